@@ -1,0 +1,327 @@
+"""The dispatcher: operators, kernels, fallbacks and libraries in effect, and the questions about them.
+
+Source of the behaviour: ``aten/src/ATen/core/dispatch/Dispatcher.cpp`` and ``OperatorEntry.cpp``. A refused call
+raises `Refused` with PyTorch's text and leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.layout import Layout, layout_of
+from dispatch_cli.engine.live import Change, StaleEntry
+from dispatch_cli.engine.operator import Operator
+from dispatch_cli.engine.refusal import Refusal, Refused
+from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, NameHold, Registration
+from dispatch_cli.engine.rules import Step, decide
+from dispatch_cli.engine.table import Table, TableEntry, entry_for, plan
+from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.function_schema import (
+    AliasAnalysisKind,
+    FunctionSchema,
+    find_schema_differences,
+    real_types,
+)
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
+
+
+class Dispatcher:
+    """A dispatcher of one universe.
+
+    core_fallbacks: whether the universe's own backend fallbacks stand from the beginning, as in PyTorch.
+    """
+
+    def __init__(self, universe: Universe, core_fallbacks: bool = True) -> None:
+        self.universe = universe
+        self.layout: Layout = layout_of(universe)
+        self._operators: dict[OperatorName, Operator] = {}
+        self._fallbacks: dict[str, Registration] = {}
+        self._fallback_bits = 0
+        self._fallback_changes: list[Change] = []
+        self._libraries: dict[str, LibraryHold] = {}
+        self._time = 0
+        if core_fallbacks:
+            for fallback in universe.fallbacks:
+                self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
+
+    # registering
+
+    def open_library(self, namespace: str, debug: str, span: Span | None = None) -> LibraryHold:
+        """Take *namespace* for its one DEF library. Errors: Refused when it is taken."""
+        earlier = self._libraries.get(namespace)
+        if earlier is not None:
+            raise Refused(
+                Refusal.DUPLICATE_LIBRARY,
+                f"Only a single TORCH_LIBRARY can be used to register the namespace {namespace}; "
+                "please put all of your definitions in a single TORCH_LIBRARY block.  "
+                "If you were trying to specify implementations, consider using TORCH_LIBRARY_IMPL "
+                "(which can be duplicated).  If you really intended to define operators for a "
+                "single namespace in a distributed way, you can use TORCH_LIBRARY_FRAGMENT to "
+                f"explicitly indicate this.  Previous registration of TORCH_LIBRARY was {earlier.debug}; "
+                f"latest registration was {debug}",
+                earlier,
+            )
+        hold = self._libraries[namespace] = LibraryHold(namespace, debug, span)
+        return hold
+
+    def define(
+        self,
+        schema: FunctionSchema,
+        debug: str,
+        alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
+        tags: tuple[str, ...] = (),
+        span: Span | None = None,
+    ) -> Definition:
+        """Give an operator its schema. Errors: Refused for a second one, or one that contradicts a kernel's signature."""
+        operator = self._operators.get(schema.name)
+        if operator is not None:
+            if operator.definition is not None:
+                raise Refused(
+                    Refusal.DUPLICATE_DEFINITION,
+                    f"Tried to register an operator ({schema}) with the same name and overload name multiple times. "
+                    "Each overload's schema should only be registered with a single call to def(). "
+                    f"Duplicate registration: {debug}. Original registration: {operator.definition.debug}",
+                    operator.definition,
+                )
+            for key in self._in_id_order(operator.kernels):
+                for registration in operator.kernels[key]:
+                    _check_signature(schema.name, schema, debug, registration.kernel, registration)
+        definition = Definition(schema.name, schema, debug, alias_analysis, tags, span)
+        operator = operator or self._create(schema.name)
+        operator.definition = definition
+        operator.holds += 1
+        return definition
+
+    def hold_name(self, name: OperatorName) -> NameHold:
+        """Bring an operator into existence without schema or kernel."""
+        operator = self._operators.get(name) or self._create(name)
+        operator.holds += 1
+        return NameHold(name)
+
+    def implement(self, name: OperatorName, dispatch_key: str | None, kernel: Kernel) -> Registration:
+        """Register a kernel of *name*; the newest at a key is active.
+
+        dispatch_key: a runtime, alias or functionality key; None or Undefined is the catch-all, which stands at
+        CompositeImplicitAutograd. Errors: Refused for an unknown key or a signature that contradicts the schema.
+        """
+        catch_all = dispatch_key is None or dispatch_key == UNDEFINED
+        key = CATCH_ALL if dispatch_key is None or catch_all else self.check_key(dispatch_key)
+        operator = self._operators.get(name)
+        if operator is not None and operator.definition is not None:
+            definition = operator.definition
+            _check_signature(name, definition.schema, definition.debug, kernel, definition)
+        operator = operator or self._create(name)
+        registration = Registration(name, key, kernel, catch_all, operator.active(key))
+        operator.kernels.setdefault(key, []).insert(0, registration)
+        operator.registered |= self.layout.registered_bit[key]
+        operator.holds += 1
+        operator.live.note(self._change(registration, registration, came=True, full=catch_all))
+        return registration
+
+    def fall_back(self, dispatch_key: str, kernel: Kernel) -> tuple[Registration, ...]:
+        """Register a backend fallback for every runtime key that *dispatch_key* covers.
+
+        Errors: Refused for an unknown key, or when one of the keys has a fallback already.
+        """
+        keys = self.universe.covered_by(self.check_key(dispatch_key))
+        for key in keys:
+            earlier = self._fallbacks.get(key)
+            if earlier is not None:
+                raise Refused(
+                    Refusal.DUPLICATE_FALLBACK,
+                    f"Tried to register multiple backend fallbacks for the same dispatch key {key}; "
+                    f"previous registration {earlier.kernel.debug}, new registration {kernel.debug}",
+                    earlier,
+                )
+        registrations = tuple(Registration(None, key, kernel) for key in keys)
+        for registration in registrations:
+            self._fallbacks[registration.key] = registration
+            self._fallback_bits |= 1 << self.universe.slot[registration.key]
+            change = self._change(registration, registration, came=True, fallback=True)
+            self._fallback_changes.append(change)
+        return registrations
+
+    def drop(self, handle: Handle) -> None:
+        """Take back what *handle* stands for; dropping it a second time does nothing."""
+        if isinstance(handle, LibraryHold):
+            if self._libraries.get(handle.namespace) is handle:
+                del self._libraries[handle.namespace]
+        elif isinstance(handle, Registration):
+            self._drop_registration(handle)
+        else:
+            operator = self._operators.get(handle.operator)
+            if operator is None or (isinstance(handle, Definition) and operator.definition is not handle):
+                return
+            if isinstance(handle, Definition):
+                operator.definition = None
+            self._release(operator)
+
+    # asking
+
+    def __iter__(self) -> Iterator[OperatorName]:
+        return iter(self._operators)
+
+    def __len__(self) -> int:
+        return len(self._operators)
+
+    def __contains__(self, name: OperatorName) -> bool:
+        return name in self._operators
+
+    def find(self, name: OperatorName) -> Operator | None:
+        """The operator of that name, or None."""
+        return self._operators.get(name)
+
+    def operator(self, name: OperatorName) -> Operator:
+        """The operator of that name. Errors: Refused when there is none."""
+        found = self.find(name)
+        if found is None:
+            raise Refused(Refusal.UNKNOWN_OPERATOR, f"operator {name} does not exist")
+        return found
+
+    @property
+    def fallbacks(self) -> Mapping[str, Registration]:
+        """The backend fallbacks in effect, by runtime key."""
+        return self._fallbacks
+
+    def check_key(self, key: str) -> str:
+        """*key* itself. Errors: Refused when the universe has no key of that name."""
+        if key not in self.universe.ids and key != UNDEFINED:
+            raise Refused(Refusal.UNKNOWN_KEY, f"could not parse dispatch key: {key}")
+        return key
+
+    def table(self, name: OperatorName) -> Table:
+        """The canonical table: what the registrations in effect determine, whatever their order."""
+        operator = self.operator(name)
+        decisions = plan(self.layout, operator.registered, self._fallback_bits)
+        return Table(self.layout, decisions, operator.active_kernels(), self._fallbacks)
+
+    def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[Step, ...]]:
+        """One slot of the canonical table, and every rule that was looked at on the way.
+
+        Errors: Refused for an unknown operator, and for a key without a slot.
+        """
+        operator = self.operator(name)
+        slot = self._slot(key)
+        steps: list[Step] = []
+        candidates = self.layout.candidates[slot]
+        decision = decide(candidates, operator.registered, key in self._fallbacks, steps)
+        return entry_for(key, decision, operator.active_kernels(), self._fallbacks), tuple(steps)
+
+    def stale_entries(self, name: OperatorName) -> list[StaleEntry]:
+        """Where the live table differs from the canonical one."""
+        return self.operator(name).live.stale()
+
+    def keys_in(self, bits: int) -> tuple[str, ...]:
+        """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
+        return tuple(key for key, bit in self.layout.registered_bit.items() if bits & bit)
+
+    def has_kernel_for_dispatch_key(self, name: OperatorName, key: str) -> bool:
+        """Whether a kernel is registered at exactly *key*."""
+        return self.operator(name).has_kernel(key)
+
+    def has_kernel_for_any_dispatch_key(self, name: OperatorName, keys: DispatchKeySet) -> bool:
+        """Whether a kernel is registered at any key of the set; alias keys are never in one."""
+        kernels = self.operator(name).kernels
+        return any(not self.universe.is_alias(key) and keys.has(key) for key in kernels)
+
+    def kernel_is_fallthrough(self, name: OperatorName, key: str) -> bool:
+        """Whether the active kernel registered at *key* is a fallthrough. Errors: Refused when none is registered."""
+        registration = self.operator(name).active(key)
+        if registration is None:
+            raise Refused(Refusal.UNKNOWN_OPERATOR, f"no kernel for {key} on {name}")
+        return registration.kernel.fallthrough
+
+    def has_computed_kernel(self, name: OperatorName, key: str) -> bool:
+        """Whether the live table has anything at *key*. Errors: Refused for an alias key."""
+        if self.universe.is_alias(key):
+            raise Refused(Refusal.ALIAS_KEY, "Alias keys do not have runtime kernel registrations.")
+        self._slot(key)
+        return self.operator(name).live[key].kernel is not None
+
+    def registrations_for(self, key: str | None = None) -> list[OperatorName]:
+        """The operators with a kernel at exactly *key*, or all operators."""
+        if key is None:
+            return list(self._operators)
+        self.check_key(key)
+        return [name for name, operator in self._operators.items() if operator.has_kernel(key)]
+
+    def dangling(self) -> list[OperatorName]:
+        """The operators without a schema."""
+        return [name for name, operator in self._operators.items() if operator.definition is None]
+
+    # inside
+
+    def _slot(self, key: str) -> int:
+        self.check_key(key)
+        slot = self.universe.slot.get(key)
+        if slot is None:
+            raise Refused(Refusal.ALIAS_KEY, f"{key} has no slot in a dispatch table")
+        return slot
+
+    def _in_id_order(self, keys: Mapping[str, object]) -> list[str]:
+        return sorted(keys, key=self.universe.ids.__getitem__)
+
+    def _create(self, name: OperatorName) -> Operator:
+        operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes)
+        return operator
+
+    def _change(
+        self,
+        cause: Registration,
+        active: Registration | None,
+        came: bool,
+        full: bool = False,
+        fallback: bool = False,
+    ) -> Change:
+        self._time += 1
+        return Change(cause.key, active, cause, came, full, fallback, self._time)
+
+    def _drop_registration(self, registration: Registration) -> None:
+        key = registration.key
+        if registration.operator is None:
+            if self._fallbacks.get(key) is registration:
+                del self._fallbacks[key]
+                self._fallback_bits &= ~(1 << self.universe.slot[key])
+                self._fallback_changes.append(self._change(registration, None, came=False, fallback=True))
+            return
+        operator = self._operators.get(registration.operator)
+        registrations = operator.kernels.get(key, []) if operator is not None else []
+        if operator is None or registration not in registrations:
+            return
+        registrations.remove(registration)
+        if not registrations:
+            del operator.kernels[key]
+            operator.registered &= ~self.layout.registered_bit[key]
+        operator.live.note(self._change(registration, operator.active(key), came=False))
+        self._release(operator)
+
+    def _release(self, operator: Operator) -> None:
+        operator.holds -= 1
+        if operator.holds == 0:
+            del self._operators[operator.name]
+
+
+def _check_signature(
+    name: OperatorName, schema: FunctionSchema, debug: str, kernel: Kernel, earlier: Definition | Registration
+) -> None:
+    """Refuse a kernel whose inferred signature contradicts the schema."""
+    if kernel.signature is None:
+        return
+    # a kernel that is not callable unboxed with plain integers takes symbolic ones
+    symint = not kernel.unboxed
+    difference = find_schema_differences(schema, kernel.signature, symint)
+    if difference is not None:
+        raise Refused(
+            Refusal.SIGNATURE_MISMATCH,
+            "Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n"
+            f"  operator: {name}\n"
+            f"  expected schema: {real_types(schema, symint)}\n"
+            f"    {debug}\n"
+            f"  inferred schema: {real_types(kernel.signature)}\n"
+            f"    {kernel.debug}\n"
+            f"  reason: {difference}",
+            earlier,
+        )

@@ -1,0 +1,100 @@
+"""A universe in the form the engine computes with: bits for key sets, and the candidates of every table slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dispatch_cli.engine.rules import AUTOGRAD_OTHER, PRECEDENCE, Candidate, Rule
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Derived from a universe once, then shared.
+
+    key_bits: the key-set bits of every key: backend components lowest, functionalities above them. Alias keys and
+        Undefined have none.
+    backend_mask, functionality_mask: all bits of the one and the other kind.
+    registered_bit: one bit per key, for sets of keys that have a kernel.
+    candidates: per slot, what could fill it, in order of precedence.
+    affected: per key, the runtime keys whose canonical entry depends on whether a kernel is registered at it.
+    """
+
+    universe: Universe
+    key_bits: dict[str, int]
+    backend_mask: int
+    functionality_mask: int
+    registered_bit: dict[str, int]
+    candidates: tuple[tuple[Candidate, ...], ...]
+    affected: dict[str, tuple[str, ...]]
+
+
+@lru_cache(maxsize=16)
+def layout_of(universe: Universe) -> Layout:
+    """The layout of *universe*."""
+    width = len(universe.backends)
+    backend_bit = {backend: 1 << i for i, backend in enumerate(universe.backends)}
+    functionality_bit = {key: 1 << (width + i) for i, key in enumerate(universe.functionalities)}
+    key_bits = {UNDEFINED: 0} | dict.fromkeys(universe.aliases, 0) | functionality_bit
+    for key, (functionality, backend) in universe.runtime_parts.items():
+        key_bits[key] = functionality_bit[functionality] | (backend_bit[backend] if backend else 0)
+    registered_bit = {key: 1 << i for i, key in enumerate(universe.keys_by_id)}
+    candidates = tuple(_candidates(universe, key_bits, registered_bit, key) for key in universe.slots)
+    return Layout(
+        universe=universe,
+        key_bits=key_bits,
+        backend_mask=(1 << width) - 1,
+        functionality_mask=((1 << len(universe.functionalities)) - 1) << width,
+        registered_bit=registered_bit,
+        candidates=candidates,
+        affected=_affected(universe, registered_bit, candidates),
+    )
+
+
+def _affected(
+    universe: Universe, registered_bit: dict[str, int], candidates: tuple[tuple[Candidate, ...], ...]
+) -> dict[str, tuple[str, ...]]:
+    depends_on = []
+    for slot, key in enumerate(universe.slots[1:], start=1):
+        bits = 0
+        for candidate in candidates[slot]:
+            bits |= candidate.bit | candidate.unless | candidate.ambiguous
+        depends_on.append((key, bits))
+    return {source: tuple(key for key, bits in depends_on if bits & bit) for source, bit in registered_bit.items()}
+
+
+def _candidates(
+    universe: Universe, key_bits: dict[str, int], registered_bit: dict[str, int], key: str
+) -> tuple[Candidate, ...]:
+    """What could fill the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
+    found = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
+    for precedence in PRECEDENCE:
+        alias = precedence.alias
+        covers = key in universe.aliases.get(alias, ()) or (key == UNDEFINED and precedence.fills_undefined)
+        unless = ambiguous = 0
+        if precedence.yields_to_backends and covers:
+            unless = _registrable_in(universe.autograd_backends.get(key, ()), key_bits, registered_bit)
+            unless |= registered_bit.get(precedence.yields_to or "", 0)
+            if key == AUTOGRAD_OTHER:
+                ambiguous = _registrable_in(universe.autogradother_backends, key_bits, registered_bit)
+        bit = registered_bit.get(alias, 0) if covers else 0
+        found.append(Candidate(precedence.number, precedence.rule, alias, bit, covers, unless, ambiguous))
+    return tuple(found)
+
+
+def _registrable_in(keys: tuple[str, ...], key_bits: dict[str, int], registered_bit: dict[str, int]) -> int:
+    """All keys, building blocks such as Sparse among them, whose bits lie in the key set of *keys*.
+
+    A kernel may be registered at a functionality's own name; PyTorch's ``has`` then finds it in any set that has the
+    functionality.
+    """
+    whole = 0
+    for key in keys:
+        whole |= key_bits[key]
+    inside = 0
+    for key, bit in registered_bit.items():
+        bits = key_bits.get(key, 0)
+        if bits and whole & bits == bits:
+            inside |= bit
+    return inside

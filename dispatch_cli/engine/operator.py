@@ -1,0 +1,43 @@
+"""One operator's state: its schema, its kernels per key, and its live table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.engine.layout import Layout
+from dispatch_cli.engine.live import Change, LiveTable
+from dispatch_cli.engine.registration import Definition, Registration
+from dispatch_cli.model.names import OperatorName
+
+
+class Operator:
+    """An operator in a dispatcher.
+
+    definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
+    holds: how many things keep the operator in existence (definition, kernels, bare names).
+    registered: one bit per key that has a kernel (`Layout.registered_bit`).
+    live: the live table.
+    """
+
+    __slots__ = ("definition", "holds", "kernels", "live", "name", "registered")
+
+    def __init__(self, name: OperatorName, layout: Layout, fallback_changes: Sequence[Change]) -> None:
+        self.name = name
+        self.definition: Definition | None = None
+        self.kernels: dict[str, list[Registration]] = {}
+        self.holds = 0
+        self.registered = 0
+        self.live = LiveTable(layout, fallback_changes)
+
+    def active(self, key: str) -> Registration | None:
+        """The active registration at *key*."""
+        found = self.kernels.get(key)
+        return found[0] if found else None
+
+    def active_kernels(self) -> dict[str, Registration]:
+        """The active registration of every key that has one."""
+        return {key: registrations[0] for key, registrations in self.kernels.items()}
+
+    def has_kernel(self, key: str) -> bool:
+        """Whether a kernel is registered at exactly *key*, an alias key included."""
+        return key in self.kernels

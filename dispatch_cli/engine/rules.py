@@ -1,0 +1,171 @@
+"""The one decision: which kernel fills a slot of an operator's dispatch table, by which rule, and after which steps.
+
+Source: ``OperatorEntry::computeDispatchTableEntryWithDebug``. Everything that asks "which kernel, and why" asks here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+AUTOGRAD_OTHER = "AutogradOther"
+"""The autograd key of the backends that have none of their own; a composite kernel there can be ambiguous."""
+
+
+class Rule(Enum):
+    """Why a slot holds what it holds."""
+
+    KERNEL = "kernel"
+    DEFAULT = "default"
+    NESTED = "nested"
+    AMBIGUOUS = "ambiguous"
+    MATH = "math"
+    AUTOGRAD = "autograd"
+    BATCHED = "batched"
+    FALLBACK = "fallback"
+    MISSING = "missing"
+
+    @property
+    def dump_text(self) -> str:
+        """What PyTorch's table dump prints in brackets."""
+        return _DUMP_TEXTS[self]
+
+
+_DUMP_TEXTS = {
+    Rule.KERNEL: "kernel",
+    Rule.DEFAULT: "default backend kernel",
+    Rule.NESTED: "nested kernel",
+    Rule.AMBIGUOUS: "ambiguous autogradother",
+    Rule.MATH: "math kernel",
+    Rule.AUTOGRAD: "autograd kernel",
+    Rule.BATCHED: "batched kernel",
+    Rule.FALLBACK: "backend fallback",
+    Rule.MISSING: "missing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Precedence:
+    """An alias key's place in the order of rules.
+
+    number: the rule's number. fills_undefined: the alias fills the Undefined slot too, which no alias covers.
+    yields_to_backends: at an autograd key the alias gives way to a kernel of one of that key's backends, and to one
+    at *yields_to*.
+    """
+
+    number: int
+    alias: str
+    rule: Rule
+    fills_undefined: bool = False
+    yields_to_backends: bool = False
+    yields_to: str | None = None
+
+
+PRECEDENCE = (
+    Precedence(2, "CompositeExplicitAutogradNonFunctional", Rule.DEFAULT, fills_undefined=True),
+    Precedence(3, "CompositeExplicitAutograd", Rule.DEFAULT, fills_undefined=True),
+    Precedence(5, "CompositeImplicitAutogradNestedTensor", Rule.NESTED),
+    Precedence(
+        6,
+        "CompositeImplicitAutograd",
+        Rule.MATH,
+        fills_undefined=True,
+        yields_to_backends=True,
+        yields_to="CompositeExplicitAutograd",
+    ),
+    Precedence(7, "Autograd", Rule.AUTOGRAD),
+    Precedence(8, "FuncTorchBatchedDecomposition", Rule.BATCHED),
+)
+"""Rules 2 to 8; rule 1 is the key's own kernel, rule 4 is the question that rule 6 asks, 9 the fallback, 10 nothing."""
+FALLBACK_NUMBER = 9
+MISSING_NUMBER = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One thing that could fill a slot.
+
+    key: where its kernel is registered; bit: that key's bit among registered keys, 0 where it can not match.
+    covers: whether *key* reaches this slot at all.
+    unless: registered keys that take the slot away from it. ambiguous: registered keys that make it ambiguous.
+    """
+
+    number: int
+    rule: Rule
+    key: str
+    bit: int
+    covers: bool
+    unless: int = 0
+    ambiguous: int = 0
+
+
+class Outcome(Enum):
+    """What became of a rule at a slot."""
+
+    FIRED = "fired"
+    NOT_COVERED = "the key is not covered by the alias"
+    NOTHING_REGISTERED = "no kernel is registered there"
+    HAS_BACKEND_KERNEL = "a backend kernel takes precedence"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule looked at: its number, what it would have meant, the key it looked at, the outcome.
+
+    blockers: bits of the registered keys that decided it (HAS_BACKEND_KERNEL, or AMBIGUOUS fired).
+    """
+
+    number: int
+    rule: Rule
+    key: str
+    outcome: Outcome
+    blockers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What fills a slot: the rule, its number, and the key whose kernel it is.
+
+    source: None where no kernel of the operator is used: ambiguous, fallback, missing.
+    """
+
+    rule: Rule
+    number: int
+    source: str | None = None
+
+
+_FALLBACK = Decision(Rule.FALLBACK, FALLBACK_NUMBER)
+_MISSING = Decision(Rule.MISSING, MISSING_NUMBER)
+
+
+def decide(
+    candidates: Iterable[Candidate], registered: int, has_fallback: bool, steps: list[Step] | None = None
+) -> Decision:
+    """Decide one slot.
+
+    candidates: the slot's, from its layout. registered: bits of the keys at which the operator has a kernel.
+    has_fallback: whether a backend fallback exists for the slot. steps: gets every rule that was looked at, in turn.
+    """
+    for candidate in candidates:
+        if not registered & candidate.bit:
+            if steps is not None:
+                outcome = Outcome.NOTHING_REGISTERED if candidate.covers else Outcome.NOT_COVERED
+                steps.append(Step(candidate.number, candidate.rule, candidate.key, outcome))
+            continue
+        if blockers := registered & candidate.ambiguous:
+            if steps is not None:
+                steps.append(Step(candidate.number, Rule.AMBIGUOUS, candidate.key, Outcome.FIRED, blockers))
+            return Decision(Rule.AMBIGUOUS, candidate.number)
+        if blockers := registered & candidate.unless:
+            if steps is not None:
+                outcome = Outcome.HAS_BACKEND_KERNEL
+                steps.append(Step(candidate.number, candidate.rule, candidate.key, outcome, blockers))
+            continue
+        if steps is not None:
+            steps.append(Step(candidate.number, candidate.rule, candidate.key, Outcome.FIRED))
+        return Decision(candidate.rule, candidate.number, candidate.key)
+    if steps is not None:
+        outcome = Outcome.FIRED if has_fallback else Outcome.NOTHING_REGISTERED
+        steps.append(Step(FALLBACK_NUMBER, Rule.FALLBACK, "", outcome))
+    return _FALLBACK if has_fallback else _MISSING

@@ -1,0 +1,173 @@
+"""What declaration files say, once read: one history of registrations, and what stands beside it.
+
+The history is flat and in order: PyTorch runs static initialisers one after the other, and so does the engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import Universe
+
+
+class LibraryKind(Enum):
+    """The three kinds of registration block; the value is the C++ macro that PyTorch's messages name."""
+
+    DEF = "TORCH_LIBRARY"
+    FRAGMENT = "TORCH_LIBRARY_FRAGMENT"
+    IMPL = "TORCH_LIBRARY_IMPL"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel as it is registered.
+
+    debug: the text a dump shows for it; of a kernel declared by name, that name.
+    function: identity of the function behind it. PyTorch takes two registrations of one function for equal;
+        None stands for a function that nothing else registers.
+    signature: the inferred signature, or None (boxed kernels and Python kernels have none).
+    boxed, unboxed, fallthrough: the flags of the dump's brackets.
+    python: the kernel is a Python function.
+    span: where it is declared; None when it does not come from a file.
+    """
+
+    debug: str
+    function: str | None = None
+    signature: FunctionSchema | None = None
+    boxed: bool = True
+    unboxed: bool = False
+    fallthrough: bool = False
+    python: bool = False
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A registration block: ``TORCH_LIBRARY(ns, m)`` and its siblings.
+
+    namespace: ``_`` in blocks of fallbacks.
+    dispatch_key: the block's key, or None.
+    file, line: what the C++ macro would have seen; they go into debug texts and error messages.
+    implicit: the block was not written down; it carries the short form's entries.
+    """
+
+    kind: LibraryKind
+    namespace: str
+    dispatch_key: str | None
+    file: str
+    line: int
+    span: Span | None = None
+    implicit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Define:
+    """``m.def(schema)``.
+
+    alias_analysis: None for a legacy definition, which leaves the kind at its default.
+    debug: text of the dump's ``debug:`` line; None for ``registered at FILE:LINE`` of the block.
+    """
+
+    block: Block
+    schema: FunctionSchema
+    alias_analysis: AliasAnalysisKind | None
+    tags: tuple[str, ...] = ()
+    debug: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Implement:
+    """``m.impl(name, dispatch_key, kernel)``; dispatch_key None is the catch-all."""
+
+    block: Block
+    operator: OperatorName
+    dispatch_key: str | None
+    kernel: Kernel
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """``m.fallback(kernel)`` in a block of namespace ``_``."""
+
+    block: Block
+    dispatch_key: str
+    kernel: Kernel
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBlock:
+    """The block begins; a second DEF block of one namespace is refused here."""
+
+    block: Block
+
+
+Step = OpenBlock | Define | Implement | Fallback
+
+
+@dataclass(frozen=True, slots=True)
+class PythonKernel:
+    """A kernel of the Python dispatcher (``py_impl``) for one operator and dispatch key."""
+
+    operator: OperatorName
+    dispatch_key: str
+    kernel: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HigherOrderOperator:
+    """An operator with Python rules only: per dispatch key, mode type, tensor subclass, and for functionalization."""
+
+    name: str
+    dispatch: tuple[tuple[str, str], ...] = ()
+    modes: tuple[tuple[str, str], ...] = ()
+    subclasses: tuple[tuple[str, str], ...] = ()
+    functionalize: str | None = None
+    side_effect: bool = False
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What must hold of the computed tables: at *key* of every operator matching *op*, a rule or a kernel.
+
+    op: a glob over operator names. key: a glob over runtime keys.
+    rule, kernel: what the entry must be; not_rule, not_kernel: what it must not be. Rules are named as
+    in `dispatch_cli.engine.rules.Rule` (``kernel``, ``math``, ``fallback``, ``missing`` …).
+    """
+
+    op: str
+    key: str
+    rule: str | None = None
+    not_rule: str | None = None
+    kernel: str | None = None
+    not_kernel: str | None = None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """Everything that one run's files say.
+
+    universe: the key layout they all share.
+    core_fallbacks: whether the universe's own backend fallbacks stand before the history begins.
+    bases: names of the embedded states that the history continues, in order.
+    steps: the history.
+    files: every file read, in order of reading.
+    """
+
+    universe: Universe
+    core_fallbacks: bool = True
+    bases: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    python_kernels: tuple[PythonKernel, ...] = ()
+    higher_order_operators: tuple[HigherOrderOperator, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    files: tuple[str, ...] = ()

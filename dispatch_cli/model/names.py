@@ -1,0 +1,39 @@
+"""Operator names: ``namespace::name`` with an optional ``.overload``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OperatorName:
+    """An operator's full name, as ``c10::OperatorName`` has it.
+
+    name: ``namespace::name``; the namespace may be missing (``foo``), as in PyTorch.
+    overload: the part after the dot, or an empty string.
+    """
+
+    name: str
+    overload: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> OperatorName:
+        """Split ``ns::name.overload``; the first dot after the namespace starts the overload."""
+        start = text.rfind("::") + 2 if "::" in text else 0
+        dot = text.find(".", start)
+        return cls(text) if dot < 0 else cls(text[:dot], text[dot + 1 :])
+
+    @property
+    def namespace(self) -> str | None:
+        """The part before the first ``::``, or None when there is none."""
+        head, sep, _ = self.name.partition("::")
+        return head if sep else None
+
+    def in_namespace(self, namespace: str) -> OperatorName:
+        """The same name in *namespace*, where it has none of its own."""
+        if self.namespace is not None:
+            return self
+        return OperatorName(f"{namespace}::{self.name}", self.overload)
+
+    def __str__(self) -> str:
+        return f"{self.name}.{self.overload}" if self.overload else self.name

@@ -1,0 +1,106 @@
+"""A universe: the layout of dispatch keys of one PyTorch version, as data.
+
+Nothing here decides anything. The names and sets come from a live PyTorch; `dispatch_cli.universes` loads them and
+`dispatch_cli.engine` applies the rules to them. Source of the terms: ``c10/core/DispatchKey.h``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+UNDEFINED = "Undefined"
+"""Slot 0 of every dispatch table; in no key set."""
+CATCH_ALL = "CompositeImplicitAutograd"
+"""The alias key where a registration without a dispatch key goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreFallback:
+    """A backend fallback of PyTorch itself: its key, the dump's debug text, and whether it falls through."""
+
+    key: str
+    debug: str
+    fallthrough: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Universe:
+    """The dispatch keys of one PyTorch version.
+
+    name: such as ``torch-2.15``. torch, git: the build it was read from.
+    functionalities: in priority order, lowest first.
+    backends: backend components in order, lowest first, named by their Dense runtime key.
+    per_backend: for each functionality that expands, its runtime key per backend, in the order of *backends*.
+    runtime: runtime keys in the order of PyTorch's tables, without Undefined.
+    aliases: what each alias key covers, in runtime order.
+    autograd_backends: the backend keys behind each autograd key (``getBackendKeySetFromAutograd``); keys without any
+        are left out.
+    autogradother_backends: the backend keys that share AutogradOther.
+    ids: the enum value of every key.
+    parseable: the names that PyTorch's parser accepts.
+    refreshes: which slots a registration at a key recomputes, where that is not just the key itself.
+    full_after_always: the keys that every FULL_AFTER set has.
+    after_autograd, after_ADInplaceOrView: the functionality whose FULL_AFTER set those two are.
+    default_included, default_excluded: thread-local state of a fresh thread.
+    devices: device type → runtime key.
+    fallbacks: the core backend fallbacks, in runtime order.
+    """
+
+    name: str
+    torch: str
+    git: str
+    functionalities: tuple[str, ...]
+    backends: tuple[str, ...]
+    per_backend: Mapping[str, tuple[str, ...]]
+    runtime: tuple[str, ...]
+    aliases: Mapping[str, tuple[str, ...]]
+    autograd_backends: Mapping[str, tuple[str, ...]]
+    autogradother_backends: tuple[str, ...]
+    ids: Mapping[str, int]
+    parseable: frozenset[str]
+    refreshes: Mapping[str, tuple[str, ...]]
+    full_after_always: tuple[str, ...]
+    after_autograd: str
+    after_ADInplaceOrView: str
+    default_included: tuple[str, ...]
+    default_excluded: tuple[str, ...]
+    devices: Mapping[str, str]
+    fallbacks: tuple[CoreFallback, ...]
+
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the table's slots in order; slot 0 is Undefined."""
+        return (UNDEFINED, *self.runtime)
+
+    @cached_property
+    def slot(self) -> Mapping[str, int]:
+        """Slot of each runtime key and of Undefined."""
+        return {key: i for i, key in enumerate(self.slots)}
+
+    @cached_property
+    def keys_by_id(self) -> tuple[str, ...]:
+        """Every key in the order of the enum, the order of a registration dump."""
+        return tuple(sorted(self.ids, key=self.ids.__getitem__))
+
+    @cached_property
+    def runtime_parts(self) -> Mapping[str, tuple[str, str | None]]:
+        """Functionality and backend component of each runtime key; the component is None where there is none."""
+        parts: dict[str, tuple[str, str | None]] = {key: (key, None) for key in self.runtime}
+        for functionality, keys in self.per_backend.items():
+            for backend, key in zip(self.backends, keys, strict=True):
+                parts[key] = (functionality, backend)
+        return parts
+
+    def is_alias(self, key: str) -> bool:
+        """Whether *key* is an alias key: it has no slot of its own."""
+        return key in self.aliases
+
+    def covered_by(self, key: str) -> tuple[str, ...]:
+        """The runtime keys that a registration at *key* can fill: itself, or what the alias covers."""
+        return self.aliases.get(key, (key,) if key in self.slot else ())
+
+    def refreshed_by(self, key: str) -> tuple[str, ...]:
+        """The slots that PyTorch recomputes when a kernel comes or goes at *key*."""
+        return self.refreshes.get(key, (key,) if key in self.slot else ())

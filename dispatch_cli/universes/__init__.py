@@ -1,0 +1,173 @@
+"""The universes this package carries, and how to load them or one of your own.
+
+A universe file is JSON (format 1, written by ``python -m dispatch_cli.universes.build``); the fields are those of
+`dispatch_cli.model.universe.Universe`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, CoreFallback, Universe
+
+FORMAT = 1
+MAX_BYTES = 4 << 20
+"""A universe is some 30 KB; more than this is not one."""
+
+_HERE = Path(__file__).parent
+
+
+class UniverseError(Exception):
+    """A universe cannot be loaded; the message says which and why."""
+
+
+def names() -> tuple[str, ...]:
+    """Names of the embedded universes, newest PyTorch first."""
+    found = [path.stem for path in _HERE.glob("torch-*.json")]
+    return tuple(sorted(found, key=_version, reverse=True))
+
+
+def default_name() -> str:
+    """The newest embedded universe."""
+    return names()[0]
+
+
+def _version(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.removeprefix("torch-").split("."))
+
+
+def load(name_or_path: str) -> Universe:
+    """Load an embedded universe by name, or one from a file.
+
+    Errors: UniverseError for an unknown name, an unreadable file, or a file that is not a universe.
+    """
+    if name_or_path in names():
+        return _embedded(name_or_path)
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise UniverseError(
+            f"no universe named {name_or_path!r} (embedded: {', '.join(names())}) and no file of that name"
+        )
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UniverseError(f"{name_or_path} is larger than a universe can be ({MAX_BYTES >> 20} MiB)")
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UniverseError(f"{name_or_path} cannot be read as a universe: {error}") from None
+    return from_data(data)
+
+
+@cache
+def _embedded(name: str) -> Universe:
+    return from_data(json.loads((_HERE / f"{name}.json").read_text(encoding="utf-8")))
+
+
+_TEXTS = ("name", "torch", "git", "after_autograd", "after_ADInplaceOrView")
+_LISTS = (
+    "functionalities",
+    "backends",
+    "runtime",
+    "autogradother_backends",
+    "full_after_always",
+    "default_included",
+    "default_excluded",
+)
+_MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
+
+
+def from_data(data: object) -> Universe:
+    """Make a universe from the data of a universe file, checking that it holds together.
+
+    Errors: UniverseError, naming the field.
+    """
+    if not isinstance(data, Mapping):
+        raise UniverseError("a universe is a mapping of fields")
+    if data.get("format") != FORMAT:
+        raise UniverseError(f"field 'format' must be {FORMAT}, not {data.get('format')!r}")
+    values: dict[str, Any] = {}
+    for field in _TEXTS:
+        values[field] = _checked(data, field, str)
+    for field in _LISTS:
+        values[field] = _texts(data.get(field), field)
+    for field in _MAPS_TO_LISTS:
+        mapping = _checked(data, field, Mapping)
+        values[field] = {str(key): _texts(keys, f"{field}.{key}") for key, keys in mapping.items()}
+    ids = _checked(data, "ids", Mapping)
+    if not all(isinstance(number, int) for number in ids.values()):
+        raise UniverseError("field 'ids' must map keys to numbers")
+    values["ids"] = dict(ids)
+    devices = _checked(data, "devices", Mapping)
+    if not all(isinstance(key, str) for key in devices.values()):
+        raise UniverseError("field 'devices' must map device types to keys")
+    values["devices"] = dict(devices)
+    unparseable = set(_texts(data.get("unparseable"), "unparseable"))
+    values["parseable"] = frozenset(ids) - unparseable
+    values["fallbacks"] = tuple(_fallback(entry) for entry in _checked(data, "fallbacks", Sequence))
+    universe = Universe(**values)
+    _check_names(universe)
+    return universe
+
+
+def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:
+    value = data.get(field)
+    if not isinstance(value, kind) or (kind is Sequence and isinstance(value, str)):
+        raise UniverseError(f"field {field!r} is missing or of the wrong type")
+    return value
+
+
+def _texts(value: object, field: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise UniverseError(f"field {field!r} must be a list of key names")
+    return tuple(value)
+
+
+def _fallback(entry: object) -> CoreFallback:
+    if (
+        not isinstance(entry, Mapping)
+        or not isinstance(entry.get("key"), str)
+        or not isinstance(entry.get("debug"), str)
+    ):
+        raise UniverseError("each entry of field 'fallbacks' needs a 'key' and a 'debug' text")
+    return CoreFallback(entry["key"], entry["debug"], entry.get("fallthrough") is True)
+
+
+def _check_names(universe: Universe) -> None:
+    """Every key that is named anywhere must be a key of the universe, in a place where it makes sense."""
+    runtime, functionalities = set(universe.runtime), set(universe.functionalities)
+    if len(runtime) != len(universe.runtime) or UNDEFINED in runtime:
+        raise UniverseError("field 'runtime' names a key twice, or Undefined")
+    for functionality, keys in universe.per_backend.items():
+        if functionality not in functionalities or len(keys) != len(universe.backends):
+            raise UniverseError(f"field 'per_backend.{functionality}' must be a functionality with one key per backend")
+    if CATCH_ALL not in universe.aliases:
+        raise UniverseError(f"field 'aliases' must have {CATCH_ALL}, where registrations without a key go")
+    expected = {key for name in universe.functionalities for key in universe.per_backend.get(name, (name,))}
+    if expected != runtime:
+        odd = sorted(expected ^ runtime)
+        raise UniverseError(f"fields 'runtime', 'functionalities' and 'per_backend' disagree about {', '.join(odd)}")
+    slots = runtime | {UNDEFINED}
+    places = {
+        "autogradother_backends": [*universe.autogradother_backends],
+        "aliases": [key for keys in universe.aliases.values() for key in keys],
+        "autograd_backends": [k for key, keys in universe.autograd_backends.items() for k in (key, *keys)],
+        "fallbacks": [fallback.key for fallback in universe.fallbacks],
+        "default_included": [*universe.default_included],
+        "default_excluded": [*universe.default_excluded],
+    }
+    for field, named in places.items():
+        for key in named:
+            if key not in runtime:
+                raise UniverseError(f"field {field!r} names {key!r}, which is not a runtime key")
+    for key, refreshed in universe.refreshes.items():
+        if key not in universe.ids or not slots.issuperset(refreshed):
+            raise UniverseError(f"field 'refreshes.{key}' names a key that the universe does not have")
+    for key in (*universe.runtime, *universe.aliases, *universe.functionalities):
+        if key not in universe.ids:
+            raise UniverseError(f"field 'ids' does not have {key!r}")
+    for key in (universe.after_autograd, universe.after_ADInplaceOrView, *universe.full_after_always):
+        if key not in functionalities:
+            raise UniverseError(f"{key!r} is named as a functionality, which it is not")

@@ -1,0 +1,57 @@
+"""What the tests share: the recordings of live PyTorch dispatchers, and how to replay them."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.names import OperatorName
+
+RECORDINGS = Path(__file__).parent / "recordings"
+UNIVERSE_OF = {"2.4.1": "torch-2.4", "2.15.0": "torch-2.15"}
+"""Recorded PyTorch version → the embedded universe made from it."""
+
+_KERNEL = re.compile(r"(\w+)(\[alias\])?( \(inactive\))?: (.*) :: (.*) \[ ([a-z ]*)\]")
+
+
+@cache
+def load_recording(name: str) -> Any:
+    """A recording by the middle of its file name, such as ``2.15.0.state``."""
+    with lzma.open(RECORDINGS / f"torch-{name}.json.xz", "rt") as file:
+        return json.load(file)
+
+
+def replay_dump(dispatcher: Dispatcher, dump: str) -> OperatorName:
+    """Register what a recorded registration dump shows, oldest kernel first."""
+    lines = dump.splitlines()
+    name = OperatorName.parse(lines[0].removeprefix("name: "))
+    schema = lines[1].removeprefix("schema: ")
+    first_kernel = 2
+    if schema != "(none)":
+        first_kernel = 4
+        kind = lines[3].removeprefix("alias analysis kind: ")
+        alias_analysis = None if kind.endswith("(default)") else AliasAnalysisKind[kind]
+        dispatcher.define(parse_schema(schema), lines[2].removeprefix("debug: "), alias_analysis)
+    for line in reversed(lines[first_kernel:]):
+        match = _KERNEL.fullmatch(line)
+        assert match is not None, line
+        key, _, _, debug, signature, flags = match.groups()
+        dispatcher.implement(
+            name,
+            key,
+            Kernel(
+                debug=debug,
+                signature=None if signature == "(none)" else parse_signature(signature),
+                boxed="boxed" in flags.split(),
+                unboxed="unboxed" in flags.split(),
+                fallthrough="fallthrough" in flags.split(),
+            ),
+        )
+    return name
