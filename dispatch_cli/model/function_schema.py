@@ -1,56 +1,30 @@
-"""PyTorch function schemas."""
+"""Function schemas, PyTorch's language for what an operator takes and returns.
+
+This module gathers what others need; the parts are `schema_model` (values and printing), `schema_types` (types),
+`schema_parser` (reading text) and `schema_compare` (signature against schema).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
+from dispatch_cli.model.schema_compare import find_schema_differences, real_types, takes_symint
+from dispatch_cli.model.schema_error import SchemaError
+from dispatch_cli.model.schema_model import AliasAnalysisKind, AliasInfo, Argument, Default, FunctionSchema
+from dispatch_cli.model.schema_parser import parse_operator_name, parse_schema, parse_signature
+from dispatch_cli.model.schema_types import SchemaType, TypeKind
 
-from dispatch_cli.model.names import OperatorName
-
-
-class AliasAnalysisKind(Enum):
-    FROM_SCHEMA = "FROM_SCHEMA"
-    CONSERVATIVE = "CONSERVATIVE"
-    PURE_FUNCTION = "PURE_FUNCTION"
-
-
-class SchemaError(ValueError):
-    def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.offset = offset
-        self.hint = hint
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionSchema:
-    name: OperatorName
-    arguments: tuple[Argument, ...]
-    returns: tuple[Argument, ...]
-    is_vararg: bool = False
-    is_varret: bool = False
-
-
-def parse_schema(text: str) -> FunctionSchema:
-    raise NotImplementedError
-
-
-def parse_signature(text: str) -> FunctionSchema:
-    raise NotImplementedError
-
-
-def parse_operator_name(text: str) -> OperatorName:
-    return OperatorName.parse(text)
-
-
-def real_types(schema: FunctionSchema, with_symint: bool = True) -> FunctionSchema:
-    raise NotImplementedError
-
-
-def find_schema_differences(expected: FunctionSchema, inferred: FunctionSchema, symint: bool = False) -> str | None:
-    raise NotImplementedError
+__all__ = [
+    "AliasAnalysisKind",
+    "AliasInfo",
+    "Argument",
+    "Default",
+    "FunctionSchema",
+    "SchemaError",
+    "SchemaType",
+    "TypeKind",
+    "find_schema_differences",
+    "parse_operator_name",
+    "parse_schema",
+    "parse_signature",
+    "real_types",
+    "takes_symint",
+]
