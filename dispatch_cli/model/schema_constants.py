@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from dispatch_cli.model.schema_error import shortened
+
 Constant = None | bool | int | float | complex | str
 """A single value. Strings hold UTF-8 bytes; bytes that are no UTF-8 are kept as surrogates."""
 
@@ -23,7 +25,8 @@ _DEVICES = frozenset(
 _DEVICE = re.compile(r"([a-zA-Z_]+)(?::(0|[1-9][0-9]*))?", re.ASCII)
 
 _INTEGER = re.compile(r"-?[0-9]+")
-_HEX_FLOAT = re.compile(r"-?0[xX]")
+_HEX_FLOAT = re.compile(r"-?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
+_FLOAT = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _SMALLEST_NORMAL = 2.2250738585072014e-308
 _INT64 = range(-(2**63), 2**63)
 
@@ -48,12 +51,16 @@ def read_integer(text: str) -> int:
 
 def read_float(text: str) -> float:
     """The number that *text* starts with, as C++'s ``stod`` reads it; ValueError where that throws."""
+    hexadecimal = _HEX_FLOAT.match(text)
+    decimal = _FLOAT.match(text)
     try:
-        value = float.fromhex(text) if _HEX_FLOAT.match(text) else float(text)
+        value = float.fromhex(hexadecimal[0]) if hexadecimal else float(decimal[0] if decimal else "")
     except (ValueError, OverflowError):
-        raise ValueError(f"'{shortened(text)}' is not a floating-point number in range") from None
-    zero = value == 0 and not re.search(r"[1-9a-fA-F]", re.split("[eEpP]", text)[0])
-    if abs(value) == float("inf") or (abs(value) < _SMALLEST_NORMAL and not zero):
+        value = float("inf")
+    # C++ refuses what is too small for a normal number, but zero may be written with any exponent.
+    digits = re.split("[pP]" if hexadecimal else "[eE]", text.lower().removeprefix("-").removeprefix("0x"))[0]
+    tiny = abs(value) < _SMALLEST_NORMAL and digits.strip("0.") != ""
+    if tiny or abs(value) == float("inf"):
         raise ValueError(f"'{shortened(text)}' is not a floating-point number in range")
     return value
 
@@ -143,8 +150,3 @@ def _quoted_byte(byte: int) -> str:
         value = quotient
     digits[0] = value
     return "\\" + "".join(chr(ord("0") + digit) for digit in digits)
-
-
-def shortened(text: str) -> str:
-    """*text* at a length fit for a message."""
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -27,3 +27,8 @@ class SchemaError(ValueError):
         self.message = message
         self.offset = offset
         self.hint = hint
+
+
+def shortened(text: str) -> str:
+    """*text* at a length fit for a message."""
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -45,10 +45,15 @@ _TOKEN = re.compile(
 )
 # Text with none of these needs no second look at line breaks, comments and continued lines.
 _SPECIAL = re.compile(r"[\n#\\]")
+_BLANK_LINES = re.compile(r"(?: [ \t\r\f\v]* (?: \#(?!\ type:)[^\n]* )? \n )* [ \t\r\f\v]*", re.VERBOSE)
+_COMMENT = re.compile(r"\#(?!\ type:)[^\n]*")
 
 
 def tokenize(text: str) -> list[str]:
-    """The tokens of *text*; END comes last. What is no token at all is a token of one character."""
+    """The tokens of *text*; END comes last. What is no token at all is a token of one character.
+
+    A quote without its partner may end the list early.
+    """
     if _SPECIAL.search(text) is None:
         return _TOKEN.findall(text)
     return [token for token, _ in _scan(text)]
@@ -63,7 +68,7 @@ def offset_of(text: str, index: int) -> int:
 def _scan(text: str) -> list[tuple[str, int]]:
     """Tokens with their offsets."""
     found: list[tuple[str, int]] = []
-    position, indent = _leading_blank(text)
+    position, indent = _blank_lines(text, 0)
     nesting = 0
     while True:
         match = _TOKEN.match(text, position)
@@ -82,15 +87,9 @@ def _scan(text: str) -> list[tuple[str, int]]:
             nesting += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
             if token == END:
                 return found
-
-
-def _leading_blank(text: str) -> tuple[int, int]:
-    """Skip what stands before the first token; the first line's indentation is the outermost one."""
-    return _blank_lines(text, 0)
-
-
-_BLANK_LINES = re.compile(r"(?: [ \t\r\f\v]* (?: \#(?!\ type:)[^\n]* )? \n )* [ \t\r\f\v]*", re.VERBOSE)
-_COMMENT = re.compile(r"\#(?!\ type:)[^\n]*")
+            if token in ('"', "'"):
+                # A string without an end: no text goes on from here, and looking for more could take long.
+                return [*found, (END, position)]
 
 
 def _blank_lines(text: str, position: int) -> tuple[int, int]:

@@ -20,9 +20,8 @@ from dispatch_cli.model.schema_constants import (
     read_integer,
     read_number,
     read_string,
-    shortened,
 )
-from dispatch_cli.model.schema_error import MAX_BROADCAST, MAX_DEPTH, MAX_LENGTH, SchemaError
+from dispatch_cli.model.schema_error import MAX_BROADCAST, MAX_DEPTH, MAX_LENGTH, SchemaError, shortened
 from dispatch_cli.model.schema_lexer import END, INDENTATION, KEYWORDS, LINE_BREAK, offset_of, tokenize
 from dispatch_cli.model.schema_model import AliasInfo, Argument, Default, FunctionSchema
 from dispatch_cli.model.schema_types import (
@@ -189,9 +188,9 @@ class _Parser:
             self.fail(f"expected {what} but found {_shown(self.token)}", hint=hint)
         return self._advance()
 
-    def _number(self) -> str:
+    def _number(self, what: str = "a number") -> str:
         if not _is_number(self.token):
-            self.fail(f"expected a number but found {_shown(self.token)}")
+            self.fail(f"expected {what} but found {_shown(self.token)}")
         return self._advance()
 
     def _bracketed(self, item: Callable[[], None]) -> None:
@@ -505,8 +504,9 @@ class _Parser:
             if token not in NAMED_CONSTANTS:
                 self.fail(f"'{shortened(token)}' is not a default value", hint=_constant_hint(token))
             return NAMED_CONSTANTS[self._advance()]
-        sign = "-" if self._next_if("-") else ""
-        number = sign + self._number()
+        if token in ('"', "'"):
+            self.fail("the string that starts here does not end")
+        number = f"-{self._number()}" if self._next_if("-") else self._number("a default value")
         return read_number(number, as_float=kind is TypeKind.FLOAT, as_complex=kind is TypeKind.COMPLEX)
 
 

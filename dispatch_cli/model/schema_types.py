@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum, auto
 
-from dispatch_cli.model.schema_error import MAX_DEPTH, MAX_UNION
+from dispatch_cli.model.schema_error import MAX_DEPTH, MAX_UNION, shortened
 
 
 class TypeKind(IntEnum):
@@ -126,7 +126,7 @@ _DICT_KEYS = frozenset(
     }
 )
 _NUMBERS = (INT, FLOAT, COMPLEX)
-_COVARIANT = frozenset({TypeKind.FUTURE, TypeKind.AWAIT, TypeKind.RREF, TypeKind.TUPLE})
+_COVARIANT = frozenset({TypeKind.FUTURE, TypeKind.AWAIT, TypeKind.TUPLE})
 
 
 def _compound(kind: TypeKind, text: str, contained: tuple[SchemaType, ...]) -> SchemaType:
@@ -166,9 +166,10 @@ def optional_of(element: SchemaType) -> SchemaType:
     if element.kind is TypeKind.NONE:
         raise TypeProblem("None cannot be optional: it is None already")
     if element.kind is TypeKind.OPTIONAL:
-        # PyTorch takes Scalar?? apart and forgets to put it together again.
-        return optional_of(_union_type(_NUMBERS)) if element.contained == (NUMBER,) else element
-    if element.kind is TypeKind.UNION:
+        if element.contained != (NUMBER,):
+            return element
+        element = _union_type(_NUMBERS)  # PyTorch takes Scalar?? apart and does not put it together again
+    elif element.kind is TypeKind.UNION:
         element = _without_none(element)
     return _compound(TypeKind.OPTIONAL, f"{element.text}?", (element,))
 
@@ -177,7 +178,7 @@ def union_of(members: tuple[SchemaType, ...]) -> SchemaType:
     """``Union(a, b)``; what is left may be an optional. Raises TypeProblem when one type covers all members."""
     types = _simplified(members)
     if len(types) == 1:
-        raise TypeProblem(f"a Union of only '{types[0]}' cannot exist: name that type instead")
+        raise TypeProblem(f"a Union of only '{shortened(types[0].text)}' cannot exist: name that type instead")
     others = tuple(member for member in types if member != NONE)
     if len(others) < len(types):
         if len(others) == 1:
