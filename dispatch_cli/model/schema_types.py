@@ -7,7 +7,7 @@ way of PyTorch's ``union_type.cpp``: members are flattened, joined where one cov
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, auto
 
 from dispatch_cli.model.schema_error import MAX_DEPTH, MAX_UNION, shortened
@@ -57,18 +57,25 @@ class TypeProblem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SchemaType:
-    """One type.
+    """One type. Types compare as in PyTorch, where one type variable equals any other.
 
     text: as PyTorch prints it. contained: element, members, or key and value. depth: how deep types nest inside it.
+    class_name: of a custom class.
     """
 
     kind: TypeKind
-    text: str
+    text: str = field(compare=False)
     contained: tuple[SchemaType, ...] = ()
-    depth: int = 0
+    depth: int = field(default=0, compare=False)
+    class_name: str = ""
 
     def __str__(self) -> str:
         return self.text
+
+
+def custom_class(name: str) -> SchemaType:
+    """``__torch__.torch.classes.ns.Name``, given in full."""
+    return SchemaType(TypeKind.CLASS, name, class_name=name)
 
 
 ANY = SchemaType(TypeKind.ANY, "Any")

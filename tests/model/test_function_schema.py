@@ -106,6 +106,7 @@ PRINTED = {
     "f(Union(int, None) a, Union(str, Tensor, int)? b) -> ()": "f(int? a, Union(Tensor, int, str)? b) -> ()",
     "f(Union(int,float,complex,str) a) -> ()": "f(Union(, str, Scalar) a) -> ()",
     "f(Union((int, str),(None, str), str) a) -> ()": "f(Union((int?, str), str) a) -> ()",
+    "f(Union(t, u, RRef(int), RRef(Scalar)) a) -> ()": "f(Union(RRef(Scalar), RRef(int), t) a) -> ()",
     "f(Tensor! x) -> Tensor!": "f(Tensor($0! -> ) x) -> Tensor($1! -> )",
     "f(Tensor(a!)[][] v, Tensor(a!)?[] s, Tensor(a)[2](b) r) -> ()": (
         "f(Tensor[](!)[] v, Tensor?(a!)[] s, Tensor(a)[2](b) r) -> ()"
@@ -247,6 +248,13 @@ def test_operator_names() -> None:
             "Type mismatch in argument 2: SymInt[] vs int[].",
         ),
         ("f(SymInt?[] a) -> ()", "(int?[] _0) -> ()", "Type mismatch in argument 1: SymInt?[] vs int?[]."),
+        ("f(t a) -> ()", "(u _0) -> ()", None),
+        ("f(__torch__.torch.classes.x.A a) -> ()", "(__torch__.torch.classes.x.A _0) -> ()", None),
+        (
+            "f(__torch__.torch.classes.x.A a) -> ()",
+            "(__torch__.torch.classes.x.B _0) -> ()",
+            "Type mismatch in argument 1: __torch__.torch.classes.x.A vs __torch__.torch.classes.x.B.",
+        ),
         ("f(int a) -> SymInt", "(int _0) -> int _0", "Type mismatch in return 1: SymInt vs int."),
     ],
 )
