@@ -1,0 +1,116 @@
+"""The command line: parses, calls, writes, and sets the exit code. Only this package imports click.
+
+Nothing heavier than click is imported before a command runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from dispatch_cli import __version__
+
+EXIT_CLEAN = 0
+EXIT_FINDINGS = 1
+EXIT_BAD_INPUT = 2
+EXIT_BUG = 3
+
+_COMMANDS = {
+    "register": "Load declarations, run them, and show what is registered.",
+    "table": "Show the computed dispatch table: which kernel runs at which key, and why.",
+    "check-invariants": "Check invariants and guards; for CI.",
+    "schema": "Print the JSON Schema of the declaration format.",
+}
+"""Command → its line in the help. The command itself is imported when it is called."""
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported one at a time, when called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"dispatch_cli.cli.{cmd_name.replace('-', '_')}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="dispatch-cli", message="%(prog)s %(version)s")
+@click.option("--traceback", is_flag=True, help="On an internal error, show the traceback.")
+def cli(traceback: bool) -> None:
+    """PyTorch's dispatcher, answered from declarations.
+
+    For an operator and a dispatch key: which kernel runs, and why. Without PyTorch.
+    """
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    Exit codes: 0 clean, 1 findings or a difference, 2 usage or bad input, 3 a bug of ours.
+    """
+    argv = sys.argv[1:] if args is None else args
+    try:
+        code = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
+        _flush()
+    except click.exceptions.Abort:
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except BrokenPipeError:
+        code = _closed_pipe()
+    except Exception as error:
+        code = _bug(error, "--traceback" in argv)
+    sys.exit(code if isinstance(code, int) else EXIT_CLEAN)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def _closed_pipe() -> int:
+    """The reader has gone: end quietly, and keep Python from complaining when it closes the stream."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EXIT_CLEAN
+
+
+def _bug(error: Exception, traceback: bool) -> int:
+    if traceback:
+        import traceback as traceback_module
+
+        traceback_module.print_exception(error)
+    else:
+        text: Any = str(error).splitlines()
+        first = text[0] if text else ""
+        click.echo(
+            f"internal error: {type(error).__name__}: {first[:200]!r}\n"
+            "This is a bug in dispatch-cli. Run again as `dispatch-cli --traceback COMMAND …` and report what it prints.",
+            err=True,
+        )
+    return EXIT_BUG

@@ -22,6 +22,7 @@ from dispatch_cli.model.function_schema import (
     FunctionSchema,
     find_schema_differences,
     real_types,
+    takes_symint,
 )
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -75,7 +76,7 @@ class Dispatcher:
         tags: tuple[str, ...] = (),
         span: Span | None = None,
     ) -> Definition:
-        """Give an operator its schema. Errors: Refused for a second one, or one that contradicts a kernel's signature."""
+        """Give an operator its schema. Errors: Refused for a second one, or one that a kernel contradicts."""
         operator = self._operators.get(schema.name)
         if operator is not None:
             if operator.definition is not None:
@@ -310,8 +311,7 @@ def _check_signature(
     """Refuse a kernel whose inferred signature contradicts the schema."""
     if kernel.signature is None:
         return
-    # a kernel that is not callable unboxed with plain integers takes symbolic ones
-    symint = not kernel.unboxed
+    symint = takes_symint(kernel.signature)
     difference = find_schema_differences(schema, kernel.signature, symint)
     if difference is not None:
         raise Refused(

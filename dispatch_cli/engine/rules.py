@@ -128,15 +128,13 @@ class Decision:
     """What fills a slot: the rule, its number, and the key whose kernel it is.
 
     source: None where no kernel of the operator is used: ambiguous, fallback, missing.
+    blockers: bits of the registered keys that made it ambiguous, or that took the slot away from a math kernel.
     """
 
     rule: Rule
     number: int
     source: str | None = None
-
-
-_FALLBACK = Decision(Rule.FALLBACK, FALLBACK_NUMBER)
-_MISSING = Decision(Rule.MISSING, MISSING_NUMBER)
+    blockers: int = 0
 
 
 def decide(
@@ -147,6 +145,7 @@ def decide(
     candidates: the slot's, from its layout. registered: bits of the keys at which the operator has a kernel.
     has_fallback: whether a backend fallback exists for the slot. steps: gets every rule that was looked at, in turn.
     """
+    blocked = 0
     for candidate in candidates:
         if not registered & candidate.bit:
             if steps is not None:
@@ -156,16 +155,18 @@ def decide(
         if blockers := registered & candidate.ambiguous:
             if steps is not None:
                 steps.append(Step(candidate.number, Rule.AMBIGUOUS, candidate.key, Outcome.FIRED, blockers))
-            return Decision(Rule.AMBIGUOUS, candidate.number)
+            return Decision(Rule.AMBIGUOUS, candidate.number, None, blockers)
         if blockers := registered & candidate.unless:
+            blocked = blockers
             if steps is not None:
                 outcome = Outcome.HAS_BACKEND_KERNEL
                 steps.append(Step(candidate.number, candidate.rule, candidate.key, outcome, blockers))
             continue
         if steps is not None:
             steps.append(Step(candidate.number, candidate.rule, candidate.key, Outcome.FIRED))
-        return Decision(candidate.rule, candidate.number, candidate.key)
+        return Decision(candidate.rule, candidate.number, candidate.key, blocked)
     if steps is not None:
         outcome = Outcome.FIRED if has_fallback else Outcome.NOTHING_REGISTERED
         steps.append(Step(FALLBACK_NUMBER, Rule.FALLBACK, "", outcome))
-    return _FALLBACK if has_fallback else _MISSING
+    rule, number = (Rule.FALLBACK, FALLBACK_NUMBER) if has_fallback else (Rule.MISSING, MISSING_NUMBER)
+    return Decision(rule, number, None, blocked)

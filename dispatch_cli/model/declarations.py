@@ -22,6 +22,10 @@ class LibraryKind(Enum):
     IMPL = "TORCH_LIBRARY_IMPL"
 
 
+RULE_NAMES = ("kernel", "default", "nested", "ambiguous", "math", "autograd", "batched", "fallback", "missing")
+"""The rules that a guard can name; the values of `dispatch_cli.engine.rules.Rule`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """One kernel as it is registered.

@@ -1,0 +1,97 @@
+"""The guards of the declarations hold.
+
+A guard says what must be true of the computed table at certain keys of certain operators, so that CI notices when a new
+registration takes a slot away. A guard that matches no operator or no key is broken too: it guards nothing.
+
+Bad, because the CPU kernel takes AutogradCPU away from the math kernel:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, CompositeImplicitAutograd: op_math}
+guards:
+  - {op: "demo::*", key: AutogradCPU, rule: math}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, CompositeImplicitAutograd: op_math, AutogradCPU: op_autograd}
+guards:
+  - {op: "demo::*", key: AutogradCPU, rule: kernel}
+```
+
+Fix: register what the guard asks for, or change the guard when the new answer is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.engine.run import State
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.declarations import Guard
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Related
+
+
+def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
+    """A finding for every slot that breaks a guard, and for every guard that matches nothing at all."""
+    chosen = set(names)
+    for guard in state.declarations.guards:
+        matched = False
+        for name in sorted(state.dispatcher, key=str):
+            if not fnmatchcase(str(name), guard.op):
+                continue
+            for key, entry in state.dispatcher.table(name).items():
+                if not fnmatchcase(key, guard.key):
+                    continue
+                matched = True
+                if name in chosen and (reason := _broken(guard, entry)) is not None:
+                    yield _finding(guard, name, entry, reason)
+        if not matched:
+            yield Finding(
+                check=CHECK.id,
+                severity=Severity.ERROR,
+                message=f"the guard matches nothing: no operator {guard.op} has a slot {guard.key}",
+                span=guard.span,
+            )
+
+
+def _broken(guard: Guard, entry: TableEntry) -> str | None:
+    """What the guard asked for, when the entry does not do it."""
+    rule, kernel = entry.rule.value, entry.kernel.debug if entry.kernel else None
+    if guard.rule is not None and rule != guard.rule:
+        return f"rule {guard.rule}"
+    if guard.not_rule is not None and rule == guard.not_rule:
+        return f"anything but rule {guard.not_rule}"
+    if guard.kernel is not None and (kernel is None or not fnmatchcase(kernel, guard.kernel)):
+        return f"kernel {guard.kernel}"
+    if guard.not_kernel is not None and kernel is not None and fnmatchcase(kernel, guard.not_kernel):
+        return f"any kernel but {guard.not_kernel}"
+    return None
+
+
+def _finding(guard: Guard, name: OperatorName, entry: TableEntry, wanted: str) -> Finding:
+    kernel = entry.kernel
+    found = f"{kernel.debug} by rule {entry.rule.value}" if kernel is not None else "nothing (missing)"
+    related = (Related("the kernel in the slot is registered here", kernel.span),) if kernel and kernel.span else ()
+    return Finding(
+        check=CHECK.id,
+        severity=Severity.ERROR,
+        message=f"{name}: the guard wants {wanted} at {entry.key}, which holds {found}",
+        operator=str(name),
+        key=entry.key,
+        details=(("wanted", wanted), ("found", found)),
+        span=guard.span,
+        related=related,
+    )
+
+
+CHECK = Check("guard", "the guards of the declarations hold", __doc__, find)

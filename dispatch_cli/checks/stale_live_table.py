@@ -1,0 +1,85 @@
+"""The live table holds what the registrations determine.
+
+PyTorch keeps a live table per operator and recomputes, at each registration, only the slots that it believes the
+registration can change. It can miss one. A call then runs a kernel that `_dispatch_dump_table` does not show, and
+which one it is depends on the order of static initialisers, which is link order.
+
+Bad, because the math kernel stays live at AutogradOther where the table says ambiguous:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, QuantizedCPU: op_quantized}
+```
+
+Good, because the last registration recomputes AutogradOther:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {QuantizedCPU: op_quantized, CompositeImplicitAutograd: op_math}
+```
+
+Fix: register in an order that leaves nothing behind or, better, so that the order does not matter: here, by a kernel at
+AutogradOther.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.engine.run import State
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Related
+
+
+def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
+    """A finding for every stale slot of every operator."""
+    for name in names:
+        for stale in state.dispatcher.stale_entries(name):
+            yield _finding(name, stale)
+
+
+def _finding(name: OperatorName, stale: StaleEntry) -> Finding:
+    key, cause = stale.canonical.key, stale.cause
+    what = "backend fallback" if cause.fallback else "kernel"
+    verb = "registering" if cause.came else "dropping"
+    message = (
+        f"{name}: a call at {key} runs {_text(stale.live)}, but its registrations determine {_text(stale.canonical)}; "
+        f"{verb} the {what} {cause.cause.kernel.debug!r} at {cause.key} did not recompute {key}"
+    )
+    related = []
+    for label, entry in (
+        ("the live kernel is registered here", stale.live),
+        ("the canonical one here", stale.canonical),
+    ):
+        if entry.kernel is not None and entry.kernel.span is not None:
+            related.append(Related(label, entry.kernel.span))
+    return Finding(
+        check=CHECK.id,
+        severity=Severity.ERROR,
+        message=message,
+        operator=str(name),
+        key=key,
+        details=(
+            ("live", _text(stale.live)),
+            ("canonical", _text(stale.canonical)),
+            ("made stale by", f"{cause.cause.kernel.debug} at {cause.key}"),
+        ),
+        span=cause.cause.kernel.span,
+        related=tuple(related),
+    )
+
+
+def _text(entry: TableEntry) -> str:
+    if entry.kernel is None:
+        return "nothing"
+    return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
+
+
+CHECK = Check("stale-live-table", "the live table equals the canonical one", __doc__, find)

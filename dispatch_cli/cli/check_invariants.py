@@ -1,0 +1,70 @@
+"""``dispatch-cli check-invariants``"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.cli.options import (
+    chosen_operators,
+    filter_option,
+    load_state,
+    output_options,
+    source_options,
+    style_for,
+    write,
+)
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.run import State
+    from dispatch_cli.render.console import Style
+    from dispatch_cli.report.findings import FindingsReport
+
+
+@click.command("check-invariants")
+@source_options
+@filter_option
+@output_options(("text", "json", "csv", "markdown", "raw"))
+def command(
+    files: tuple[str, ...],
+    keys: tuple[str, ...],
+    universe: str | None,
+    ops: tuple[str, ...],
+    format_: str,
+    output: str | None,
+    color: str,
+) -> None:
+    """Check invariants and guards; for CI.
+
+    What PyTorch's checkInvariants checks, with names and places; implementations that dangle; and the guards that
+    the declarations set up. Exits with 1 when something does not hold.
+    """
+    state = load_state(files, keys, universe)
+    names = chosen_operators(state.dispatcher, ops)
+    from dispatch_cli.report.findings import findings_report
+
+    report = findings_report(state, names)
+    code = 1 if report.findings else 0
+    click.get_current_context().obj = code
+    write(_render(state, report, format_, style_for(sys.stdout, color, output)), output)
+    raise click.exceptions.Exit(code)
+
+
+def _render(state: State, report: FindingsReport, format_: str, style: Style) -> Iterator[str]:
+    if format_ == "text":
+        from dispatch_cli.render.findings import findings_text
+
+        return findings_text(report, style)
+    if format_ == "raw":
+        from dispatch_cli.render.raw import raw_findings
+
+        return raw_findings(state.dispatcher, report)
+    from dispatch_cli.render.findings_machine import findings_json, findings_sheet
+    from dispatch_cli.render.machine import csv_text, markdown_text
+
+    if format_ == "json":
+        return findings_json(report)
+    return (csv_text if format_ == "csv" else markdown_text)(findings_sheet(report))

@@ -1,0 +1,187 @@
+"""Options that several commands share, and what stands behind them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher import Dispatcher
+    from dispatch_cli.engine.run import State
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.render.console import Style
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def source_options(command: _Command) -> _Command:
+    """FILE…, -k and --universe: what is loaded."""
+    for decorator in reversed(
+        (
+            click.argument("files", nargs=-1, metavar="[FILE]..."),
+            click.option(
+                "-k",
+                "keys",
+                multiple=True,
+                metavar="KEY",
+                help="Instead of files: an operator foo(Tensor x) with a kernel at KEY; give it several times.",
+            ),
+            click.option(
+                "--universe", metavar="NAME|PATH", help="Key layout; by default what the files say, or the newest."
+            ),
+        )
+    ):
+        command = decorator(command)
+    return command
+
+
+def filter_option(command: _Command) -> _Command:
+    """--op: which operators."""
+    return click.option("--op", "ops", multiple=True, metavar="GLOB", help="Only operators whose name matches.")(
+        command
+    )
+
+
+def output_options(formats: Iterable[str]) -> Callable[[_Command], _Command]:
+    """--format, -o, --color: how the answer goes out."""
+
+    def decorate(command: _Command) -> _Command:
+        for decorator in reversed(
+            (
+                click.option(
+                    "--format", "format_", type=click.Choice(tuple(formats)), default="text", show_default=True
+                ),
+                click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
+                click.option(
+                    "--color",
+                    type=click.Choice(("auto", "always", "never")),
+                    default="auto",
+                    show_default=True,
+                    help="NO_COLOR and FORCE_COLOR are honoured under auto.",
+                ),
+            )
+        ):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def load_state(files: tuple[str, ...], keys: tuple[str, ...], universe: str | None) -> State:
+    """Load and run what the source options name; exits with 2 and every problem when that fails."""
+    from dispatch_cli.model.problem import InputError
+
+    if not files and not keys:
+        raise click.UsageError("Nothing to load: give a declaration FILE ('-' for standard input), or -k KEY.")
+    if files and keys:
+        raise click.UsageError("-k takes the place of files; give one or the other.")
+    try:
+        return _run(files, keys, universe)
+    except InputError as error:
+        from dispatch_cli.render.problems import problems_text
+
+        style = style_for(sys.stderr, "auto")
+        click.echo(problems_text(error.problems, style), nl=False, err=True, color=style.color)
+        raise click.exceptions.Exit(2) from None
+
+
+def _run(files: tuple[str, ...], keys: tuple[str, ...], universe: str | None) -> State:
+    from dispatch_cli.engine.run import run
+
+    if keys:
+        from dispatch_cli.declarations.what_if import what_if
+
+        return run(what_if(keys, universe))
+    from dispatch_cli.declarations.loader import load
+
+    return run(load(files, universe=universe))
+
+
+def chosen_operators(dispatcher: Dispatcher, ops: tuple[str, ...]) -> list[OperatorName]:
+    """The operators that --op chooses; exits with 2 when a glob chooses none."""
+    from dispatch_cli.report.selection import select_operators, similar_names
+
+    for glob in ops:
+        if not select_operators(dispatcher, (glob,)):
+            close = similar_names(dispatcher, glob)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
+    return select_operators(dispatcher, ops)
+
+
+def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str] | None:
+    """The runtime keys that --key chooses, None for all; exits with 2 when a glob chooses none."""
+    from dispatch_cli.report.selection import select_keys, similar_keys
+
+    for glob in globs:
+        if not select_keys(dispatcher, (glob,)):
+            close = similar_keys(dispatcher, glob)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise click.BadParameter(f"no runtime key matches {glob!r}.{hint}", param_hint="'--key'")
+    return select_keys(dispatcher, globs) if globs else None
+
+
+def warn_of_overrides(state: State) -> None:
+    """Say on standard error which registrations took the place of another."""
+    if state.overrides:
+        from dispatch_cli.render.problems import overrides_text
+
+        style = style_for(sys.stderr, "auto")
+        click.echo(overrides_text(state, style), nl=False, err=True, color=style.color)
+
+
+def style_for(stream: Any, color: str, output: str | None = None) -> Style:
+    """Width and colour for a stream: a terminal's own width, and no limit where there is no terminal."""
+    from dispatch_cli.render.console import Style
+
+    terminal = output is None and stream.isatty()
+    if color == "auto":
+        in_color = terminal and os.environ.get("TERM") != "dumb"
+        if os.environ.get("NO_COLOR"):
+            in_color = False
+        elif os.environ.get("FORCE_COLOR") and output is None:
+            in_color = True
+    else:
+        in_color = color == "always"
+    width = None
+    if terminal:
+        import shutil
+
+        width = max(40, shutil.get_terminal_size().columns)
+    return Style(width, in_color)
+
+
+def write(chunks: Iterable[str], output: str | None) -> None:
+    """Write an answer to standard output, or whole or not at all to a file."""
+    if output is None:
+        for chunk in chunks:
+            sys.stdout.write(chunk)
+        return
+    import tempfile
+
+    target = Path(output)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="", dir=target.parent, prefix=f".{target.name}.", delete=False
+        ) as file:
+            try:
+                file.writelines(chunks)
+            except BaseException:
+                Path(file.name).unlink()
+                raise
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        Path(file.name).chmod(mode)
+        Path(file.name).replace(target)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,87 @@
+"""Run declarations through a dispatcher: the history, step by step, and everything that was refused on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.library import Library
+from dispatch_cli.engine.refusal import Refused
+from dispatch_cli.engine.registration import Definition, LibraryHold, Registration
+from dispatch_cli.model.declarations import Block, Declarations, Define, Fallback, Implement, OpenBlock, Step
+from dispatch_cli.model.problem import InputError, Problem, Related
+from dispatch_cli.model.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A dispatcher after a history.
+
+    overrides: the registrations that took the place of another, in order, where PyTorch warns of it.
+    """
+
+    declarations: Declarations
+    dispatcher: Dispatcher
+    overrides: tuple[Registration, ...]
+
+
+def run(declarations: Declarations) -> State:
+    """Run the whole history. Errors: InputError with every refusal, each naming both places."""
+    dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks)
+    libraries: dict[Block, Library] = {}
+    refused_blocks: set[Block] = set()
+    problems: list[Problem] = []
+    overrides: list[Registration] = []
+    for step in declarations.steps:
+        block = step.block
+        if block in refused_blocks:
+            continue
+        try:
+            if block not in libraries:
+                libraries[block] = Library(dispatcher, block)
+            registration = _take(libraries[block], step)
+        except Refused as refused:
+            if block not in libraries:
+                refused_blocks.add(block)
+            problems.append(_problem(step, refused))
+            continue
+        if registration is not None and registration.warns:
+            overrides.append(registration)
+    if problems:
+        raise InputError(tuple(problems))
+    return State(declarations, dispatcher, tuple(overrides))
+
+
+def _take(library: Library, step: Step) -> Registration | None:
+    match step:
+        case OpenBlock():
+            return None
+        case Define():
+            library.define(step.schema, step.alias_analysis, step.tags, step.debug, step.span)
+            return None
+        case Implement():
+            return library.implement(step.operator, step.kernel, step.dispatch_key)
+        case Fallback():
+            library.fall_back(step.kernel, step.dispatch_key)
+            return None
+
+
+def _problem(step: Step, refused: Refused) -> Problem:
+    earlier = refused.earlier
+    span = step.block.span if isinstance(step, OpenBlock) else step.span
+    place = _place(earlier)
+    related = (Related(_EARLIER[type(earlier)], place),) if place is not None else ()
+    return Problem(refused.kind.value, str(refused), span, related=related)
+
+
+_EARLIER = {
+    Definition: "the operator is defined here",
+    Registration: "the earlier registration is here",
+    LibraryHold: "the namespace is taken here",
+}
+
+
+def _place(earlier: Registration | Definition | LibraryHold | None) -> Span | None:
+    if earlier is None:
+        return None
+    return earlier.kernel.span if isinstance(earlier, Registration) else earlier.span

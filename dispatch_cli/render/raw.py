@@ -1,0 +1,41 @@
+"""PyTorch's dump texts; several operators are parted by an empty line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.findings import FindingsReport
+
+
+def raw_registrations(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:
+    """What ``torch._C._dispatch_dump`` prints for each operator."""
+    return _parted(dispatcher, names, dump_registrations)
+
+
+def raw_tables(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:
+    """What ``torch._C._dispatch_dump_table`` prints for each operator."""
+    return _parted(dispatcher, names, dump_table)
+
+
+def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str]:
+    """The state that PyTorch's ``checkInvariants`` prints, of every operator with a finding."""
+    affected = dict.fromkeys(finding.operator for finding in report.findings if finding.operator is not None)
+    for position, text in enumerate(affected):
+        name = OperatorName.parse(text)
+        yield "\n" if position else ""
+        yield f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n"
+        yield f"Computed table:\n~~~~~~~~~~~\n{dump_table(dispatcher, name)}"
+
+
+def _parted(
+    dispatcher: Dispatcher, names: Iterable[OperatorName], dump: Callable[[Dispatcher, OperatorName], str]
+) -> Iterator[str]:
+    several = False
+    for name in names:
+        if several:
+            yield "\n"
+        yield dump(dispatcher, name)
+        several = True

@@ -1,0 +1,93 @@
+"""The registrations for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
+from dispatch_cli.report.registrations import (
+    SCHEMA_VERSION,
+    KernelRow,
+    OperatorRegistrations,
+    RegistrationsReport,
+)
+
+
+def registrations_json(report: RegistrationsReport) -> Iterator[str]:
+    """Every operator with its kernels, the declared fallbacks, the higher-order operators."""
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "report": "registrations",
+        "universe": report.universe,
+        "core_fallbacks": report.core_fallbacks,
+        "fallbacks": [
+            {"key": row.key, "kernel": row.kernel, "fallthrough": row.fallthrough, "declared_at": span_data(row.span)}
+            for row in report.fallbacks
+        ],
+        "higher_order_operators": [
+            {
+                "name": row.name,
+                "rules": [{"kind": kind, "name": name, "kernel": kernel} for kind, name, kernel in row.rules],
+                "side_effect": row.side_effect,
+                "declared_at": span_data(row.span),
+            }
+            for row in report.higher_order
+        ],
+    }
+    return json_document(head, "operators", (_operator_data(operator) for operator in report.operators()))
+
+
+def _operator_data(operator: OperatorRegistrations) -> dict[str, Any]:
+    return {
+        "operator": operator.operator,
+        "schema": operator.schema,
+        "debug": operator.debug,
+        "alias_analysis": operator.alias_analysis,
+        "tags": list(operator.tags),
+        "declared_at": span_data(operator.span),
+        "kernels": [_kernel_data(row) for row in operator.kernels],
+        "python_kernels": [
+            {"key": key, "kernel": kernel, "declared_at": span_data(span)}
+            for key, kernel, span in operator.python_kernels
+        ],
+    }
+
+
+def _kernel_data(row: KernelRow) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "alias": row.alias,
+        "kernel": row.kernel,
+        "active": row.active,
+        "fills": row.fills,
+        "covers": row.covers,
+        "signature": row.signature,
+        "flags": list(row.flags),
+        "python": row.python,
+        "declared_at": span_data(row.span),
+    }
+
+
+def registrations_sheet(report: RegistrationsReport) -> Sheet:
+    """One row per kernel; an operator without kernels has one row without."""
+    columns = ("operator", "key", "alias", "kernel", "state", "fills", "signature", "flags", "declared_at")
+    return Sheet(columns, _rows(report))
+
+
+def _rows(report: RegistrationsReport) -> Iterator[tuple[str, ...]]:
+    for operator in report.operators():
+        if not operator.kernels:
+            yield (operator.operator, "", "", "", "", "", "", "", place_text(operator.span))
+        for row in operator.kernels:
+            yield (
+                operator.operator,
+                row.key,
+                "true" if row.alias else "false",
+                row.kernel,
+                "active" if row.active else "overridden",
+                str(row.fills),
+                row.signature or "",
+                " ".join(row.flags),
+                place_text(row.span),
+            )

@@ -1,0 +1,145 @@
+"""The computed table for people: folded rows, summaries of many operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render import console
+from dispatch_cli.render.console import Style, fits, grid, plain, to_text
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.wording import keys_label, place_label, reasons, short_kernel, source_label
+from dispatch_cli.report.folding import FoldedRow, FoldedTable, fold, unfolded
+from dispatch_cli.report.table import OperatorTable, TableReport
+
+RULE_STYLES = {
+    Rule.KERNEL: console.KERNEL,
+    Rule.DEFAULT: console.ALIAS,
+    Rule.NESTED: console.ALIAS,
+    Rule.MATH: console.ALIAS,
+    Rule.AUTOGRAD: console.ALIAS,
+    Rule.BATCHED: console.ALIAS,
+    Rule.FALLBACK: console.FALLBACK,
+    Rule.AMBIGUOUS: console.BAD,
+    Rule.MISSING: console.DIM,
+}
+
+
+def table_text(report: TableReport, style: Style, all_rows: bool, autograd_keys: frozenset[str]) -> Iterator[str]:
+    """Each operator's table, folded unless *all_rows*."""
+    for position, table in enumerate(report.tables()):
+        folded = unfolded(table.rows) if all_rows else fold(table.rows, autograd_keys)
+        lead = ["\n"] if position else []
+        yield "".join([*lead, to_text(_operator(table, folded, style), style)])
+
+
+def summary_text(report: TableReport, style: Style) -> Iterator[str]:
+    """One row per operator: how many slots each rule fills."""
+    summaries = list(report.summaries())
+    rules = [rule for rule in Rule if any(summary.counts.get(rule) for summary in summaries)]
+    stale = any(summary.stale for summary in summaries)
+    table = grid(["Operator"], style)
+    for header in [*(rule.value.capitalize() for rule in rules), *(["Stale"] if stale else [])]:
+        table.add_column(header, justify="right", no_wrap=True)
+    for summary in summaries:
+        cells = [_count(summary.counts.get(rule, 0), RULE_STYLES[rule]) for rule in rules]
+        if stale:
+            cells.append(_count(summary.stale, console.BAD))
+        table.add_row(plain(summary.operator), *cells)
+    closing = Text(f"{len(summaries)} operators, {report.universe}; slots by rule", console.DIM)
+    yield to_text([table, Text(), closing], style)
+
+
+def _count(number: int, style: str) -> Text:
+    return Text(str(number), style) if number else Text("·", console.DIM)
+
+
+def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
+    yield plain(table.schema or f"{table.operator} (no schema: dangling)", console.HEAD)
+    if table.span is not None:
+        yield plain(f"defined at {table.span}", console.DIM)
+    yield Text()
+    full = _rows(folded.rows, style, short=False)
+    yield full if fits(full, style) else _rows(folded.rows, style, short=True)
+    yield from _reasons(table)
+    yield from _below(folded, style)
+    yield from _stale_notes(table)
+
+
+def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
+    placed = any(row.first.span is not None for row in rows)
+    aliased = not short and any(source_label(row.first) for row in rows)
+    headers = ["Key", "Kernel", "Rule", *(["From"] if aliased else []), *(["Declared at"] if placed else [])]
+    table = grid(headers, style)
+    for folded in rows:
+        row = folded.first
+        cells = [
+            plain(keys_label(folded.keys)),
+            _kernel(folded, short),
+            plain(row.rule.dump_text, RULE_STYLES[row.rule]),
+        ]
+        if aliased:
+            cells.append(plain(source_label(row), console.ALIAS))
+        if placed:
+            cells.append(plain(place_label(row.span, short), console.PLACE))
+        table.add_row(*cells)
+    return table
+
+
+def _reasons(table: OperatorTable) -> Iterator[RenderableType]:
+    found = reasons(table.rows)
+    if found:
+        yield Text()
+    for sentence in found:
+        yield plain(sentence)
+
+
+def _kernel(folded: FoldedRow, short: bool) -> Text:
+    row = folded.first
+    if row.kernel is None:
+        return Text("-", console.DIM)
+    if row.core and len(folded.keys) > 1:
+        text = plain("PyTorch's own", console.DIM)
+    else:
+        text = plain(short_kernel(row.kernel) if short else row.kernel)
+    if row.fallthrough:
+        text = Text.assemble(("fallthrough ", console.WARN), text)
+    if row.live_kernel is not None:
+        live = safe(short_kernel(row.live_kernel) if short else row.live_kernel) or "nothing"
+        text = Text.assemble(text, "\n", (f"stale: live is {live}", console.BAD))
+    return text
+
+
+def _below(folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
+    lines = (
+        ("PyTorch's own fallback", folded.core_fallbacks),
+        ("Fallthrough (PyTorch's own)", folded.core_fallthroughs),
+        ("Missing", folded.missing),
+    )
+    if not any(keys for _, keys in lines):
+        return
+    yield Text()
+    for title, keys in lines:
+        if not keys:
+            continue
+        text = Text.assemble((f"{title}, {len(keys)}: ", console.HEAD), (", ".join(_runs(keys)), console.DIM))
+        yield text if style.width is None else Padding(text, (0, 0, 0, 0))
+
+
+def _runs(keys: tuple[str, ...]) -> list[str]:
+    return [safe(key) for key in keys]
+
+
+def _stale_notes(table: OperatorTable) -> Iterator[RenderableType]:
+    stale = [row.key for row in table.rows if row.live_kernel is not None]
+    if stale:
+        yield Text()
+        yield Text.assemble(
+            ("Stale", console.BAD),
+            f": a call at {', '.join(stale)} runs what the live table holds, not this; see check-invariants.",
+        )

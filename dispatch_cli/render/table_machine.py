@@ -1,0 +1,131 @@
+"""The computed table for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
+from dispatch_cli.render.wording import keys_label, reasons, source_label
+from dispatch_cli.report.folding import fold
+from dispatch_cli.report.table import SCHEMA_VERSION, OperatorSummary, OperatorTable, TableReport, TableRow
+
+
+def table_json(report: TableReport) -> Iterator[str]:
+    """Every slot of every operator, missing ones too."""
+    return json_document(_head(report, "table"), "operators", (_operator_data(table) for table in report.tables()))
+
+
+def summary_json(report: TableReport) -> Iterator[str]:
+    """Slots per rule of every operator."""
+    return json_document(_head(report, "table-summary"), "operators", (_summary_data(s) for s in report.summaries()))
+
+
+def _head(report: TableReport, kind: str) -> dict[str, Any]:
+    return {"schema_version": SCHEMA_VERSION, "report": kind, "universe": report.universe}
+
+
+def _operator_data(table: OperatorTable) -> dict[str, Any]:
+    return {
+        "operator": table.operator,
+        "schema": table.schema,
+        "declared_at": span_data(table.span),
+        "entries": [_row_data(row) for row in table.rows],
+    }
+
+
+def _row_data(row: TableRow) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "rule": row.rule.value,
+        "rule_number": row.number,
+        "kernel": row.kernel,
+        "fallthrough": row.fallthrough,
+        "source": row.source,
+        "blockers": list(row.blockers),
+        "core_fallback": row.core,
+        "declared_at": span_data(row.span),
+        "stale": row.live_kernel is not None,
+        "live_kernel": (row.live_kernel or None) if row.live_kernel is not None else row.kernel,
+    }
+
+
+def _summary_data(summary: OperatorSummary) -> dict[str, Any]:
+    return {
+        "operator": summary.operator,
+        "declared_at": span_data(summary.span),
+        "slots": {rule.value: summary.counts.get(rule, 0) for rule in Rule},
+        "stale": summary.stale,
+    }
+
+
+def table_sheet(report: TableReport) -> Sheet:
+    """Every slot a row."""
+    columns = (
+        "operator",
+        "key",
+        "rule",
+        "rule_number",
+        "kernel",
+        "fallthrough",
+        "source",
+        "blockers",
+        "declared_at",
+        "live_kernel",
+    )
+    return Sheet(columns, (_row_cells(table, row) for table in report.tables() for row in table.rows))
+
+
+def _row_cells(table: OperatorTable, row: TableRow) -> tuple[str, ...]:
+    return (
+        table.operator,
+        row.key,
+        row.rule.value,
+        str(row.number),
+        row.kernel or "",
+        "true" if row.fallthrough else "false",
+        row.source or "",
+        " ".join(row.blockers),
+        place_text(row.span),
+        (row.kernel or "") if row.live_kernel is None else row.live_kernel,
+    )
+
+
+def folded_sheet(report: TableReport, autograd_keys: frozenset[str]) -> Sheet:
+    """Folded rows, for reading."""
+    columns = ("Operator", "Key", "Kernel", "Rule", "From", "Why", "Declared at")
+    return Sheet(columns, _folded_rows(report, autograd_keys))
+
+
+def _folded_rows(report: TableReport, autograd_keys: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    for table in report.tables():
+        folded = fold(table.rows, autograd_keys)
+        for run in folded.rows:
+            row = run.first
+            kernel = "PyTorch's own" if row.core and len(run.keys) > 1 else row.kernel or ""
+            if row.fallthrough:
+                kernel = f"fallthrough {kernel}"
+            if row.live_kernel is not None:
+                kernel = f"{kernel} (stale: live is {row.live_kernel or 'nothing'})"
+            why = "; ".join(reasons([row]))
+            rule = row.rule.dump_text
+            yield (table.operator, keys_label(run.keys), kernel, rule, source_label(row), why, place_text(row.span))
+        below = (
+            ("PyTorch's own", Rule.FALLBACK.dump_text, folded.core_fallbacks),
+            ("fallthrough PyTorch's own", Rule.FALLBACK.dump_text, folded.core_fallthroughs),
+            ("", Rule.MISSING.dump_text, folded.missing),
+        )
+        for kernel, rule, keys in below:
+            if keys:
+                yield (table.operator, ", ".join(keys), kernel, rule, "", "", "")
+
+
+def summary_sheet(report: TableReport) -> Sheet:
+    """One row per operator."""
+    columns = ("operator", *(rule.value for rule in Rule), "stale", "declared_at")
+    rows = (
+        (one.operator, *(str(one.counts.get(rule, 0)) for rule in Rule), str(one.stale), place_text(one.span))
+        for one in report.summaries()
+    )
+    return Sheet(columns, rows)

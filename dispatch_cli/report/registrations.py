@@ -1,0 +1,152 @@
+"""What is registered, operator by operator: which kernels are active, what they fill, where they are declared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
+from dispatch_cli.engine.run import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRow:
+    """One registered kernel.
+
+    active: False when a newer one stands before it at the same key. alias: the key is an alias key.
+    fills: slots of the computed table that hold this kernel. covers: runtime keys that the key reaches.
+    flags: the words of a dump's brackets. python: declared as a Python function.
+    """
+
+    key: str
+    alias: bool
+    kernel: str
+    active: bool
+    fills: int
+    covers: int
+    signature: str | None
+    flags: tuple[str, ...]
+    python: bool
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRegistrations:
+    """One operator: its schema, None when it is dangling, and its kernels in the order of PyTorch's dump."""
+
+    operator: str
+    schema: str | None
+    debug: str | None
+    alias_analysis: str | None
+    tags: tuple[str, ...]
+    span: Span | None
+    kernels: tuple[KernelRow, ...]
+    python_kernels: tuple[tuple[str, str, Span | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackRow:
+    """A declared backend fallback."""
+
+    key: str
+    kernel: str
+    fallthrough: bool
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class HigherOrderRow:
+    """A declared higher-order operator; rules are (kind, what it is for, kernel)."""
+
+    name: str
+    rules: tuple[tuple[str, str, str], ...]
+    side_effect: bool
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationsReport:
+    """The registrations asked for; `operators` computes as it is read."""
+
+    universe: str
+    names: tuple[OperatorName, ...]
+    operators: Callable[[], Iterator[OperatorRegistrations]]
+    fallbacks: tuple[FallbackRow, ...]
+    core_fallbacks: int
+    higher_order: tuple[HigherOrderRow, ...]
+
+
+def registrations_report(state: State, names: Iterable[OperatorName]) -> RegistrationsReport:
+    """The registrations of *names*, and the fallbacks and higher-order operators that the declarations add."""
+    dispatcher, chosen = state.dispatcher, tuple(names)
+    python_kernels: dict[OperatorName, list[tuple[str, str, Span | None]]] = {}
+    for python_kernel in state.declarations.python_kernels:
+        row = (python_kernel.dispatch_key, python_kernel.kernel, python_kernel.span)
+        python_kernels.setdefault(python_kernel.operator, []).append(row)
+    order = dispatcher.universe.slot
+    fallbacks = sorted(dispatcher.fallbacks.values(), key=lambda registration: order[registration.key])
+    declared = [registration.kernel for registration in fallbacks if registration.kernel.span is not None]
+    return RegistrationsReport(
+        universe=dispatcher.universe.name,
+        names=chosen,
+        operators=lambda: (_operator(dispatcher, name, tuple(python_kernels.get(name, ()))) for name in chosen),
+        fallbacks=tuple(
+            FallbackRow(one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span)
+            for one in fallbacks
+            if one.kernel.span is not None
+        ),
+        core_fallbacks=len(fallbacks) - len(declared),
+        higher_order=tuple(_higher_order(state)),
+    )
+
+
+def _operator(
+    dispatcher: Dispatcher, name: OperatorName, python_kernels: tuple[tuple[str, str, Span | None], ...]
+) -> OperatorRegistrations:
+    operator, universe = dispatcher.operator(name), dispatcher.universe
+    fills = Counter(decision.source for decision in dispatcher.table(name).decisions)
+    rows = []
+    for key in sorted(operator.kernels, key=universe.ids.__getitem__):
+        for position, registration in enumerate(operator.kernels[key]):
+            kernel = registration.kernel
+            rows.append(
+                KernelRow(
+                    key=key,
+                    alias=universe.is_alias(key),
+                    kernel=kernel.debug,
+                    active=position == 0,
+                    fills=0 if position else fills[key],
+                    covers=len(universe.covered_by(key)),
+                    signature=None if kernel.signature is None else str(kernel.signature),
+                    flags=tuple(kernel_flags(kernel).split()),
+                    python=kernel.python,
+                    span=kernel.span,
+                )
+            )
+    definition = operator.definition
+    return OperatorRegistrations(
+        operator=str(name),
+        schema=str(definition.schema) if definition else None,
+        debug=definition.debug if definition else None,
+        alias_analysis=alias_analysis_text(definition) if definition else None,
+        tags=definition.tags if definition else (),
+        span=definition.span if definition else None,
+        kernels=tuple(rows),
+        python_kernels=python_kernels,
+    )
+
+
+def _higher_order(state: State) -> Iterator[HigherOrderRow]:
+    for operator in state.declarations.higher_order_operators:
+        rules = [("dispatch", key, kernel) for key, kernel in operator.dispatch]
+        rules += [("mode", mode, kernel) for mode, kernel in operator.modes]
+        rules += [("subclass", name, kernel) for name, kernel in operator.subclasses]
+        if operator.functionalize is not None:
+            rules.append(("functionalize", "", operator.functionalize))
+        yield HigherOrderRow(operator.name, tuple(rules), operator.side_effect, operator.span)

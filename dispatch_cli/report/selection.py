@@ -1,0 +1,40 @@
+"""Which operators and keys a command is about: globs over names, and suggestions where a glob finds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.model.names import OperatorName
+
+
+def select_operators(dispatcher: Dispatcher, globs: Sequence[str]) -> list[OperatorName]:
+    """Operators whose name matches any of the globs, sorted; all of them without globs.
+
+    Case matters. A glob may leave the overload out: ``aten::add`` finds ``aten::add.Tensor`` too.
+    """
+    names = sorted(dispatcher, key=str)
+    if not globs:
+        return names
+    return [name for name in names if any(_matches(name, glob) for glob in globs)]
+
+
+def _matches(name: OperatorName, glob: str) -> bool:
+    return fnmatchcase(str(name), glob) or fnmatchcase(name.name, glob)
+
+
+def similar_names(dispatcher: Dispatcher, glob: str) -> list[str]:
+    """Up to three operator names that look like *glob*."""
+    return get_close_matches(glob, [str(name) for name in dispatcher], n=3, cutoff=0.7)
+
+
+def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
+    """Slots (Undefined among them) whose name matches any of the globs."""
+    return frozenset(key for key in dispatcher.universe.slots if any(fnmatchcase(key, glob) for glob in globs))
+
+
+def similar_keys(dispatcher: Dispatcher, glob: str) -> list[str]:
+    """Up to three runtime keys that look like *glob*."""
+    return get_close_matches(glob, dispatcher.universe.slots, n=3, cutoff=0.6)

@@ -1,0 +1,126 @@
+"""The computed dispatch table as a report: one row per slot, with the rule and the declaration behind it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.run import State
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One slot.
+
+    key: runtime key or Undefined. rule, number: what decided. kernel: its dump text; None when missing.
+    source: the key the kernel is registered at, an alias perhaps; None for ambiguous, fallback and missing slots.
+    blockers: the keys whose kernels made the slot ambiguous, or took it away from the math kernel.
+    core: the kernel is one of PyTorch's own backend fallbacks.
+    live_kernel: what PyTorch's live table holds instead, where it is stale (an empty text when it holds nothing).
+    """
+
+    key: str
+    rule: Rule
+    number: int
+    kernel: str | None
+    fallthrough: bool
+    source: str | None
+    blockers: tuple[str, ...]
+    core: bool
+    span: Span | None
+    live_kernel: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorTable:
+    """One operator's rows, in table order, after the key filter."""
+
+    operator: str
+    schema: str | None
+    span: Span | None
+    rows: tuple[TableRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSummary:
+    """How many slots of an operator each rule fills, and how many are stale."""
+
+    operator: str
+    span: Span | None
+    counts: Mapping[Rule, int]
+    stale: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableReport:
+    """The tables asked for; `tables` and `summaries` compute as they are read, operator by operator."""
+
+    universe: str
+    names: tuple[OperatorName, ...]
+    tables: Callable[[], Iterator[OperatorTable]]
+    summaries: Callable[[], Iterator[OperatorSummary]]
+
+
+def table_report(state: State, names: Iterable[OperatorName], keys: frozenset[str] | None) -> TableReport:
+    """The tables of *names*, of *keys* only, where given."""
+    dispatcher, chosen = state.dispatcher, tuple(names)
+    return TableReport(
+        universe=dispatcher.universe.name,
+        names=chosen,
+        tables=lambda: (_operator_table(dispatcher, name, keys) for name in chosen),
+        summaries=lambda: (_summary(dispatcher, name) for name in chosen),
+    )
+
+
+def _operator_table(dispatcher: Dispatcher, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:
+    definition = dispatcher.operator(name).definition
+    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    rows = tuple(
+        _row(dispatcher, entry, stale.get(entry.key))
+        for entry in dispatcher.table(name).values()
+        if keys is None or entry.key in keys
+    )
+    schema = str(definition.schema) if definition else None
+    return OperatorTable(str(name), schema, definition.span if definition else None, rows)
+
+
+def _row(dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None) -> TableRow:
+    kernel, decision = entry.kernel, entry.decision
+    live = None
+    if stale is not None:
+        live = stale.live.kernel.debug if stale.live.kernel else ""
+    return TableRow(
+        key=entry.key,
+        rule=decision.rule,
+        number=decision.number,
+        kernel=kernel.debug if kernel else None,
+        fallthrough=entry.is_fallthrough,
+        source=decision.source,
+        blockers=dispatcher.keys_in(decision.blockers),
+        core=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
+        span=kernel.span if kernel else None,
+        live_kernel=live,
+    )
+
+
+def _summary(dispatcher: Dispatcher, name: OperatorName) -> OperatorSummary:
+    definition = dispatcher.operator(name).definition
+    counts = _counts(dispatcher.table(name).decisions)
+    return OperatorSummary(
+        str(name), definition.span if definition else None, counts, len(dispatcher.stale_entries(name))
+    )
+
+
+@lru_cache(maxsize=1024)
+def _counts(decisions: tuple[Decision, ...]) -> Mapping[Rule, int]:
+    return Counter(decision.rule for decision in decisions)
