@@ -1,3 +1,98 @@
-"""x"""
+"""PyTorch's dispatcher, answered from declarations, without PyTorch.
+
+The names below are imported when they are first used; ``import dispatch_cli`` alone costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from dispatch_cli.api import load_state, run_declarations, what_if_state
+    from dispatch_cli.declarations.loader import load
+    from dispatch_cli.engine.dispatcher import Dispatcher
+    from dispatch_cli.engine.dump import dump_registrations, dump_table
+    from dispatch_cli.engine.keyset import DispatchKeySet
+    from dispatch_cli.engine.library import Library
+    from dispatch_cli.engine.refusal import Refused
+    from dispatch_cli.engine.rules import Rule
+    from dispatch_cli.engine.run import State
+    from dispatch_cli.engine.table import Table, TableEntry
+    from dispatch_cli.model.declarations import Block, Declarations, Kernel, LibraryKind
+    from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.universe import Universe
+
+_HOMES = {
+    "load_state": "api",
+    "run_declarations": "api",
+    "what_if_state": "api",
+    "load": "declarations.loader",
+    "Dispatcher": "engine.dispatcher",
+    "dump_registrations": "engine.dump",
+    "dump_table": "engine.dump",
+    "DispatchKeySet": "engine.keyset",
+    "Library": "engine.library",
+    "Refused": "engine.refusal",
+    "Rule": "engine.rules",
+    "State": "engine.run",
+    "Table": "engine.table",
+    "TableEntry": "engine.table",
+    "Block": "model.declarations",
+    "Declarations": "model.declarations",
+    "Kernel": "model.declarations",
+    "LibraryKind": "model.declarations",
+    "AliasAnalysisKind": "model.function_schema",
+    "FunctionSchema": "model.function_schema",
+    "SchemaError": "model.function_schema",
+    "parse_schema": "model.function_schema",
+    "OperatorName": "model.names",
+    "InputError": "model.problem",
+    "Problem": "model.problem",
+    "Universe": "model.universe",
+}
+
+__all__ = [
+    "AliasAnalysisKind",
+    "Block",
+    "Declarations",
+    "DispatchKeySet",
+    "Dispatcher",
+    "FunctionSchema",
+    "InputError",
+    "Kernel",
+    "Library",
+    "LibraryKind",
+    "OperatorName",
+    "Problem",
+    "Refused",
+    "Rule",
+    "SchemaError",
+    "State",
+    "Table",
+    "TableEntry",
+    "Universe",
+    "dump_registrations",
+    "dump_table",
+    "load",
+    "load_state",
+    "parse_schema",
+    "run_declarations",
+    "what_if_state",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"dispatch_cli.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

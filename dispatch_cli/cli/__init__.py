@@ -5,7 +5,6 @@ Nothing heavier than click is imported before a command runs.
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -23,6 +22,7 @@ _COMMANDS = {
     "register": "Load declarations, run them, and show what is registered.",
     "table": "Show the computed dispatch table: which kernel runs at which key, and why.",
     "check-invariants": "Check invariants and guards; for CI.",
+    "bases": "List the embedded PyTorch states.",
     "schema": "Print the JSON Schema of the declaration format.",
 }
 """Command → its line in the help. The command itself is imported when it is called."""
@@ -76,28 +76,14 @@ def main(args: list[str] | None = None) -> None:
     argv = sys.argv[1:] if args is None else args
     try:
         code = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
-        _flush()
     except click.exceptions.Abort:
         code = 130
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except BrokenPipeError:
-        code = _closed_pipe()
     except Exception as error:
         code = _bug(error, "--traceback" in argv)
     sys.exit(code if isinstance(code, int) else EXIT_CLEAN)
-
-
-def _flush() -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
-
-
-def _closed_pipe() -> int:
-    """The reader has gone: end quietly, and keep Python from complaining when it closes the stream."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return EXIT_CLEAN
 
 
 def _bug(error: Exception, traceback: bool) -> int:
@@ -110,7 +96,7 @@ def _bug(error: Exception, traceback: bool) -> int:
         first = text[0] if text else ""
         click.echo(
             f"internal error: {type(error).__name__}: {first[:200]!r}\n"
-            "This is a bug in dispatch-cli. Run again as `dispatch-cli --traceback COMMAND …` and report what it prints.",
+            "This is a bug in dispatch-cli. Run it again with `dispatch-cli --traceback COMMAND` and report it.",
             err=True,
         )
     return EXIT_BUG

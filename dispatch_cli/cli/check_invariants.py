@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.options import (
+    Source,
     chosen_operators,
     filter_option,
     load_state,
     output_options,
     source_options,
     style_for,
+    warn_of_overrides,
     write,
 )
 
@@ -29,9 +31,7 @@ if TYPE_CHECKING:
 @filter_option
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
-    files: tuple[str, ...],
-    keys: tuple[str, ...],
-    universe: str | None,
+    source: Source,
     ops: tuple[str, ...],
     format_: str,
     output: str | None,
@@ -42,13 +42,13 @@ def command(
     What PyTorch's checkInvariants checks, with names and places; implementations that dangle; and the guards that
     the declarations set up. Exits with 1 when something does not hold.
     """
-    state = load_state(files, keys, universe)
+    state = load_state(source)
     names = chosen_operators(state.dispatcher, ops)
+    warn_of_overrides(state)
     from dispatch_cli.report.findings import findings_report
 
     report = findings_report(state, names)
     code = 1 if report.findings else 0
-    click.get_current_context().obj = code
     write(_render(state, report, format_, style_for(sys.stdout, color, output)), output)
     raise click.exceptions.Exit(code)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,8 +21,15 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def source_options(command: _Command) -> _Command:
-    """FILE…, -k and --universe: what is loaded."""
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """FILE…, -k, --base and --universe: what is loaded. The command gets them as one `Source`, its first argument."""
+
+    @wraps(command)
+    def call(
+        files: tuple[str, ...], keys: tuple[str, ...], universe: str | None, bases: tuple[str, ...], **others: Any
+    ) -> Any:
+        return command(Source(files, keys, universe, bases), **others)
+
     for decorator in reversed(
         (
             click.argument("files", nargs=-1, metavar="[FILE]..."),
@@ -32,12 +41,19 @@ def source_options(command: _Command) -> _Command:
                 help="Instead of files: an operator foo(Tensor x) with a kernel at KEY; give it several times.",
             ),
             click.option(
+                "--base",
+                "bases",
+                multiple=True,
+                metavar="NAME",
+                help="An embedded PyTorch state to start from, such as torch-2.15; see `dispatch-cli bases`.",
+            ),
+            click.option(
                 "--universe", metavar="NAME|PATH", help="Key layout; by default what the files say, or the newest."
             ),
         )
     ):
-        command = decorator(command)
-    return command
+        call = decorator(call)
+    return call
 
 
 def filter_option(command: _Command) -> _Command:
@@ -72,34 +88,38 @@ def output_options(formats: Iterable[str]) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def load_state(files: tuple[str, ...], keys: tuple[str, ...], universe: str | None) -> State:
+@dataclass(frozen=True)
+class Source:
+    """What the source options say."""
+
+    files: tuple[str, ...]
+    keys: tuple[str, ...]
+    universe: str | None
+    bases: tuple[str, ...]
+
+
+def load_state(source: Source) -> State:
     """Load and run what the source options name; exits with 2 and every problem when that fails."""
     from dispatch_cli.model.problem import InputError
 
-    if not files and not keys:
-        raise click.UsageError("Nothing to load: give a declaration FILE ('-' for standard input), or -k KEY.")
-    if files and keys:
-        raise click.UsageError("-k takes the place of files; give one or the other.")
+    if not source.files and not source.keys and not source.bases:
+        raise click.UsageError(
+            "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, or -k KEY."
+        )
+    if source.keys and (source.files or source.bases):
+        raise click.UsageError("-k takes the place of files and bases; give one or the other.")
+    from dispatch_cli import api
+
     try:
-        return _run(files, keys, universe)
+        if source.keys:
+            return api.what_if_state(source.keys, universe=source.universe)
+        return api.load_state(source.files, universe=source.universe, bases=source.bases)
     except InputError as error:
         from dispatch_cli.render.problems import problems_text
 
         style = style_for(sys.stderr, "auto")
         click.echo(problems_text(error.problems, style), nl=False, err=True, color=style.color)
         raise click.exceptions.Exit(2) from None
-
-
-def _run(files: tuple[str, ...], keys: tuple[str, ...], universe: str | None) -> State:
-    from dispatch_cli.engine.run import run
-
-    if keys:
-        from dispatch_cli.declarations.what_if import what_if
-
-        return run(what_if(keys, universe))
-    from dispatch_cli.declarations.loader import load
-
-    return run(load(files, universe=universe))
 
 
 def chosen_operators(dispatcher: Dispatcher, ops: tuple[str, ...]) -> list[OperatorName]:
@@ -159,8 +179,13 @@ def style_for(stream: Any, color: str, output: str | None = None) -> Style:
 def write(chunks: Iterable[str], output: str | None) -> None:
     """Write an answer to standard output, or whole or not at all to a file."""
     if output is None:
-        for chunk in chunks:
-            sys.stdout.write(chunk)
+        try:
+            for chunk in chunks:
+                sys.stdout.write(chunk)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # the reader has gone: end quietly, and keep Python from complaining when it closes the stream
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     import tempfile
 

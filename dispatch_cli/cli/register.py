@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.options import (
+    Source,
     chosen_operators,
     filter_option,
     load_state,
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 @filter_option
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
-    files: tuple[str, ...],
-    keys: tuple[str, ...],
-    universe: str | None,
+    source: Source,
     ops: tuple[str, ...],
     format_: str,
     output: str | None,
@@ -43,7 +42,7 @@ def command(
     FILEs are applied in order, as one history. Refused registrations are errors; overridden kernels are warned about.
     With --format raw the answer is what torch._C._dispatch_dump prints.
     """
-    state = load_state(files, keys, universe)
+    state = load_state(source)
     names = chosen_operators(state.dispatcher, ops)
     warn_of_overrides(state)
     write(_render(state, names, format_, style_for(sys.stdout, color, output)), output)

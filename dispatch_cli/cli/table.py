@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.options import (
+    Source,
     chosen_keys,
     chosen_operators,
     filter_option,
@@ -43,9 +44,7 @@ MANY = 4
 )
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
-    files: tuple[str, ...],
-    keys: tuple[str, ...],
-    universe: str | None,
+    source: Source,
     ops: tuple[str, ...],
     key_globs: tuple[str, ...],
     all_rows: bool,
@@ -59,7 +58,7 @@ def command(
     Neighbouring slots with the same answer are one row; --all unfolds them. JSON and CSV always have every slot.
     With --format raw the answer is what torch._C._dispatch_dump_table prints.
     """
-    state = load_state(files, keys, universe)
+    state = load_state(source)
     names = chosen_operators(state.dispatcher, ops)
     slots = chosen_keys(state.dispatcher, key_globs)
     warn_of_overrides(state)

@@ -16,7 +16,7 @@ from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, NameHold, Registration
 from dispatch_cli.engine.rules import Step, decide
 from dispatch_cli.engine.table import Table, TableEntry, entry_for, plan
-from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.declarations import Kernel, StateSource
 from dispatch_cli.model.function_schema import (
     AliasAnalysisKind,
     FunctionSchema,
@@ -33,9 +33,10 @@ class Dispatcher:
     """A dispatcher of one universe.
 
     core_fallbacks: whether the universe's own backend fallbacks stand from the beginning, as in PyTorch.
+    base: a captured state to continue; its operators are taken in one at a time, when they are first needed.
     """
 
-    def __init__(self, universe: Universe, core_fallbacks: bool = True) -> None:
+    def __init__(self, universe: Universe, core_fallbacks: bool = True, base: StateSource | None = None) -> None:
         self.universe = universe
         self.layout: Layout = layout_of(universe)
         self._operators: dict[OperatorName, Operator] = {}
@@ -47,6 +48,9 @@ class Dispatcher:
         if core_fallbacks:
             for fallback in universe.fallbacks:
                 self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
+        self._base = base
+        self._waiting = dict.fromkeys(base.names) if base is not None else {}
+        self._base_fallback_changes = len(self._fallback_changes)
 
     # registering
 
@@ -77,7 +81,7 @@ class Dispatcher:
         span: Span | None = None,
     ) -> Definition:
         """Give an operator its schema. Errors: Refused for a second one, or one that a kernel contradicts."""
-        operator = self._operators.get(schema.name)
+        operator = self.find(schema.name)
         if operator is not None:
             if operator.definition is not None:
                 raise Refused(
@@ -98,7 +102,7 @@ class Dispatcher:
 
     def hold_name(self, name: OperatorName) -> NameHold:
         """Bring an operator into existence without schema or kernel."""
-        operator = self._operators.get(name) or self._create(name)
+        operator = self.find(name) or self._create(name)
         operator.holds += 1
         return NameHold(name)
 
@@ -110,15 +114,12 @@ class Dispatcher:
         """
         catch_all = dispatch_key is None or dispatch_key == UNDEFINED
         key = CATCH_ALL if dispatch_key is None or catch_all else self.check_key(dispatch_key)
-        operator = self._operators.get(name)
+        operator = self.find(name)
         if operator is not None and operator.definition is not None:
             definition = operator.definition
             _check_signature(name, definition.schema, definition.debug, kernel, definition)
         operator = operator or self._create(name)
-        registration = Registration(name, key, kernel, catch_all, operator.active(key))
-        operator.kernels.setdefault(key, []).insert(0, registration)
-        operator.registered |= self.layout.registered_bit[key]
-        operator.holds += 1
+        registration = self._add(operator, key, kernel, catch_all)
         operator.live.note(self._change(registration, registration, came=True, full=catch_all))
         return registration
 
@@ -163,17 +164,22 @@ class Dispatcher:
     # asking
 
     def __iter__(self) -> Iterator[OperatorName]:
-        return iter(self._operators)
+        return iter([*self._waiting, *self._operators])
 
     def __len__(self) -> int:
-        return len(self._operators)
+        return len(self._waiting) + len(self._operators)
 
     def __contains__(self, name: OperatorName) -> bool:
-        return name in self._operators
+        return name in self._operators or name in self._waiting
 
     def find(self, name: OperatorName) -> Operator | None:
         """The operator of that name, or None."""
-        return self._operators.get(name)
+        return self._take_in(name) if name in self._waiting else self._operators.get(name)
+
+    def settle(self, name: OperatorName) -> None:
+        """Take the operator's registrations for a snapshot of a running dispatcher: its live table is in order."""
+        operator = self.operator(name)
+        operator.live.settle(operator.active_kernels())
 
     def operator(self, name: OperatorName) -> Operator:
         """The operator of that name. Errors: Refused when there is none."""
@@ -245,13 +251,13 @@ class Dispatcher:
     def registrations_for(self, key: str | None = None) -> list[OperatorName]:
         """The operators with a kernel at exactly *key*, or all operators."""
         if key is None:
-            return list(self._operators)
+            return list(self)
         self.check_key(key)
-        return [name for name, operator in self._operators.items() if operator.has_kernel(key)]
+        return [name for name in self if self.operator(name).has_kernel(key)]
 
     def dangling(self) -> list[OperatorName]:
         """The operators without a schema."""
-        return [name for name, operator in self._operators.items() if operator.definition is None]
+        return [name for name in self if self.operator(name).definition is None]
 
     # inside
 
@@ -266,8 +272,33 @@ class Dispatcher:
         return sorted(keys, key=self.universe.ids.__getitem__)
 
     def _create(self, name: OperatorName) -> Operator:
-        operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes)
+        seen = len(self._fallback_changes)
+        operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes, seen)
         return operator
+
+    def _take_in(self, name: OperatorName) -> Operator:
+        """Make a waiting operator of the base a present one."""
+        assert self._base is not None, "only a base has operators that wait"
+        del self._waiting[name]
+        captured = self._base.operator(name)
+        seen = self._base_fallback_changes
+        operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes, seen)
+        if captured.schema is not None:
+            operator.definition = Definition(
+                name, captured.schema, captured.debug, captured.alias_analysis, captured.tags
+            )
+            operator.holds += 1
+        for key, kernel in captured.kernels:
+            self._add(operator, self.check_key(key), kernel, catch_all=False)
+        operator.live.settle(operator.active_kernels())
+        return operator
+
+    def _add(self, operator: Operator, key: str, kernel: Kernel, catch_all: bool) -> Registration:
+        registration = Registration(operator.name, key, kernel, catch_all, operator.active(key))
+        operator.kernels.setdefault(key, []).insert(0, registration)
+        operator.registered |= self.layout.registered_bit[key]
+        operator.holds += 1
+        return registration
 
     def _change(
         self,

@@ -53,8 +53,8 @@ class StaleEntry:
 class LiveTable:
     """One operator's live table.
 
-    fallback_changes: the dispatcher's own list of fallback changes; the first *seen* had happened when the operator
-    came to be.
+    fallback_changes: the dispatcher's own list of fallback changes. seen: how many of them had happened when the
+    operator came to be.
     """
 
     __slots__ = (
@@ -69,7 +69,7 @@ class LiveTable:
         "_seen",
     )
 
-    def __init__(self, layout: Layout, fallback_changes: Sequence[Change]) -> None:
+    def __init__(self, layout: Layout, fallback_changes: Sequence[Change], seen: int) -> None:
         self._layout = layout
         self._fallback_changes = fallback_changes
         self._registered = 0
@@ -77,9 +77,9 @@ class LiveTable:
         self._active: dict[str, Registration] = {}
         self._fallbacks: dict[str, Registration] = {}
         self._causes: dict[str, Change] = {}
-        for change in fallback_changes:
+        for change in fallback_changes[:seen]:
             self._apply_to_state(change)
-        self._seen = len(fallback_changes)
+        self._seen = seen
         self._entries: dict[str, TableEntry] | None = None
 
     def note(self, change: Change) -> None:
@@ -89,7 +89,14 @@ class LiveTable:
             self._catch_up()
 
     def settle(self, active: Mapping[str, Registration]) -> None:
-        """Take *active* as the registrations of a captured state, whose live table is in order."""
+        """Take *active* as the registrations of a captured state, whose live table is in order.
+
+        Fallbacks that came after the operator are seen in their turn.
+        """
+        self._pending.clear()
+        self._entries = None
+        self._causes.clear()
+        self._registered = 0
         self._active = dict(active)
         for key in active:
             self._registered |= self._layout.registered_bit[key]
@@ -106,6 +113,8 @@ class LiveTable:
 
         Undefined is left out, as PyTorch's own check leaves it out.
         """
+        if self._entries is None and not self._pending and self._seen == len(self._fallback_changes):
+            return []
         entries = self._catch_up()
         found = []
         for key in self._layout.universe.runtime:

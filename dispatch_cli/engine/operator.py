@@ -16,18 +16,18 @@ class Operator:
     definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
     holds: how many things keep the operator in existence (definition, kernels, bare names).
     registered: one bit per key that has a kernel (`Layout.registered_bit`).
-    live: the live table.
+    live: the live table. seen: how many of the fallback changes had happened when the operator came to be.
     """
 
     __slots__ = ("definition", "holds", "kernels", "live", "name", "registered")
 
-    def __init__(self, name: OperatorName, layout: Layout, fallback_changes: Sequence[Change]) -> None:
+    def __init__(self, name: OperatorName, layout: Layout, fallback_changes: Sequence[Change], seen: int) -> None:
         self.name = name
         self.definition: Definition | None = None
         self.kernels: dict[str, list[Registration]] = {}
         self.holds = 0
         self.registered = 0
-        self.live = LiveTable(layout, fallback_changes)
+        self.live = LiveTable(layout, fallback_changes, seen)
 
     def active(self, key: str) -> Registration | None:
         """The active registration at *key*."""

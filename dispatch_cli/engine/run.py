@@ -8,9 +8,22 @@ from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.library import Library
 from dispatch_cli.engine.refusal import Refused
 from dispatch_cli.engine.registration import Definition, LibraryHold, Registration
-from dispatch_cli.model.declarations import Block, Declarations, Define, Fallback, Implement, OpenBlock, Step
+from dispatch_cli.model.declarations import (
+    Block,
+    Declarations,
+    Define,
+    Fallback,
+    Implement,
+    OpenBlock,
+    Settle,
+    StateSource,
+    Step,
+)
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
+
+Entry = OpenBlock | Define | Implement | Fallback
+"""The steps that belong to a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +31,41 @@ class State:
     """A dispatcher after a history.
 
     overrides: the registrations that took the place of another, in order, where PyTorch warns of it.
+    base: the dispatcher as it was where the files named by the user begin; None when nothing was before them.
     """
 
     declarations: Declarations
     dispatcher: Dispatcher
     overrides: tuple[Registration, ...]
+    base: Dispatcher | None = None
 
 
-def run(declarations: Declarations) -> State:
-    """Run the whole history. Errors: InputError with every refusal, each naming both places."""
-    dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks)
+def run(declarations: Declarations, source: StateSource | None = None) -> State:
+    """Run the whole history.
+
+    source: the captured state that it continues. Errors: InputError with every refusal, each naming both places.
+    """
+    dispatcher, overrides = _play(declarations, declarations.steps, source)
+    before = declarations.steps[: declarations.inherited_steps]
+    base = None
+    if source is not None or before:
+        base, _ = _play(declarations, before, source)
+    return State(declarations, dispatcher, overrides, base)
+
+
+def _play(
+    declarations: Declarations, steps: tuple[Step, ...], source: StateSource | None
+) -> tuple[Dispatcher, tuple[Registration, ...]]:
+    dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
     libraries: dict[Block, Library] = {}
     refused_blocks: set[Block] = set()
     problems: list[Problem] = []
     overrides: list[Registration] = []
-    for step in declarations.steps:
+    for step in steps:
+        if isinstance(step, Settle):
+            for name in step.operators:
+                dispatcher.settle(name)
+            continue
         block = step.block
         if block in refused_blocks:
             continue
@@ -49,10 +82,10 @@ def run(declarations: Declarations) -> State:
             overrides.append(registration)
     if problems:
         raise InputError(tuple(problems))
-    return State(declarations, dispatcher, tuple(overrides))
+    return dispatcher, tuple(overrides)
 
 
-def _take(library: Library, step: Step) -> Registration | None:
+def _take(library: Library, step: Entry) -> Registration | None:
     match step:
         case OpenBlock():
             return None
@@ -66,7 +99,7 @@ def _take(library: Library, step: Step) -> Registration | None:
             return None
 
 
-def _problem(step: Step, refused: Refused) -> Problem:
+def _problem(step: Entry, refused: Refused) -> Problem:
     earlier = refused.earlier
     span = step.block.span if isinstance(step, OpenBlock) else step.span
     place = _place(earlier)

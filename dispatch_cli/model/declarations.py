@@ -5,8 +5,10 @@ The history is flat and in order: PyTorch runs static initialisers one after the
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
+from typing import Protocol
 
 from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
 from dispatch_cli.model.names import OperatorName
@@ -112,7 +114,42 @@ class OpenBlock:
     block: Block
 
 
-Step = OpenBlock | Define | Implement | Fallback
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """The end of a snapshot: the live tables of these operators are in order, whatever the order they came in."""
+
+    operators: tuple[OperatorName, ...]
+
+
+Step = OpenBlock | Define | Implement | Fallback | Settle
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedOperator:
+    """An operator of a captured state: what it has registered, oldest kernel first.
+
+    schema: None when it is dangling. debug: the schema's debug text. kernels: dispatch key and kernel.
+    python_kernels: dispatch key and function name.
+    """
+
+    name: OperatorName
+    schema: FunctionSchema | None
+    debug: str
+    alias_analysis: AliasAnalysisKind | None
+    tags: tuple[str, ...]
+    kernels: tuple[tuple[str, Kernel], ...]
+    python_kernels: tuple[tuple[str, str], ...] = ()
+
+
+class StateSource(Protocol):
+    """A captured state that gives out its operators one at a time."""
+
+    @property
+    def names(self) -> Collection[OperatorName]:
+        """The operators of the state."""
+
+    def operator(self, name: OperatorName) -> CapturedOperator:
+        """One operator; its live table is in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +200,8 @@ class Declarations:
     universe: the key layout they all share.
     core_fallbacks: whether the universe's own backend fallbacks stand before the history begins.
     bases: names of the embedded states that the history continues, in order.
-    steps: the history.
+    steps: the history. inherited_steps: how many of them come from files that others extend, and not from those that
+        the user named.
     files: every file read, in order of reading.
     """
 
@@ -171,6 +209,7 @@ class Declarations:
     core_fallbacks: bool = True
     bases: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
+    inherited_steps: int = 0
     python_kernels: tuple[PythonKernel, ...] = ()
     higher_order_operators: tuple[HigherOrderOperator, ...] = ()
     guards: tuple[Guard, ...] = ()

@@ -45,6 +45,7 @@ def _problem(problem: Problem) -> Iterator[Text]:
         yield from _related(related)
     if problem.hint:
         yield Text.assemble(("  help: ", "cyan"), safe(problem.hint))
+    yield Text()
 
 
 def _related(related: Related) -> Iterator[Text]:
@@ -60,7 +61,10 @@ def _override(registration: Registration) -> Iterator[Text]:
     yield Text.assemble(
         *place,
         ("warning", WARN),
-        safe(f"[override]: {name}: {kernel.debug} overrides {earlier.kernel.debug} at {registration.key}"),
+        safe(
+            f"[override]: {name}: Overriding a previously registered kernel for the same operator and the same "
+            f"dispatch key {registration.key}; previous kernel: {earlier.kernel.debug}; new kernel: {kernel.debug}"
+        ),
     )
     if kernel.span is not None:
         yield from _snippet(kernel.span, None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class UniverseError(Exception):
 def names() -> tuple[str, ...]:
     """Names of the embedded universes, newest PyTorch first."""
     found = [path.stem for path in _HERE.glob("torch-*.json")]
-    return tuple(sorted(found, key=_version, reverse=True))
+    return tuple(sorted(found, key=version_of, reverse=True))
 
 
 def default_name() -> str:
@@ -36,7 +37,8 @@ def default_name() -> str:
     return names()[0]
 
 
-def _version(name: str) -> tuple[int, ...]:
+def version_of(name: str) -> tuple[int, ...]:
+    """The version in a name such as ``torch-2.15``, to sort by."""
     return tuple(int(part) for part in name.removeprefix("torch-").split("."))
 
 
@@ -64,6 +66,11 @@ def load(name_or_path: str) -> Universe:
 @cache
 def _embedded(name: str) -> Universe:
     return from_data(json.loads((_HERE / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def differences(one: Universe, other: Universe) -> list[str]:
+    """The fields in which two universes differ."""
+    return [field.name for field in fields(Universe) if getattr(one, field.name) != getattr(other, field.name)]
 
 
 _TEXTS = ("name", "torch", "git", "after_autograd", "after_ADInplaceOrView")

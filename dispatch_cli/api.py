@@ -1,0 +1,50 @@
+"""From files to a state that can be asked: what the command line and Python programs both call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.engine.run import State, run
+from dispatch_cli.model.declarations import Declarations
+from dispatch_cli.model.problem import InputError, Problem
+
+
+def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = ()) -> State:
+    """Read declaration files, run them as one history, and return the state after it.
+
+    paths: files in order, ``-`` for standard input; none of them when a base alone is asked for.
+    universe: an embedded name or a path, for files that name none. bases: names of embedded states to start from.
+
+    Errors: InputError with every problem of the files, or with every registration that the dispatcher refuses.
+    """
+    from dispatch_cli.declarations.loader import load
+
+    return run_declarations(load(paths, universe=universe, bases=bases))
+
+
+def what_if_state(keys: Sequence[str], *, universe: str | None = None) -> State:
+    """The state of one operator ``foo(Tensor x)`` with a kernel at each of *keys*.
+
+    Errors: InputError for unknown keys, and for combinations that PyTorch's PythonDispatcher refuses.
+    """
+    from dispatch_cli.declarations.what_if import what_if
+
+    return run_declarations(what_if(keys, universe))
+
+
+def run_declarations(declarations: Declarations) -> State:
+    """Run declarations over the embedded state that they continue, where they do. Errors: InputError."""
+    if not declarations.bases:
+        return run(declarations)
+    from dispatch_cli import bases
+
+    if len(declarations.bases) > 1:
+        message = f"only one embedded state can be continued, not {' and '.join(declarations.bases)}"
+        raise InputError((Problem("several-states", message),))
+    base = bases.load(declarations.bases[0])
+    if declarations.universe.name != base.universe.name:
+        message = (
+            f"the state {declarations.bases[0]} is of universe {base.universe.name}, not {declarations.universe.name}"
+        )
+        raise InputError((Problem("universe-conflict", message),))
+    return run(declarations, base)

@@ -1,0 +1,151 @@
+"""The captured states that this package carries, and the reader of their file format.
+
+A state file holds every operator of one PyTorch build. Its head is small and says where each operator lies, so that one
+operator costs its head and one block, not the whole file.
+
+Layout: `MAGIC`; the length of the head, 4 bytes, big-endian; the head, compressed JSON; then the blocks, each
+compressed JSON: a list of operator records. ``python -m dispatch_cli.bases.build`` writes such files from what ``capture`` wrote.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli import universes
+from dispatch_cli.model.declarations import CapturedOperator, HigherOrderOperator, Kernel
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import Universe
+
+MAGIC = b"dispatch-cli state 1\n"
+SUFFIX = ".state"
+DEFAULT_ALIAS_ANALYSIS = "default"
+"""How a record says that the kind was left at its default."""
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a state is of. kernels: registered kernels, inactive ones too. bytes: size of the file."""
+
+    name: str
+    universe: str
+    torch: str
+    git: str
+    build: str
+    operators: int
+    kernels: int
+    higher_order_operators: int
+    bytes: int
+
+
+def names() -> tuple[str, ...]:
+    """Names of the embedded states, newest PyTorch first."""
+    found = {path.name.removesuffix(SUFFIX) for path in _HERE.glob(f"*{SUFFIX}")}
+    return tuple(sorted(found, key=universes.version_of, reverse=True))
+
+
+@cache
+def load(name: str) -> Base:
+    """The embedded state of that name. Errors: KeyError when there is none."""
+    if name not in names():
+        raise KeyError(name)
+    return Base(_HERE / f"{name}{SUFFIX}")
+
+
+class Base:
+    """An embedded state, read as far as it is asked for.
+
+    Source of the data: a live PyTorch, by ``capture``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with path.open("rb") as file:
+            assert file.read(len(MAGIC)) == MAGIC, f"{path.name} is not a state file"
+            length = int.from_bytes(file.read(4), "big")
+            self._head: dict[str, Any] = json.loads(zlib.decompress(file.read(length)))
+            self._start = file.tell()
+        self._blocks: dict[int, dict[str, Any]] = {}
+
+    @property
+    def universe(self) -> Universe:
+        """The key layout of the build."""
+        return universes.load(self._head["universe"])
+
+    @cached_property
+    def description(self) -> Description:
+        """What the state is of."""
+        fields = ("name", "universe", "torch", "git", "build", "operators", "kernels", "higher_order_operators")
+        return Description(**{field: self._head[field] for field in fields}, bytes=self._path.stat().st_size)
+
+    @cached_property
+    def names(self) -> Mapping[OperatorName, int]:
+        """Every operator, and its place in the file."""
+        return {OperatorName.parse(text): index for index, text in enumerate(self._head["names"])}
+
+    def operator(self, name: OperatorName) -> CapturedOperator:
+        """One operator. Errors: KeyError when the state has none of that name."""
+        number = self.names[name] // self._head["block_size"]
+        if number not in self._blocks:
+            self._blocks[number] = self._read_block(number)
+        return _operator(name, self._blocks[number][str(name)])
+
+    @cached_property
+    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """The higher-order operators, by name."""
+        return tuple(_higher_order(record) for record in self._read(self._head["higher_order_offset"]))
+
+    def _read_block(self, number: int) -> dict[str, Any]:
+        first = number * self._head["block_size"]
+        texts = self._head["names"][first : first + self._head["block_size"]]
+        return dict(zip(texts, self._read(self._head["offsets"][number]), strict=True))
+
+    def _read(self, place: list[int]) -> Any:
+        offset, length = place
+        with self._path.open("rb") as file:
+            file.seek(self._start + offset)
+            return json.loads(zlib.decompress(file.read(length)))
+
+
+def _operator(name: OperatorName, record: list[Any]) -> CapturedOperator:
+    schema, debug, alias_analysis, tags, kernels, python_kernels = record
+    kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
+    return CapturedOperator(
+        name=name,
+        schema=None if schema is None else parse_schema(schema),
+        debug=debug,
+        alias_analysis=kind,
+        tags=tuple(tags),
+        kernels=tuple((key, _kernel(*rest)) for key, *rest in kernels),
+        python_kernels=tuple((key, kernel) for key, kernel in python_kernels),
+    )
+
+
+def _kernel(debug: str, signature: str | None, flags: str, python: bool) -> Kernel:
+    return Kernel(
+        debug=debug,
+        signature=None if signature is None else parse_signature(signature),
+        boxed="b" in flags,
+        unboxed="u" in flags,
+        fallthrough="f" in flags,
+        python=python,
+    )
+
+
+def _higher_order(record: dict[str, Any]) -> HigherOrderOperator:
+    return HigherOrderOperator(
+        name=record["name"],
+        dispatch=tuple(record.get("dispatch", {}).items()),
+        modes=tuple(record.get("modes", {}).items()),
+        subclasses=tuple(record.get("subclasses", {}).items()),
+        functionalize=record.get("functionalize"),
+        side_effect=record.get("side_effect", False),
+    )

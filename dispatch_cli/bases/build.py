@@ -1,0 +1,111 @@
+"""Make an embedded state from captured declarations.
+
+usage: python -m dispatch_cli.bases.build CAPTURE.json[.gz] OUT.state
+
+CAPTURE is what ``dispatch-cli capture -o CAPTURE.json.gz`` writes. The universe that it carries must be the embedded
+one of its version; the state refers to it by name.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.bases import DEFAULT_ALIAS_ANALYSIS, MAGIC
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.model.declarations import Declarations, Define, Implement, Kernel
+
+BLOCK_SIZE = 64
+"""Operators per block: enough that compression finds what they share, few enough that one costs little."""
+
+
+def build(declarations: Declarations, build_name: str) -> bytes:
+    """The bytes of a state file."""
+    records: dict[str, list[Any]] = {}
+    kernels = 0
+    for step in declarations.steps:
+        if isinstance(step, Define):
+            kind = step.alias_analysis.value if step.alias_analysis else DEFAULT_ALIAS_ANALYSIS
+            record = records.setdefault(str(step.schema.name), _empty())
+            record[:4] = [str(step.schema), step.debug or "", kind, list(step.tags)]
+        elif isinstance(step, Implement):
+            kernels += 1
+            record = records.setdefault(str(step.operator), _empty())
+            record[4].append([step.dispatch_key, *_kernel(step.kernel)])
+    for python_kernel in declarations.python_kernels:
+        record = records.setdefault(str(python_kernel.operator), _empty())
+        record[5].append([python_kernel.dispatch_key, python_kernel.kernel])
+    names = sorted(records)
+    body = bytearray()
+    places = [
+        _append(body, [records[name] for name in names[first : first + BLOCK_SIZE]])
+        for first in range(0, len(names), BLOCK_SIZE)
+    ]
+    higher_order = _append(body, [_higher_order(operator) for operator in declarations.higher_order_operators])
+    universe = declarations.universe
+    head = {
+        "name": universe.name,
+        "universe": universe.name,
+        "torch": universe.torch,
+        "git": universe.git,
+        "build": build_name,
+        "operators": len(names),
+        "kernels": kernels,
+        "higher_order_operators": len(declarations.higher_order_operators),
+        "block_size": BLOCK_SIZE,
+        "names": names,
+        "offsets": places,
+        "higher_order_offset": higher_order,
+    }
+    packed = _pack(head)
+    return MAGIC + len(packed).to_bytes(4, "big") + packed + bytes(body)
+
+
+def _empty() -> list[Any]:
+    return [None, "", "FROM_SCHEMA", [], [], []]
+
+
+def _kernel(kernel: Kernel) -> list[Any]:
+    flags = "f" * kernel.fallthrough + "b" * kernel.boxed + "u" * kernel.unboxed
+    return [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
+
+
+def _higher_order(operator: Any) -> dict[str, Any]:
+    return {
+        "name": operator.name,
+        "dispatch": dict(operator.dispatch),
+        "modes": dict(operator.modes),
+        "subclasses": dict(operator.subclasses),
+        "functionalize": operator.functionalize,
+        "side_effect": operator.side_effect,
+    }
+
+
+def _append(body: bytearray, data: Any) -> list[int]:
+    packed = _pack(data)
+    body += packed
+    return [len(body) - len(packed), len(packed)]
+
+
+def _pack(data: Any) -> bytes:
+    return zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)
+
+
+def main(capture: str, out: str) -> None:
+    """Read the capture, check its universe against the embedded one, write the state."""
+    from dispatch_cli import universes
+
+    declarations = load([capture])
+    embedded = universes.load(declarations.universe.name)
+    different = universes.differences(declarations.universe, embedded)
+    if different:
+        sys.exit(f"the capture's universe differs from the embedded {embedded.name}: {', '.join(different)}")
+    local = declarations.universe.torch.partition("+")[2]
+    Path(out).write_bytes(build(declarations, local or "unknown"))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
