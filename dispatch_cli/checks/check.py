@@ -26,6 +26,8 @@ class Finding:
     check: the id of the check. message: one sentence. operator, key: what it is about, where it is about one.
     details: named facts for machines and for the second lines of a text report, in order.
     span: the declaration to look at first. related: other places that matter.
+    group: one sentence that says what all findings with that sentence and place have in common; a text for people may
+    show them together, with the details of each.
     """
 
     check: str
@@ -36,6 +38,7 @@ class Finding:
     details: tuple[tuple[str, str], ...] = ()
     span: Span | None = None
     related: tuple[Related, ...] = ()
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,10 @@ def _finding(name: OperatorName, stale: StaleEntry) -> Finding:
     key, cause = stale.canonical.key, stale.cause
     what = "backend fallback" if cause.fallback else "kernel"
     verb = "registering" if cause.came else "dropping"
+    culprit = f"{verb} the {what} {cause.cause.kernel.debug} at {cause.key} did not recompute"
     message = (
         f"{name}: a call at {key} runs {_text(stale.live)}, but its registrations determine {_text(stale.canonical)}; "
-        f"{verb} the {what} {cause.cause.kernel.debug!r} at {cause.key} did not recompute {key}"
+        f"{culprit} {key}"
     )
     related = []
     for label, entry in (
@@ -73,6 +74,7 @@ def _finding(name: OperatorName, stale: StaleEntry) -> Finding:
         ),
         span=cause.cause.kernel.span,
         related=tuple(related),
+        group=f"{name}: {culprit} every slot that it changes; calls there run what was live before",
     )
 
 

@@ -203,7 +203,7 @@ def write(chunks: Iterable[str], output: str | None) -> None:
         Path(file.name).chmod(mode)
         Path(file.name).replace(target)
     except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror or error}") from None
+        raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
 
 
 def _umask() -> int:

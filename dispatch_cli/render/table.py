@@ -79,7 +79,7 @@ def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
     for folded in rows:
         row = folded.first
         cells = [
-            plain(keys_label(folded.keys)),
+            plain(keys_label(folded.keys, short)),
             _kernel(folded, short),
             plain(row.rule.dump_text, RULE_STYLES[row.rule]),
         ]

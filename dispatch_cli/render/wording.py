@@ -9,20 +9,19 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.table import TableRow
 
-_REGISTERED_AT = re.compile(r"registered at (?:.*/)?([^/]+:\d+)")
+_REGISTERED_AT = re.compile(r"registered at (?:.*/)?([^/]+:\d+)(?= \[|$)")
 
 
-def keys_label(keys: tuple[str, ...]) -> str:
-    """One key, two keys, or a run: ``CUDA … Meta (14 keys)``."""
+def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
+    """One key, two keys, or a run: ``CUDA … Meta (14 keys)``; short, the count alone in the brackets."""
     if len(keys) <= 2:
         return ", ".join(keys)
-    return f"{keys[0]} … {keys[-1]} ({len(keys)} keys)"
+    return f"{keys[0]} … {keys[-1]} ({len(keys)}{'' if short else ' keys'})"
 
 
 def short_kernel(debug: str) -> str:
     """A kernel's text for a narrow place: of ``registered at DIRECTORIES/FILE:LINE`` the file and the line."""
-    match = _REGISTERED_AT.fullmatch(debug)
-    return match[1] if match else debug
+    return _REGISTERED_AT.sub(r"\1", debug, count=1)
 
 
 def place_label(span: Span | None, short: bool = False) -> str:

@@ -32,6 +32,15 @@ def findings_report(state: State, names: Iterable[OperatorName]) -> FindingsRepo
     return FindingsReport(state.dispatcher.universe.name, tuple(findings), CHECKS, len(chosen))
 
 
+def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Findings that belong together, in the order of their first."""
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        key = finding if finding.group is None else (finding.check, finding.group, finding.span)
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
 def _place(finding: Finding, slot: int) -> tuple[str, int, int, str, int, str]:
     span = finding.span
     where = (span.file, span.line, span.column) if span is not None else ("", 0, 0)
