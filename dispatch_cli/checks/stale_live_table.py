@@ -32,6 +32,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.run import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.names import OperatorName
@@ -81,6 +82,8 @@ def _finding(name: OperatorName, stale: StaleEntry) -> Finding:
 def _text(entry: TableEntry) -> str:
     if entry.kernel is None:
         return "nothing"
+    if entry.rule is Rule.FALLBACK and entry.kernel.span is None:
+        return "PyTorch's own backend fallback"
     return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 

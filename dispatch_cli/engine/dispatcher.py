@@ -91,7 +91,8 @@ class Dispatcher:
                     f"Duplicate registration: {debug}. Original registration: {operator.definition.debug}",
                     operator.definition,
                 )
-            for key in self._in_id_order(operator.kernels):
+            for key_id in operator.visits.ids():
+                key = self.universe.keys_of_ids[key_id]
                 for registration in operator.kernels[key]:
                     _check_signature(schema.name, schema, debug, registration.kernel, registration)
         definition = Definition(schema.name, schema, debug, alias_analysis, tags, span)
@@ -268,9 +269,6 @@ class Dispatcher:
             raise Refused(Refusal.ALIAS_KEY, f"{key} has no slot in a dispatch table")
         return slot
 
-    def _in_id_order(self, keys: Mapping[str, object]) -> list[str]:
-        return sorted(keys, key=self.universe.ids.__getitem__)
-
     def _create(self, name: OperatorName) -> Operator:
         seen = len(self._fallback_changes)
         operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes, seen)
@@ -295,6 +293,8 @@ class Dispatcher:
 
     def _add(self, operator: Operator, key: str, kernel: Kernel, catch_all: bool) -> Registration:
         registration = Registration(operator.name, key, kernel, catch_all, operator.active(key))
+        if key not in operator.kernels:
+            operator.visits.note(self.universe.ids[key], came=True)
         operator.kernels.setdefault(key, []).insert(0, registration)
         operator.registered |= self.layout.registered_bit[key]
         operator.holds += 1
@@ -326,6 +326,7 @@ class Dispatcher:
         registrations.remove(registration)
         if not registrations:
             del operator.kernels[key]
+            operator.visits.note(self.universe.ids[key], came=False)
             operator.registered &= ~self.layout.registered_bit[key]
         operator.live.note(self._change(registration, operator.active(key), came=False))
         self._release(operator)

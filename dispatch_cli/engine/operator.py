@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dispatch_cli.engine.layout import Layout
 from dispatch_cli.engine.live import Change, LiveTable
 from dispatch_cli.engine.registration import Definition, Registration
+from dispatch_cli.engine.visit_order import VisitOrder
 from dispatch_cli.model.names import OperatorName
 
 
@@ -16,10 +17,11 @@ class Operator:
     definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
     holds: how many things keep the operator in existence (definition, kernels, bare names).
     registered: one bit per key that has a kernel (`Layout.registered_bit`).
-    live: the live table. seen: how many of the fallback changes had happened when the operator came to be.
+    live: the live table. visits: the order in which PyTorch visits the keys.
+    seen: how many of the fallback changes had happened when the operator came to be.
     """
 
-    __slots__ = ("definition", "holds", "kernels", "live", "name", "registered")
+    __slots__ = ("definition", "holds", "kernels", "live", "name", "registered", "visits")
 
     def __init__(self, name: OperatorName, layout: Layout, fallback_changes: Sequence[Change], seen: int) -> None:
         self.name = name
@@ -27,6 +29,7 @@ class Operator:
         self.kernels: dict[str, list[Registration]] = {}
         self.holds = 0
         self.registered = 0
+        self.visits = VisitOrder()
         self.live = LiveTable(layout, fallback_changes, seen)
 
     def active(self, key: str) -> Registration | None:

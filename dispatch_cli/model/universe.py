@@ -85,6 +85,11 @@ class Universe:
         return tuple(sorted(self.ids, key=self.ids.__getitem__))
 
     @cached_property
+    def keys_of_ids(self) -> Mapping[int, str]:
+        """The key of each enum value."""
+        return {number: key for key, number in self.ids.items()}
+
+    @cached_property
     def runtime_parts(self) -> Mapping[str, tuple[str, str | None]]:
         """Functionality and backend component of each runtime key; the component is None where there is none."""
         parts: dict[str, tuple[str, str | None]] = {key: (key, None) for key in self.runtime}
