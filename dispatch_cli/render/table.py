@@ -13,7 +13,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Style, fits, grid, plain, to_text
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import keys_label, place_label, reasons, short_kernel, source_label
+from dispatch_cli.render.wording import before_label, keys_label, place_label, reasons, short_kernel, source_label
 from dispatch_cli.report.folding import FoldedRow, FoldedTable, fold, unfolded
 from dispatch_cli.report.table import OperatorTable, TableReport
 
@@ -41,16 +41,20 @@ def table_text(report: TableReport, style: Style, all_rows: bool, autograd_keys:
 def summary_text(report: TableReport, style: Style) -> Iterator[str]:
     """One row per operator: how many slots each rule fills."""
     summaries = list(report.summaries())
-    rules = [rule for rule in Rule if any(summary.counts.get(rule) for summary in summaries)]
-    stale = any(summary.stale for summary in summaries)
+    columns = [
+        (name, numbers, color)
+        for name, numbers, color in (
+            *((rule.value, [one.counts.get(rule, 0) for one in summaries], RULE_STYLES[rule]) for rule in Rule),
+            ("stale", [one.stale for one in summaries], console.BAD),
+            ("changed", [one.changed for one in summaries], console.WARN),
+        )
+        if any(numbers)
+    ]
     table = grid(["Operator"], style)
-    for header in [*(rule.value.capitalize() for rule in rules), *(["Stale"] if stale else [])]:
-        table.add_column(header, justify="right", no_wrap=True)
-    for summary in summaries:
-        cells = [_count(summary.counts.get(rule, 0), RULE_STYLES[rule]) for rule in rules]
-        if stale:
-            cells.append(_count(summary.stale, console.BAD))
-        table.add_row(plain(summary.operator), *cells)
+    for name, _, _ in columns:
+        table.add_column(name.capitalize(), justify="right", no_wrap=True)
+    for position, summary in enumerate(summaries):
+        table.add_row(plain(summary.operator), *(_count(numbers[position], color) for _, numbers, color in columns))
     closing = Text(f"{len(summaries)} operators, {report.universe}; slots by rule", console.DIM)
     yield to_text([table, Text(), closing], style)
 
@@ -63,6 +67,8 @@ def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterat
     yield plain(table.schema or f"{table.operator} (no schema: dangling)", console.HEAD)
     if table.span is not None:
         yield plain(f"defined at {table.span}", console.DIM)
+    if table.new:
+        yield plain("new: the base does not have it", console.WARN)
     yield Text()
     full = _rows(folded.rows, style, short=False)
     yield full if fits(full, style) else _rows(folded.rows, style, short=True)
@@ -74,12 +80,13 @@ def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterat
 def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
     placed = any(row.first.span is not None for row in rows)
     aliased = not short and any(source_label(row.first) for row in rows)
-    headers = ["Key", "Kernel", "Rule", *(["From"] if aliased else []), *(["Declared at"] if placed else [])]
-    table = grid(headers, style)
+    changed = any(row.first.before is not None for row in rows)
+    optional = (("From", aliased), ("Declared at", placed), ("Before", changed))
+    table = grid(["Key", "Kernel", "Rule", *(header for header, shown in optional if shown)], style)
     for folded in rows:
         row = folded.first
         cells = [
-            plain(keys_label(folded.keys, short)),
+            plain(("* " if row.before else "  " if changed else "") + keys_label(folded.keys, short)),
             _kernel(folded, short),
             plain(row.rule.dump_text, RULE_STYLES[row.rule]),
         ]
@@ -87,6 +94,8 @@ def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
             cells.append(plain(source_label(row), console.ALIAS))
         if placed:
             cells.append(plain(place_label(row.span, short), console.PLACE))
+        if changed:
+            cells.append(plain(before_label(row.before, short) if row.before else "", console.WARN))
         table.add_row(*cells)
     return table
 

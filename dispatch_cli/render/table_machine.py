@@ -7,9 +7,9 @@ from typing import Any
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
-from dispatch_cli.render.wording import keys_label, reasons, source_label
+from dispatch_cli.render.wording import before_label, keys_label, reasons, source_label
 from dispatch_cli.report.folding import fold
-from dispatch_cli.report.table import SCHEMA_VERSION, OperatorSummary, OperatorTable, TableReport, TableRow
+from dispatch_cli.report.table import SCHEMA_VERSION, Before, OperatorSummary, OperatorTable, TableReport, TableRow
 
 
 def table_json(report: TableReport) -> Iterator[str]:
@@ -48,7 +48,14 @@ def _row_data(row: TableRow) -> dict[str, Any]:
         "declared_at": span_data(row.span),
         "stale": row.live_kernel is not None,
         "live_kernel": (row.live_kernel or None) if row.live_kernel is not None else row.kernel,
+        "before": _before_data(row.before),
     }
+
+
+def _before_data(before: Before | None) -> dict[str, Any] | None:
+    if before is None:
+        return None
+    return {"rule": before.rule.value, "kernel": before.kernel, "fallthrough": before.fallthrough}
 
 
 def _summary_data(summary: OperatorSummary) -> dict[str, Any]:
@@ -57,6 +64,7 @@ def _summary_data(summary: OperatorSummary) -> dict[str, Any]:
         "declared_at": span_data(summary.span),
         "slots": {rule.value: summary.counts.get(rule, 0) for rule in Rule},
         "stale": summary.stale,
+        "changed": summary.changed,
     }
 
 
@@ -73,6 +81,7 @@ def table_sheet(report: TableReport) -> Sheet:
         "blockers",
         "declared_at",
         "live_kernel",
+        "before",
     )
     return Sheet(columns, (_row_cells(table, row) for table in report.tables() for row in table.rows))
 
@@ -89,12 +98,13 @@ def _row_cells(table: OperatorTable, row: TableRow) -> tuple[str, ...]:
         " ".join(row.blockers),
         place_text(row.span),
         (row.kernel or "") if row.live_kernel is None else row.live_kernel,
+        "" if row.before is None else before_label(row.before),
     )
 
 
 def folded_sheet(report: TableReport, autograd_keys: frozenset[str]) -> Sheet:
     """Folded rows, for reading."""
-    columns = ("Operator", "Key", "Kernel", "Rule", "From", "Why", "Declared at")
+    columns = ("Operator", "Key", "Kernel", "Rule", "From", "Why", "Declared at", "Before")
     return Sheet(columns, _folded_rows(report, autograd_keys))
 
 
@@ -110,7 +120,9 @@ def _folded_rows(report: TableReport, autograd_keys: frozenset[str]) -> Iterator
                 kernel = f"{kernel} (stale: live is {row.live_kernel or 'nothing'})"
             why = "; ".join(reasons([row]))
             rule = row.rule.dump_text
-            yield (table.operator, keys_label(run.keys), kernel, rule, source_label(row), why, place_text(row.span))
+            before = "" if row.before is None else before_label(row.before)
+            place = place_text(row.span)
+            yield (table.operator, keys_label(run.keys), kernel, rule, source_label(row), why, place, before)
         below = (
             ("PyTorch's own", Rule.FALLBACK.dump_text, folded.core_fallbacks),
             ("fallthrough PyTorch's own", Rule.FALLBACK.dump_text, folded.core_fallthroughs),
@@ -118,14 +130,15 @@ def _folded_rows(report: TableReport, autograd_keys: frozenset[str]) -> Iterator
         )
         for kernel, rule, keys in below:
             if keys:
-                yield (table.operator, ", ".join(keys), kernel, rule, "", "", "")
+                yield (table.operator, ", ".join(keys), kernel, rule, "", "", "", "")
 
 
 def summary_sheet(report: TableReport) -> Sheet:
     """One row per operator."""
-    columns = ("operator", *(rule.value for rule in Rule), "stale", "declared_at")
-    rows = (
-        (one.operator, *(str(one.counts.get(rule, 0)) for rule in Rule), str(one.stale), place_text(one.span))
-        for one in report.summaries()
-    )
-    return Sheet(columns, rows)
+    columns = ("operator", *(rule.value for rule in Rule), "stale", "changed", "declared_at")
+    return Sheet(columns, (_summary_cells(summary) for summary in report.summaries()))
+
+
+def _summary_cells(summary: OperatorSummary) -> tuple[str, ...]:
+    counts = (str(summary.counts.get(rule, 0)) for rule in Rule)
+    return (summary.operator, *counts, str(summary.stale), str(summary.changed), place_text(summary.span))

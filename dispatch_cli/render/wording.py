@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.table import TableRow
+from dispatch_cli.report.table import Before, TableRow
 
 _REGISTERED_AT = re.compile(r"registered at (?:.*/)?([^/]+:\d+)(?= \[|$)")
 
@@ -29,6 +29,14 @@ def place_label(span: Span | None, short: bool = False) -> str:
     if span is None:
         return ""
     return f"{span.file.rpartition('/')[2]}:{span.line}" if short else str(span)
+
+
+def before_label(before: Before, short: bool = False) -> str:
+    """What a slot held before: the kernel and the rule."""
+    if before.kernel is None:
+        return before.rule.dump_text
+    kernel = short_kernel(before.kernel) if short else before.kernel
+    return f"{'fallthrough ' if before.fallthrough else ''}{kernel} [{before.rule.dump_text}]"
 
 
 def source_label(row: TableRow) -> str:

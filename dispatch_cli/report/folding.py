@@ -61,7 +61,7 @@ def unfolded(rows: Sequence[TableRow]) -> FoldedTable:
 
 
 def _place_below(row: TableRow, autograd_keys: frozenset[str]) -> str | None:
-    if row.live_kernel is not None or row.blockers:
+    if row.live_kernel is not None or row.blockers or row.before is not None:
         return None
     if row.rule is Rule.MISSING:
         return "missing"
@@ -73,6 +73,16 @@ def _place_below(row: TableRow, autograd_keys: frozenset[str]) -> str | None:
 def _answer(row: TableRow) -> Hashable:
     """What must be equal for two rows to be one. PyTorch's own autograd fallbacks differ in their line alone."""
     if row.core:
-        return (row.rule, row.fallthrough, bool(row.blockers), row.live_kernel)
+        return (row.rule, row.fallthrough, bool(row.blockers), row.live_kernel, row.before)
     source = None if row.rule is Rule.KERNEL else row.source
-    return (row.rule, row.number, row.kernel, row.fallthrough, source, row.blockers, row.span, row.live_kernel)
+    return (
+        row.rule,
+        row.number,
+        row.kernel,
+        row.fallthrough,
+        source,
+        row.blockers,
+        row.span,
+        row.live_kernel,
+        row.before,
+    )

@@ -12,10 +12,20 @@ from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.run import State
 from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.declarations import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a slot held in the state that the files are laid over."""
+
+    rule: Rule
+    kernel: str | None
+    fallthrough: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,7 @@ class TableRow:
     blockers: the keys whose kernels made the slot ambiguous, or took it away from the math kernel.
     core: the kernel is one of PyTorch's own backend fallbacks.
     live_kernel: what PyTorch's live table holds instead, where it is stale (an empty text when it holds nothing).
+    before: what the slot held in the base, where the files have changed it.
     """
 
     key: str
@@ -39,26 +50,29 @@ class TableRow:
     core: bool
     span: Span | None
     live_kernel: str | None = None
+    before: Before | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorTable:
-    """One operator's rows, in table order, after the key filter."""
+    """One operator's rows, in table order, after the key filter. new: there is a base, and it does not have it."""
 
     operator: str
     schema: str | None
     span: Span | None
     rows: tuple[TableRow, ...]
+    new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorSummary:
-    """How many slots of an operator each rule fills, and how many are stale."""
+    """How many slots of an operator each rule fills, how many are stale, and how many differ from the base."""
 
     operator: str
     span: Span | None
     counts: Mapping[Rule, int]
     stale: int
+    changed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +91,43 @@ def table_report(state: State, names: Iterable[OperatorName], keys: frozenset[st
     return TableReport(
         universe=dispatcher.universe.name,
         names=chosen,
-        tables=lambda: (_operator_table(dispatcher, name, keys) for name in chosen),
-        summaries=lambda: (_summary(dispatcher, name) for name in chosen),
+        tables=lambda: (_operator_table(state, name, keys) for name in chosen),
+        summaries=lambda: (_summary(state, name) for name in chosen),
     )
 
 
-def _operator_table(dispatcher: Dispatcher, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:
+def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:
+    dispatcher = state.dispatcher
     definition = dispatcher.operator(name).definition
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    before = _changes(state, name)
     rows = tuple(
-        _row(dispatcher, entry, stale.get(entry.key))
+        _row(dispatcher, entry, stale.get(entry.key), before.get(entry.key))
         for entry in dispatcher.table(name).values()
         if keys is None or entry.key in keys
     )
     schema = str(definition.schema) if definition else None
-    return OperatorTable(str(name), schema, definition.span if definition else None, rows)
+    new = state.base is not None and name not in state.base
+    return OperatorTable(str(name), schema, definition.span if definition else None, rows, new)
 
 
-def _row(dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None) -> TableRow:
+def _changes(state: State, name: OperatorName) -> dict[str, Before]:
+    """The slots in which an operator of the base differs from what it was there."""
+    if state.base is None or name not in state.base:
+        return {}
+    changes = {}
+    for entry, was in zip(state.dispatcher.table(name).values(), state.base.table(name).values(), strict=True):
+        if _answer(entry) != _answer(was):
+            kernel = was.kernel
+            changes[entry.key] = Before(was.rule, kernel.debug if kernel else None, was.is_fallthrough)
+    return changes
+
+
+def _answer(entry: TableEntry) -> tuple[Rule, Kernel | None]:
+    return entry.rule, entry.kernel
+
+
+def _row(dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None, before: Before | None) -> TableRow:
     kernel, decision = entry.kernel, entry.decision
     live = None
     if stale is not None:
@@ -110,14 +143,19 @@ def _row(dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None) ->
         core=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
         span=kernel.span if kernel else None,
         live_kernel=live,
+        before=before,
     )
 
 
-def _summary(dispatcher: Dispatcher, name: OperatorName) -> OperatorSummary:
+def _summary(state: State, name: OperatorName) -> OperatorSummary:
+    dispatcher = state.dispatcher
     definition = dispatcher.operator(name).definition
-    counts = _counts(dispatcher.table(name).decisions)
     return OperatorSummary(
-        str(name), definition.span if definition else None, counts, len(dispatcher.stale_entries(name))
+        operator=str(name),
+        span=definition.span if definition else None,
+        counts=_counts(dispatcher.table(name).decisions),
+        stale=len(dispatcher.stale_entries(name)),
+        changed=len(_changes(state, name)),
     )
 
 
