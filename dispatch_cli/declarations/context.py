@@ -1,0 +1,37 @@
+"""What every reader of a section needs to know, and what it adds to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dispatch_cli.declarations.keys import KeyReader
+from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.tree import Node
+from dispatch_cli.model.declarations import (
+    Block,
+    Guard,
+    HigherOrderOperator,
+    LibraryKind,
+    PythonKernel,
+    Step,
+)
+
+
+@dataclass(slots=True)
+class Context:
+    """One file that is being read, and what it has said so far."""
+
+    report: Report
+    keys: KeyReader
+    core_fallbacks: bool = True
+    steps: list[Step] = field(default_factory=list)
+    python_kernels: list[PythonKernel] = field(default_factory=list)
+    higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+
+    def block(
+        self, kind: LibraryKind, namespace: str, dispatch_key: str | None, at: Node, *, implicit: bool = False
+    ) -> Block:
+        """The registration block that begins at *at*."""
+        span = self.report.span(at)
+        return Block(kind, namespace, dispatch_key, span.file, span.line, span, implicit)

@@ -1,0 +1,311 @@
+"""The format of declaration files, as one table.
+
+What a field is called, what it takes and what it means is said here and nowhere else: reading, the JSON Schema and the
+reference in the README all come from this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model.declarations import RULE_NAMES
+
+VERSION = "1"
+"""The version of the format, as the field `dispatch` has it."""
+
+CATCH_ALL = "CatchAll"
+"""The word for a registration without a dispatch key."""
+
+FALLTHROUGH = "fallthrough"
+NO_FALLBACKS = "none"
+BOOLEANS = ("true", "false")
+ALIAS_ANALYSIS = ("FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "default")
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What a value may be.
+
+    words: for messages and the reference. shapes: the nodes it may be. json: its JSON Schema.
+    choices: the only texts it may be; plain: those without quotes.
+    """
+
+    words: str
+    shapes: tuple[type[Node], ...]
+    json: AnyMapping[str, Any]
+    choices: tuple[str, ...] = ()
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. default: what holds when it is left out, in words."""
+
+    name: str
+    type: Type
+    doc: str
+    required: bool = False
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A mapping with known fields.
+
+    words: what it is, for messages (``an operator``). one_of: of these fields at least one must be there.
+    """
+
+    name: str
+    words: str
+    doc: str
+    fields: tuple[Field, ...]
+    one_of: tuple[str, ...] = ()
+    by_name: AnyMapping[str, Field] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {entry.name: entry for entry in self.fields})
+
+
+def _choice(*texts: str) -> Type:
+    words = texts[0] if len(texts) == 1 else f"one of {', '.join(texts)}"
+    return Type(words, (Scalar,), {"enum": list(texts)}, texts)
+
+
+def _list_of(item: Type, words: str) -> Type:
+    return Type(f"a list of {words}", (Sequence,), {"type": "array", "items": item.json})
+
+
+def _map_of(names: AnyMapping[str, Any], value: Type, words: str) -> Type:
+    schema = {"type": "object", "propertyNames": names, "additionalProperties": value.json}
+    return Type(f"a mapping of {words}", (Mapping,), schema)
+
+
+def _either(*types: Type) -> Type:
+    shapes = tuple(shape for each in types for shape in each.shapes)
+    return Type(" or ".join(each.words for each in types), shapes, {"anyOf": [each.json for each in types]})
+
+
+def _record(name: str, words: str) -> Type:
+    return Type(words, (Mapping,), {"$ref": f"#/$defs/{name}"})
+
+
+_NAME = {"type": "string", "minLength": 1}
+_KEY = {"$ref": "#/$defs/dispatch_key"}
+_KEYS = {"$ref": "#/$defs/dispatch_keys"}
+TEXT = Type("a text", (Scalar,), _NAME)
+BOOLEAN = Type("true or false", (Scalar,), {"type": "boolean"}, BOOLEANS, plain=True)
+_ONE_KEY = Type("a dispatch key", (Scalar,), _KEY)
+_KERNEL = _either(Type("a kernel name", (Scalar,), _NAME), _record("kernel", "a mapping"))
+_KERNELS = _either(_KERNEL, _list_of(_KERNEL, "kernels"))
+_MEMBER = _either(Type("a kernel name", (Scalar,), _NAME), _record("library_kernel", "a mapping"))
+_MEMBERS = _either(_MEMBER, _list_of(_MEMBER, "kernels"))
+_FALLBACKS = _map_of(_KEYS, _KERNEL, "dispatch keys to kernels")
+_TEXT_MAP = _map_of(_NAME, TEXT, "names to kernel names")
+_ALIAS_ANALYSIS = Field(
+    "alias_analysis",
+    _choice(*ALIAS_ANALYSIS),
+    "The alias analysis kind. `default` is a legacy definition that does not say; a dump shows "
+    "`CONSERVATIVE (default)` for it.",
+    default="FROM_SCHEMA",
+)
+_TAGS = Field("tags", _list_of(TEXT, "texts"), "The operator's tags, such as `pt2_compliant_tag`.")
+_DEBUG = Field(
+    "debug",
+    TEXT,
+    "What a dump shows as the definition's `debug:`.",
+    default="registered at FILE:LINE",
+)
+
+_KERNEL_FIELDS = (
+    Field("kernel", TEXT, "The kernel's name. Kernels of one name are one function."),
+    Field("debug", TEXT, "What a dump shows for the kernel.", default="its name"),
+    Field(
+        "signature",
+        TEXT,
+        "The inferred signature, such as `(Tensor a, Scalar b) -> Tensor`. It is held against the operator's schema.",
+        default="none",
+    ),
+    Field("fallthrough", BOOLEAN, "The kernel falls through; it has no name then.", default="false"),
+    Field("boxed", BOOLEAN, "The kernel can be called boxed.", default="true"),
+    Field(
+        "unboxed",
+        BOOLEAN,
+        "The kernel can be called unboxed.",
+        default="true when it has a signature and is not a Python kernel",
+    ),
+    Field("python", BOOLEAN, "The kernel is a Python function.", default="false"),
+)
+_KERNEL_ONE_OF = ("kernel", "debug", "fallthrough")
+KERNEL = Record(
+    "kernel",
+    "a kernel",
+    "A kernel, where its name alone does not say enough. The word `fallthrough` in place of a name is short for "
+    "`{fallthrough: true}`.",
+    _KERNEL_FIELDS,
+    _KERNEL_ONE_OF,
+)
+LIBRARY_KERNEL = Record(
+    "library_kernel",
+    "a kernel",
+    "A kernel in the `impl` of a library.",
+    (
+        *_KERNEL_FIELDS,
+        Field(
+            "dispatch_key",
+            _ONE_KEY,
+            "The key it is registered at, in a block that has none.",
+            default=f"the block's, else {CATCH_ALL}",
+        ),
+    ),
+    _KERNEL_ONE_OF,
+)
+OPERATOR = Record(
+    "operator",
+    "an operator",
+    "An operator with everything registered for it, in the order it is registered. It needs `func`, or `name` when it "
+    "is only implemented here and defined elsewhere.",
+    (
+        Field("func", TEXT, "The schema with its namespace: `mylib::add(Tensor a, Tensor b) -> Tensor`."),
+        Field("name", TEXT, "The name alone, `mylib::add.out`, of an operator that is not defined here."),
+        _DEBUG,
+        _ALIAS_ANALYSIS,
+        _TAGS,
+        Field(
+            "dispatch",
+            _map_of(_KEYS, _KERNELS, "dispatch keys to kernels"),
+            f"What is registered at which key. Several keys are separated by commas; `{CATCH_ALL}` registers without "
+            "a key. A list registers one kernel after the other; the last one is active.",
+        ),
+        Field(
+            "python_dispatch",
+            _map_of(_KEYS, TEXT, "dispatch keys to kernel names"),
+            "Kernels of the Python dispatcher (`py_impl`) by dispatch key.",
+        ),
+    ),
+    ("func", "name"),
+)
+DEFINITION = Record(
+    "definition",
+    "a definition",
+    "A definition in a library, where the schema alone does not say enough.",
+    (
+        Field("func", TEXT, "The schema; it may leave out the block's namespace.", required=True),
+        _DEBUG,
+        _ALIAS_ANALYSIS,
+        _TAGS,
+    ),
+)
+LIBRARY = Record(
+    "library",
+    "a library",
+    "A registration block as C++ has it: `TORCH_LIBRARY`, `TORCH_LIBRARY_FRAGMENT` or `TORCH_LIBRARY_IMPL`. What it "
+    "holds is registered in the order it is written.",
+    (
+        Field("kind", _choice("DEF", "FRAGMENT", "IMPL"), "Which of the three.", required=True),
+        Field("namespace", TEXT, "The namespace; `_` for a block of fallbacks.", required=True),
+        Field("dispatch_key", _ONE_KEY, "The key of everything in the block; kind IMPL only."),
+        Field(
+            "define",
+            _list_of(
+                _either(Type("a schema", (Scalar,), _NAME), _record("definition", "a mapping")),
+                "schemas",
+            ),
+            "The operators it defines; kinds DEF and FRAGMENT only.",
+        ),
+        Field(
+            "impl",
+            _map_of(_NAME, _MEMBERS, "operator names to kernels"),
+            "The kernels it registers, by operator name; the name may leave out the block's namespace.",
+        ),
+        Field("fallback", _KERNEL, "The backend fallback of the block's key; namespace `_` only."),
+    ),
+)
+HIGHER_ORDER_OPERATOR = Record(
+    "higher_order_operator",
+    "a higher-order operator",
+    "An operator that has Python rules only.",
+    (
+        Field("name", TEXT, "Its name, without a namespace.", required=True),
+        Field(
+            "dispatch",
+            _map_of(_KEYS, TEXT, "dispatch keys to kernel names"),
+            "Its rules by dispatch key; several keys are separated by commas.",
+        ),
+        Field("modes", _TEXT_MAP, "Its rules by mode type, such as `FakeTensorMode`."),
+        Field("subclasses", _TEXT_MAP, "Its rules by tensor subclass."),
+        Field("functionalize", TEXT, "Its rule for functionalization."),
+        Field("side_effect", BOOLEAN, "It has a side effect.", default="false"),
+    ),
+)
+GUARD = Record(
+    "guard",
+    "a guard",
+    "What must hold of the computed tables. It needs at least one of `rule`, `not`, `kernel`, `not_kernel`.",
+    (
+        Field("op", TEXT, "The operators, as a glob over their names.", required=True),
+        Field("key", TEXT, "The runtime keys, as a glob.", required=True),
+        Field("rule", _choice(*RULE_NAMES), "The rule that must fill the slots."),
+        Field("not", _choice(*RULE_NAMES), "The rule that must not fill them."),
+        Field("kernel", TEXT, "The kernel that must be in them, as a glob over what a dump shows."),
+        Field("not_kernel", TEXT, "The kernel that must not be in them, as a glob."),
+    ),
+    ("rule", "not", "kernel", "not_kernel"),
+)
+FILE = Record(
+    "file",
+    "a declaration file",
+    "A declaration file. Its sections take effect in the order they are written.",
+    (
+        Field(
+            "dispatch",
+            Type(f"the format version {VERSION}", (Scalar,), {"const": int(VERSION)}, (VERSION,), plain=True),
+            "The version of this format.",
+            required=True,
+        ),
+        Field(
+            "universe",
+            TEXT,
+            "The layout of dispatch keys: the name of an embedded universe, or the path of a universe file, relative "
+            "to this file. All files of a run must agree.",
+            default="the newest embedded one",
+        ),
+        Field(
+            "extends",
+            _list_of(TEXT, "states and files"),
+            "What comes before: embedded states by name, and declaration files by path, relative to this file; in "
+            "order. A file that is reached twice is loaded once.",
+        ),
+        Field(
+            "core_fallbacks",
+            BOOLEAN,
+            "Whether the backend fallbacks that PyTorch itself registers are there.",
+            default="true",
+        ),
+        Field(
+            "operators",
+            _list_of(_record("operator", "operators"), "operators"),
+            "Operators, each with its registrations: the short form.",
+        ),
+        Field(
+            "libraries",
+            _list_of(_record("library", "libraries"), "libraries"),
+            "Registration blocks in the order of static initialisers: the long form.",
+        ),
+        Field(
+            "fallbacks",
+            _either(_choice(NO_FALLBACKS), _FALLBACKS),
+            f"Backend fallbacks by dispatch key. `{NO_FALLBACKS}` is short for `core_fallbacks: false`.",
+        ),
+        Field(
+            "higher_order_operators",
+            _list_of(_record("higher_order_operator", "higher-order operators"), "higher-order operators"),
+            "Higher-order operators.",
+        ),
+        Field("guards", _list_of(_record("guard", "guards"), "guards"), "What must hold; see check-invariants."),
+    ),
+)
+RECORDS = (FILE, OPERATOR, KERNEL, LIBRARY, DEFINITION, LIBRARY_KERNEL, HIGHER_ORDER_OPERATOR, GUARD)
+"""Every mapping of the format, in the order of the reference."""

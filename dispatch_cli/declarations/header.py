@@ -1,0 +1,116 @@
+"""What a file says about itself before its sections: format version, universe, and what it extends."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from dispatch_cli import bases, universes
+from dispatch_cli.declarations.fields import expect, read_record, text_of
+from dispatch_cli.declarations.format import FILE, VERSION
+from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.source import STDIN
+from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
+
+_FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
+
+
+@dataclass(frozen=True, slots=True)
+class UniverseName:
+    """A universe as a file asks for it.
+
+    target: an embedded name, or a path that can be opened from here; None when it is neither, which is noted.
+    """
+
+    target: str | None
+    node: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """One entry of ``extends``: a state that is embedded, or a file as a path that can be opened from here."""
+
+    target: str
+    is_base: bool
+    node: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The head of a file. sections: the fields whose values can be read, in the order they are written."""
+
+    universe: UniverseName | None
+    extends: tuple[Extension, ...]
+    sections: tuple[tuple[str, Node], ...]
+
+
+def read_header(report: Report, root: Node) -> Header | None:
+    """Read the head of a file. None, noting why, when the rest of it cannot be understood."""
+    if type(root) is not Mapping:
+        message = f"expected a mapping that begins with 'dispatch: {VERSION}', found {kind_of(root)}"
+        report.add("wrong-type", message, root)
+        return None
+    for key, value in root.pairs:
+        if key.text == "dispatch" and type(value) is Scalar and _is_other_version(value):
+            report.add(
+                "format-version",
+                f"the file is in version {value.text} of the format, and this program reads version {VERSION}",
+                value,
+                f"write dispatch: {VERSION}, or use a newer dispatch-cli",
+            )
+            return None
+    values = read_record(report, root, FILE) or {}
+    sections = tuple((name, value) for name, value in values.items() if value is not None)
+    return Header(_universe(report, values.get("universe")), _extensions(report, values.get("extends")), sections)
+
+
+def _is_other_version(value: Scalar) -> bool:
+    return value.plain and value.text.isdecimal() and value.text != VERSION
+
+
+def _universe(report: Report, node: Node | None) -> UniverseName | None:
+    text = text_of(report, node)
+    if text is None or type(node) is not Scalar:
+        return None
+    if text in universes.names():
+        return UniverseName(text, node)
+    if _is_path(text):
+        return UniverseName(_beside(report, text), node)
+    embedded = ", ".join(universes.names())
+    hint = suggestion(text, universes.names()) or f"embedded are {embedded}; a universe of your own is a path"
+    report.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
+    return UniverseName(None, node)
+
+
+def _extensions(report: Report, node: Node | None) -> tuple[Extension, ...]:
+    found: list[Extension] = []
+    for item in node.items if type(node) is Sequence else ():
+        if type(item) is not Scalar or not item.text:
+            expect(report, item, "the name of a state or the path of a file")
+        elif (text := text_of(report, item)) is None:
+            continue
+        elif _is_path(text):
+            found.append(Extension(_beside(report, text), False, item))
+        elif text in bases.names():
+            found.append(Extension(text, True, item))
+        else:
+            report.add("unknown-state", f"there is no embedded state {quoted(text)}", item, base_hint(text))
+    return tuple(found)
+
+
+def base_hint(name: str) -> str:
+    """What to write in the place of an unknown state."""
+    known = bases.names()
+    listed = f"embedded are {', '.join(known)}" if known else "no state is embedded"
+    return suggestion(name, known) or f"{listed}; a file is a path such as ./{name}.yaml"
+
+
+def _is_path(text: str) -> bool:
+    return "/" in text or os.sep in text or text.endswith(_FILE_ENDINGS)
+
+
+def _beside(report: Report, path: str) -> str:
+    """A path that is relative to the file, as one that is relative to the working directory."""
+    file = report.source.file
+    return path if file == STDIN else os.path.join(os.path.dirname(file), path)  # noqa: PTH118, PTH120 (keeps ./ and ../)

@@ -1,0 +1,66 @@
+"""The format as a JSON Schema, so that editors complete and check declaration files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dispatch_cli import universes
+from dispatch_cli.declarations.format import CATCH_ALL, FILE, RECORDS, Field, Record
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a declaration file.
+
+    It says what can be said without reading schemas and names: dispatch keys are those of the embedded universes, or
+    any word, since a universe of one's own may have others.
+    """
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "dispatch-cli declarations",
+        **_record(FILE),
+        "$defs": {**{record.name: _record(record) for record in RECORDS if record is not FILE}, **_keys()},
+    }
+
+
+def _record(record: Record) -> dict[str, Any]:
+    schema: dict[str, Any] = {
+        "description": record.doc,
+        "type": "object",
+        "properties": {field.name: _field(field) for field in record.fields},
+        "additionalProperties": False,
+    }
+    if required := [field.name for field in record.fields if field.required]:
+        schema["required"] = required
+    if record.one_of:
+        schema["anyOf"] = [{"required": [name]} for name in record.one_of]
+    return schema
+
+
+def _field(field: Field) -> dict[str, Any]:
+    default = f" Default: {field.default}." if field.default is not None else ""
+    return {"description": field.doc + default, **field.type.json}
+
+
+def _keys() -> dict[str, Any]:
+    words = sorted({CATCH_ALL, *(key for name in universes.names() for key in _registrable(universes.load(name)))})
+    word = r"\s*[A-Za-z]\w*\s*"
+    refused = {"not": {"const": UNDEFINED}}
+    return {
+        "dispatch_key": {
+            "description": "A dispatch key that PyTorch's parser knows.",
+            "type": "string",
+            "anyOf": [{"enum": words}, {"pattern": f"^{word}$"}],
+            **refused,
+        },
+        "dispatch_keys": {
+            "description": "A dispatch key, or several separated by commas.",
+            "type": "string",
+            "anyOf": [{"enum": words}, {"pattern": f"^{word}(,{word})*$"}],
+            **refused,
+        },
+    }
+
+
+def _registrable(universe: Universe) -> set[str]:
+    return {key for key in universe.parseable if key in universe.slot or key in universe.aliases} - {UNDEFINED}

@@ -1,0 +1,79 @@
+"""Kernels in declarations: a name, the word ``fallthrough``, or a mapping."""
+
+from __future__ import annotations
+
+from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
+from dispatch_cli.declarations.format import FALLTHROUGH, KERNEL
+from dispatch_cli.declarations.schemas import read_signature
+from dispatch_cli.declarations.tree import Node, Scalar, Sequence
+from dispatch_cli.model.declarations import Block, Kernel
+from dispatch_cli.model.span import Span
+
+
+def entries(node: Node) -> tuple[Node, ...]:
+    """The kernels of a list, or the one kernel that is not in a list."""
+    return node.items if type(node) is Sequence else (node,)
+
+
+def read_kernel(context: Context, node: Node, block: Block) -> Kernel | None:
+    """The kernel that *node* declares in *block*; None, noting why, when it declares none."""
+    if type(node) is Scalar:
+        return named_kernel(context, node, block)
+    values = read_record(context.report, node, KERNEL)
+    return described_kernel(context, node, values, block) if values is not None else None
+
+
+def named_kernel(context: Context, node: Scalar, block: Block) -> Kernel | None:
+    """The kernel that a text declares."""
+    report = context.report
+    span = report.span(node)
+    if node.text == FALLTHROUGH and node.plain:
+        return _fallthrough(block, span)
+    name = text_of(report, node)
+    if not name:
+        if name is not None:
+            expect(report, node, "the name of a kernel")
+        return None
+    return Kernel(name, name, span=span)
+
+
+def described_kernel(context: Context, node: Node, values: Values, block: Block) -> Kernel | None:
+    """The kernel that the fields of a mapping describe; None, noting why, when they describe none."""
+    report = context.report
+    if not values.keys() & {"kernel", "debug", FALLTHROUGH}:
+        return None
+    name_node, signature_node = values.get("kernel"), values.get("signature")
+    name = text_of(report, name_node)
+    debug = text_of(report, values.get("debug")) or name
+    signature = read_signature(report, signature_node) if type(signature_node) is Scalar else None
+    falls_through = is_true(values.get(FALLTHROUGH)) is True
+    python = is_true(values.get("python")) is True
+    boxed, unboxed = is_true(values.get("boxed")), is_true(values.get("unboxed"))
+    span = report.span(node)
+    if falls_through:
+        if name_node is not None:
+            report.add("bad-value", "a kernel that falls through has no function, so it has no name", name_node)
+        plain = _fallthrough(block, span)
+        return Kernel(
+            debug or plain.debug,
+            plain.function,
+            signature,
+            boxed is not False,
+            unboxed is True,
+            fallthrough=True,
+            python=python,
+            span=span,
+        )
+    if debug is None:
+        if "kernel" not in values and "debug" not in values:
+            report.add("missing-field", "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'", node)
+        return None
+    if unboxed is None:
+        unboxed = "signature" in values and not python
+    return Kernel(debug, name, signature, boxed is not False, unboxed, python=python, span=span)
+
+
+def _fallthrough(block: Block, span: Span) -> Kernel:
+    """PyTorch's fallthrough kernel; a dump shows where its block is."""
+    return Kernel(f"registered at {block.file}:{block.line}", FALLTHROUGH, fallthrough=True, span=span)

@@ -1,0 +1,124 @@
+"""Dispatch keys in declarations: the names that PyTorch's parser accepts, several of them separated by commas."""
+
+from __future__ import annotations
+
+from dispatch_cli.declarations.format import CATCH_ALL
+from dispatch_cli.declarations.limits import MAX_QUOTED
+from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar
+from dispatch_cli.model import universe as universes
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.universe import Universe
+
+_CODE = "unknown-dispatch-key"
+
+
+class KeyReader:
+    """Reads dispatch keys of one universe; without one, every name is taken."""
+
+    def __init__(self, universe: Universe | None) -> None:
+        self._universe = universe
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def pairs(
+        self, report: Report, mapping: Mapping, *, catch_all: bool = False
+    ) -> list[tuple[Scalar, str | None, Node]]:
+        """The pairs of a mapping by single dispatch key, in order; None stands for the catch-all where that is allowed.
+
+        Unknown keys, and keys that two pairs name, are noted and left out.
+        """
+        found: list[tuple[Scalar, str | None, Node]] = []
+        first: dict[str, Scalar] = {}
+        for node, value in mapping.pairs:
+            for key in self.several(report, node, catch_all=catch_all):
+                kept = first.get(key)
+                if kept is not None:
+                    related = (Related("it is first written here", report.span(kept)),)
+                    report.add("duplicate-key", f"the dispatch key {key} is written twice", node, related=related)
+                    continue
+                first[key] = node
+                found.append((node, None if key == CATCH_ALL else key, value))
+        return found
+
+    def several(self, report: Report, node: Scalar, *, catch_all: bool) -> tuple[str, ...]:
+        """The keys of a text, separated by commas; the unknown ones are noted and left out."""
+        text = node.text
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        keys: list[str] = []
+        good = True
+        offset = 0
+        for part in text.split(","):
+            key = part.strip()
+            if key == CATCH_ALL and catch_all:
+                good = False  # Not everywhere, so not to be remembered.
+                keys.append(key)
+            elif self._check(report, key, report.inside(node, offset + len(part) - len(part.lstrip()))):
+                keys.append(key)
+            else:
+                good = False
+            offset += len(part) + 1
+        if good:
+            self._known[text] = tuple(keys)
+        return tuple(keys)
+
+    def single(self, report: Report, node: Scalar) -> str | None:
+        """The one key that a registration block names; None, noting it, when it is unknown.
+
+        A block names its key in C++, as a constant: so it reaches the few keys that PyTorch's parser does not know.
+        """
+        key = node.text
+        is_constant = self._universe is not None and key in self._universe.runtime_parts
+        return key if is_constant or self._check(report, key, node) else None
+
+    def slot_glob(self, report: Report, node: Scalar) -> str | None:
+        """A glob over runtime keys; one without wildcards must be a runtime key."""
+        text, universe = node.text, self._universe
+        if universe is None or any(sign in text for sign in "*?[") or text in universe.slot:
+            return text
+        hint: str | None = None
+        if universe.is_alias(text):
+            message = f"{text} is an alias key: it has no slot that a guard could look at"
+            hint = "name the runtime keys, or a glob such as Autograd*"
+        else:
+            message = f"there is no runtime key {quoted(text)}"
+            hint = suggestion(text, universe.slots)
+        report.add(_CODE, message, node, hint)
+        return None
+
+    def _check(self, report: Report, key: str, at: Node | Place) -> bool:
+        universe = self._universe
+        if universe is None or (
+            key in universe.parseable
+            and (key in universe.slot or key in universe.aliases)
+            and key != universes.UNDEFINED
+        ):
+            return True
+        if not key:
+            report.add(_CODE, "a dispatch key is missing here", at)
+        elif key == universes.UNDEFINED:
+            report.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
+        elif key in universe.per_backend:
+            example = universe.per_backend[key][0]
+            report.add(_CODE, f"{key} is a functionality, not a dispatch key", at, f"name its keys, such as {example}")
+        elif "," in key:
+            report.add(_CODE, f"expected one dispatch key, found several: {quoted(key)}", at, "use a block per key")
+        else:
+            report.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
+        return False
+
+
+_UNDEFINED_HINT = f"PyTorch takes it for the catch-all: write {universes.CATCH_ALL}"
+
+
+def _shown(key: str) -> str:
+    return key if key.isprintable() and len(key) <= MAX_QUOTED else quoted(key)
+
+
+def _hint(universe: Universe, key: str) -> str | None:
+    if key in universe.slot:
+        return "the key exists, but PyTorch's parser does not know its name; only a library's dispatch_key can name it"
+    registrable = sorted(name for name in universe.parseable if name in universe.slot or name in universe.aliases)
+    return suggestion(key, (*registrable, CATCH_ALL))

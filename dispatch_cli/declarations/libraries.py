@@ -1,0 +1,207 @@
+"""The long form: registration blocks as C++ has them, and backend fallbacks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
+from dispatch_cli.declarations.format import CATCH_ALL, DEFINITION, LIBRARY, LIBRARY_KERNEL, NO_FALLBACKS
+from dispatch_cli.declarations.kernels import described_kernel, entries, named_kernel, read_kernel
+from dispatch_cli.declarations.operators import WILDCARD, read_definition_fields
+from dispatch_cli.declarations.schemas import read_operator_name, read_schema
+from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model.declarations import Block, Fallback, Implement, Kernel, LibraryKind, OpenBlock
+from dispatch_cli.model.function_schema import FunctionSchema
+from dispatch_cli.model.names import OperatorName
+
+_MISUSE = "block-misuse"
+_CONTENTS = ("define", "impl", "fallback")
+
+
+def read_libraries(context: Context, section: Node) -> None:
+    """Read the section ``libraries``."""
+    if type(section) is Sequence:
+        for node in section.items:
+            values = read_record(context.report, node, LIBRARY)
+            if values is not None:
+                _read_library(context, node, values)
+
+
+def read_fallbacks(context: Context, section: Node) -> None:
+    """Read the section ``fallbacks``: each entry is a block of its own."""
+    report = context.report
+    if type(section) is Scalar:
+        if section.text == NO_FALLBACKS:
+            context.core_fallbacks = False
+        else:
+            expect(report, section, f"{NO_FALLBACKS} or a mapping of dispatch keys to kernels")
+        return
+    if type(section) is not Mapping:
+        return
+    for key_node, key, value in context.keys.pairs(report, section):
+        block = context.block(LibraryKind.IMPL, WILDCARD, key, key_node, implicit=True)
+        if type(value) is Sequence:
+            report.add("wrong-type", "expected a kernel name or a mapping, found a list", value, "there is one per key")
+            continue
+        kernel = read_kernel(context, value, block)
+        if kernel is not None and key is not None:
+            context.steps += (OpenBlock(block), Fallback(block, key, kernel, report.span(key_node)))
+
+
+def _read_library(context: Context, node: Node, values: Values) -> None:
+    """Read one block. Fields that its kind does not have are noted; what they hold is read all the same."""
+    report = context.report
+    kind_node, key_node = values.get("kind"), values.get("dispatch_key")
+    # Without a usable kind or namespace the rest is still read, for its own mistakes.
+    kind = LibraryKind[kind_node.text] if type(kind_node) is Scalar else None
+    namespace = _namespace(context, values)
+    key = context.keys.single(report, key_node) if type(key_node) is Scalar else None
+    block = context.block(kind or LibraryKind.IMPL, namespace or "", key, node)
+    if kind is not None and namespace is not None:
+        _check_contents(context, values, block, node)
+    context.steps.append(OpenBlock(block))
+    for name in values:
+        value = values[name]
+        if name not in _CONTENTS or value is None:
+            continue
+        if name == "define":
+            _read_definitions(context, value, block, kind is not None and namespace is not None)
+        elif name == "impl":
+            _read_implementations(context, value, block, namespace is not None)
+        else:
+            kernel = read_kernel(context, value, block)
+            if kernel is not None and key is not None:
+                context.steps.append(Fallback(block, key, kernel, report.span(value)))
+
+
+def _namespace(context: Context, values: Values) -> str | None:
+    node = values.get("namespace")
+    text = text_of(context.report, node)
+    if text is None or type(node) is not Scalar:
+        return None
+    if not text.replace("_", "a").replace(".", "a").isalnum():
+        context.report.add("bad-operator-name", f"{quoted(text)} is not a namespace", node)
+        return None
+    return text
+
+
+def _check_contents(context: Context, values: Values, block: Block, at: Node) -> None:
+    """PyTorch's rules of what a block may hold; fields of the wrong type are left to their own problem."""
+    report = context.report
+    define, impl, fallback = (values.get(name) for name in _CONTENTS)
+    key = values.get("dispatch_key")
+    macro = block.kind.value
+    fallbacks_only = block.namespace == WILDCARD
+    if block.kind is LibraryKind.IMPL:
+        if define is not None:
+            report.add(_MISUSE, f"a {macro} block cannot define operators", define, "use kind DEF or FRAGMENT")
+    else:
+        if fallbacks_only:
+            place = values["namespace"] or at
+            report.add(_MISUSE, f"a {macro} block cannot be in the namespace _, which is for fallbacks", place)
+        if key is not None:
+            hint = "use kind IMPL for the kernels of one key"
+            report.add(_MISUSE, f"a {macro} block has no dispatch key", key, hint)
+        if fallback is not None:
+            report.add(_MISUSE, f"a {macro} block cannot have a fallback", fallback, "use kind IMPL and namespace _")
+        return
+    if fallback is not None and not fallbacks_only:
+        message = f"a fallback is for all operators, so its block is in the namespace _, not in {block.namespace}"
+        report.add(_MISUSE, message, fallback)
+    if fallback is not None and "dispatch_key" not in values:
+        report.add("missing-field", "a library with a fallback needs the field 'dispatch_key'", at)
+    if impl is not None and fallbacks_only:
+        report.add(_MISUSE, "a block of the namespace _ has fallbacks only", impl)
+
+
+def _read_definitions(context: Context, section: Node, block: Block, is_usable: bool) -> None:
+    if type(section) is not Sequence:
+        return
+    report = context.report
+    for node in section.items:
+        values: Values | None = {"func": node} if type(node) is Scalar else read_record(report, node, DEFINITION)
+        if values is None:
+            continue
+        func = values.get("func")
+        schema = read_schema(report, func, block.namespace)
+        if schema is not None and func is not None and is_usable:
+            schema = _in_block(context, func, schema, block)
+        definition = read_definition_fields(context, values, block, schema)
+        if definition is not None:
+            context.steps.append(definition)
+
+
+def _in_block(context: Context, at: Node, schema: FunctionSchema, block: Block) -> FunctionSchema | None:
+    """The schema with the block's namespace; None, noting it, when it names another."""
+    namespace = schema.name.namespace
+    if namespace is None:
+        return replace(schema, name=schema.name.in_namespace(block.namespace))
+    if namespace == block.namespace:
+        return schema
+    macro = block.kind.value
+    context.report.add(
+        _MISUSE,
+        f"Explicitly provided namespace ({namespace}) in schema string does not match namespace of enclosing {macro} "
+        f"block ({block.namespace}).  Move this definition to the (unique) TORCH_LIBRARY block corresponding to this "
+        f"namespace (and consider deleting the namespace from your schema string.)  {_where(block)}",
+        at,
+    )
+    return None
+
+
+def _where(block: Block) -> str:
+    return f"(Error occurred while processing {block.kind.value} block at {block.file}:{block.line})"
+
+
+def _read_implementations(context: Context, section: Node, block: Block, is_usable: bool) -> None:
+    if type(section) is not Mapping:
+        return
+    report = context.report
+    for name_node, value in section.pairs:
+        name = read_operator_name(report, name_node)
+        if name is not None and is_usable:
+            name = _name_in_block(context, name_node, name, block)
+        for entry in entries(value):
+            found = _read_member(context, entry, block)
+            if found is not None and name is not None:
+                kernel, key = found
+                context.steps.append(Implement(block, name, key, kernel, report.span(name_node)))
+
+
+def _name_in_block(context: Context, at: Node, name: OperatorName, block: Block) -> OperatorName | None:
+    if name.namespace is None:
+        return name.in_namespace(block.namespace)
+    if name.namespace == block.namespace:
+        return name
+    macro = block.kind.value
+    context.report.add(
+        _MISUSE,
+        f'impl("{name}", ...): Explicitly provided namespace ({name.namespace}) in operator name does not match '
+        f"namespace of enclosing {macro} block ({block.namespace}).  Move this definition to the {macro} block "
+        "corresponding to this namespace (and consider deleting the namespace from your schema string.)  "
+        f"{_where(block)}",
+        at,
+    )
+    return None
+
+
+def _read_member(context: Context, node: Node, block: Block) -> tuple[Kernel, str | None] | None:
+    """A kernel and its key; None, noting why, when there is none."""
+    if type(node) is Scalar:
+        kernel = named_kernel(context, node, block)
+        return (kernel, block.dispatch_key) if kernel is not None else None
+    values = read_record(context.report, node, LIBRARY_KERNEL)
+    if values is None:
+        return None
+    kernel = described_kernel(context, node, values, block)
+    key_node = values.get("dispatch_key")
+    key = block.dispatch_key
+    if type(key_node) is Scalar and not (key_node.text == CATCH_ALL and key is None):
+        own = context.keys.single(context.report, key_node)
+        if own is not None and key is not None and own != key:
+            message = f"the kernel's dispatch key {own} is not that of its block, which is {key}"
+            context.report.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one per key")
+        key = own or key
+    return (kernel, key) if kernel is not None else None

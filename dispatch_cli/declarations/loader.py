@@ -1,0 +1,234 @@
+"""Declaration files to declarations: read them all, note every mistake, and only then believe any of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dispatch_cli import bases as states
+from dispatch_cli import universes
+from dispatch_cli.declarations import limits, source
+from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
+from dispatch_cli.declarations.keys import KeyReader
+from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
+from dispatch_cli.declarations.operators import read_operators
+from dispatch_cli.declarations.others import read_guards, read_higher_order_operators
+from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
+from dispatch_cli.declarations.yaml_reader import parse
+from dispatch_cli.model.declarations import Declarations
+from dispatch_cli.model.problem import InputError, Problem, Related
+from dispatch_cli.model.universe import Universe
+
+_START = Place(1, 1)
+
+
+def load(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = ()) -> Declarations:
+    """Read declaration files, in order, as one history.
+
+    paths: files; ``-`` is standard input. universe: an embedded name or a path, for files that name none; a file that
+    names another does not agree with it. bases: embedded states that the history continues, before those that the
+    files extend.
+
+    Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
+    """
+    loader = _Loader(universe, bases)
+    for path in paths:
+        loader.add(path)
+    return loader.finish(frozenset(source.identity(path) for path in paths))
+
+
+@dataclass(slots=True)
+class _File:
+    """A file that is being read. header: None when it cannot be understood."""
+
+    name: str
+    identity: str
+    report: Report
+    header: Header | None = None
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A universe that a file asks for, and where."""
+
+    target: str
+    report: Report
+    node: Scalar
+
+
+class _Loader:
+    def __init__(self, universe: str | None, bases: Sequence[str]) -> None:
+        self._wanted = universe
+        self._problems: list[Problem] = []
+        self._bases: list[str] = []
+        self._files: dict[str, _File] = {}
+        self._history: list[_File] = []
+        self._open: list[_File] = []
+        for base in bases:
+            if base in states.names():
+                self._add_base(base)
+            else:
+                message = f"there is no embedded state {quoted(base)}"
+                self._problems.append(Problem("unknown-state", message, hint=base_hint(base)))
+
+    def add(self, name: str) -> None:
+        """Read a file and, before it takes its place in the history, what it extends."""
+        identity = source.identity(name)
+        if identity in self._files:
+            return
+        file = self._files[identity] = self._read(name, identity)
+        self._open.append(file)
+        for extension in file.header.extends if file.header is not None else ():
+            self._extend(file, extension)
+        self._open.pop()
+        self._history.append(file)
+
+    def finish(self, named: frozenset[str]) -> Declarations:
+        """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
+        universe = self._universe()
+        keys = KeyReader(universe)
+        contexts = [Context(file.report, keys) for file in self._history]
+        for file, context in zip(self._history, contexts, strict=True):
+            _read_sections(file, context)
+        for file in self._files.values():
+            self._problems += file.report.problems
+        if self._problems or universe is None:
+            raise InputError(tuple(self._problems))
+        inherited = itertools.takewhile(
+            lambda pair: pair[0].identity not in named, zip(self._history, contexts, strict=True)
+        )
+        return Declarations(
+            universe=universe,
+            core_fallbacks=all(context.core_fallbacks for context in contexts),
+            bases=tuple(self._bases),
+            steps=tuple(step for context in contexts for step in context.steps),
+            inherited_steps=sum(len(context.steps) for _, context in inherited),
+            python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
+            higher_order_operators=tuple(op for context in contexts for op in context.higher_order_operators),
+            guards=tuple(guard for context in contexts for guard in context.guards),
+            files=tuple(file.name for file in self._files.values()),
+        )
+
+    def _read(self, name: str, identity: str) -> _File:
+        try:
+            text = source.read(name)
+        except source.SourceError as error:
+            report = Report(source.Source(name, ""))
+            report.add(error.code, error.message, Place(error.line, error.column), error.hint)
+            return _File(name, identity, report)
+        report = Report(text)
+        root = parse(report)
+        if root is not None and not (type(root) is Scalar and is_nothing(root)):
+            return _File(name, identity, report, read_header(report, root))
+        if not report:
+            report.add("empty-file", "the file is empty", _START, "a declaration file begins with dispatch: 1")
+        return _File(name, identity, report)
+
+    def _extend(self, file: _File, extension: Extension) -> None:
+        if extension.is_base:
+            self._add_base(extension.target)
+            return
+        identity = source.identity(extension.target)
+        chain = [opened.identity for opened in self._open]
+        if identity in chain:
+            circle = [opened.name for opened in self._open[chain.index(identity) :]]
+            message = f"extends goes in a circle: {' → '.join([*circle, circle[0]])}"
+            file.report.add("extends-circle", message, extension.node)
+        elif len(self._open) >= limits.MAX_EXTENDS:
+            message = f"more than {limits.MAX_EXTENDS} files extend each other in a chain"
+            file.report.add("extends-too-long", message, extension.node)
+        elif len(self._files) >= limits.MAX_FILES:
+            message = f"the files extend more than {limits.MAX_FILES} files"
+            file.report.add("extends-too-long", message, extension.node)
+        elif (problem := _missing(extension)) is not None:
+            file.report.add(problem.code, problem.message, extension.node, problem.hint)
+        else:
+            self.add(extension.target)
+
+    def _add_base(self, name: str) -> None:
+        if name not in self._bases:
+            self._bases.append(name)
+
+    def _universe(self) -> Universe | None:
+        """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
+        first: _Asked | None = None
+        agreed = True
+        for file in self._files.values():
+            if file.header is None:
+                agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
+            elif (name := file.header.universe) is not None and name.target is None:
+                agreed = False
+            elif name is not None and name.target is not None:
+                asked = _Asked(name.target, file.report, name.node)
+                agreed = self._agrees(asked, first) and agreed
+                first = first or asked
+        return self._load_universe(first) if agreed else None
+
+    def _agrees(self, asked: _Asked, first: _Asked | None) -> bool:
+        """Whether a file asks for the universe of the others, and of the caller."""
+        if self._wanted is not None and not _same(asked.target, self._wanted):
+            message = f"the file is written for the universe {asked.target}, but {self._wanted} was asked for"
+            asked.report.add("universe-conflict", message, asked.node)
+            return False
+        if first is not None and not _same(asked.target, first.target):
+            related = (Related(f"{first.target} is named here", first.report.span(first.node)),)
+            message = f"the files do not agree on a universe: {asked.target} here, {first.target} before"
+            asked.report.add("universe-conflict", message, asked.node, related=related)
+            return False
+        return True
+
+    def _load_universe(self, first: _Asked | None) -> Universe | None:
+        default = states.load(self._bases[0]).universe.name if self._bases else universes.default_name()
+        name = self._wanted if self._wanted is not None else first.target if first is not None else default
+        try:
+            return universes.load(name)
+        except (universes.UniverseError, OSError, ValueError) as error:
+            hint = suggestion(name, universes.names())
+            if self._wanted is None and first is not None:
+                first.report.add("unknown-universe", str(error), first.node, hint)
+            else:
+                self._problems.append(Problem("unknown-universe", str(error), hint=hint))
+            return None
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names or paths mean the same universe."""
+    embedded = universes.names()
+    if one in embedded or other in embedded:
+        return one == other
+    return source.identity(one) == source.identity(other)
+
+
+def _missing(extension: Extension) -> source.SourceError | None:
+    """What is wrong with the name of a file, which is better said where it is named."""
+    try:
+        source.check(extension.target)
+    except source.SourceError as error:
+        return error
+    return None
+
+
+def _read_core_fallbacks(context: Context, node: Node) -> None:
+    if type(node) is Scalar and node.text == "false":
+        context.core_fallbacks = False
+
+
+_SECTIONS: Mapping[str, Callable[[Context, Node], None]] = {
+    "core_fallbacks": _read_core_fallbacks,
+    "operators": read_operators,
+    "libraries": read_libraries,
+    "fallbacks": read_fallbacks,
+    "higher_order_operators": read_higher_order_operators,
+    "guards": read_guards,
+}
+
+
+def _read_sections(file: _File, context: Context) -> None:
+    for name, node in file.header.sections if file.header is not None else ():
+        reader = _SECTIONS.get(name)
+        if reader is not None:
+            reader(context, node)

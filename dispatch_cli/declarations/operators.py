@@ -1,0 +1,126 @@
+"""The short form: operators, each with everything that is registered for it."""
+
+from __future__ import annotations
+
+from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
+from dispatch_cli.declarations.format import OPERATOR
+from dispatch_cli.declarations.kernels import entries, read_kernel
+from dispatch_cli.declarations.schemas import read_operator_name, read_schema
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
+from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
+from dispatch_cli.model.names import OperatorName
+
+WILDCARD = "_"
+"""The namespace of blocks of fallbacks; no operator can be in it."""
+
+_NAMESPACE_HINT = "write it as namespace::name"
+_NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
+
+
+def read_operators(context: Context, section: Node) -> None:
+    """Read the section ``operators``."""
+    if type(section) is Sequence:
+        for node in section.items:
+            _read_operator(context, node)
+
+
+def _read_operator(context: Context, node: Node) -> None:
+    values = read_record(context.report, node, OPERATOR)
+    if values is None:
+        return
+    schema, name = _identity(context, values)
+    namespace = name.namespace if name is not None else None
+    # With a name that cannot be used the rest is still read, for its own mistakes.
+    block = context.block(LibraryKind.FRAGMENT, namespace or WILDCARD, None, node, implicit=True)
+    name = name if name is not None else OperatorName("")
+    context.steps.append(OpenBlock(block))
+    definition = read_definition_fields(context, values, block, schema)
+    if definition is not None:
+        context.steps.append(definition)
+    _read_dispatch(context, values.get("dispatch"), block, name)
+    _read_python_dispatch(context, values.get("python_dispatch"), name)
+
+
+def _identity(context: Context, values: Values) -> tuple[FunctionSchema | None, OperatorName | None]:
+    """The schema, if there is one, and the name, if it can be used; mistakes are noted."""
+    report = context.report
+    func, name_node = values.get("func"), values.get("name")
+    if "func" in values:
+        if name_node is not None:
+            report.add("bad-value", "an operator with the field 'func' has its name there", name_node, "remove 'name'")
+        schema = read_schema(report, func)
+        name, place = schema.name if schema is not None else None, func
+    else:
+        schema = None
+        name, place = read_operator_name(report, name_node), name_node
+        for field in _NEEDS_SCHEMA:
+            if (node := values.get(field)) is not None:
+                report.add("bad-value", f"{field!r} belongs to a definition, which needs the field 'func'", node)
+    if name is None or place is None:
+        return schema, name
+    if name.namespace is None:
+        report.add("bad-operator-name", f"the operator {name} has no namespace", place, _NAMESPACE_HINT)
+    elif name.namespace == WILDCARD:
+        report.add("bad-operator-name", "no operator can be in the namespace _, which is for fallbacks", place)
+    return schema, name
+
+
+def read_definition_fields(
+    context: Context, values: Values, block: Block, schema: FunctionSchema | None
+) -> Define | None:
+    """The definition that the fields beside ``func`` belong to; None without a schema."""
+    report = context.report
+    debug = text_of(report, values.get("debug"))
+    tags_node, kind_node, func = values.get("tags"), values.get("alias_analysis"), values.get("func")
+    tags: list[str] = []
+    for item in tags_node.items if type(tags_node) is Sequence else ():
+        if type(item) is Scalar and item.text:
+            tags.append(text_of(report, item) or "")
+        else:
+            expect(report, item, "the name of a tag")
+    if schema is None or func is None:
+        return None
+    kind: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA
+    if type(kind_node) is Scalar:
+        kind = None if kind_node.text == "default" else AliasAnalysisKind[kind_node.text]
+    return Define(block, schema, kind, tuple(tags), debug, report.span(func))
+
+
+def _read_dispatch(context: Context, node: Node | None, block: Block, name: OperatorName) -> None:
+    if type(node) is not Mapping:
+        return
+    report = context.report
+    for key_node, key, value in context.keys.pairs(report, node, catch_all=True):
+        span = report.span(key_node)
+        for entry in entries(value):
+            kernel = read_kernel(context, entry, block)
+            if kernel is not None:
+                context.steps.append(Implement(block, name, key, kernel, span))
+
+
+def _read_python_dispatch(context: Context, node: Node | None, name: OperatorName) -> None:
+    for key, kernel, at in read_texts_by_key(context, node):
+        context.python_kernels.append(PythonKernel(name, key, kernel, context.report.span(at)))
+
+
+def read_texts_by_key(context: Context, node: Node | None) -> list[tuple[str, str, Scalar]]:
+    """The pairs of a mapping of dispatch keys to kernel names, and the place of each."""
+    found: list[tuple[str, str, Scalar]] = []
+    if type(node) is not Mapping:
+        return found
+    report = context.report
+    for key_node, key, value in context.keys.pairs(report, node):
+        text = read_name(context, value)
+        if text is not None and key is not None:
+            found.append((key, text, key_node))
+    return found
+
+
+def read_name(context: Context, node: Node) -> str | None:
+    """The name of a kernel; None, noting it, when *node* is none."""
+    if type(node) is Scalar and node.text:
+        return text_of(context.report, node)
+    expect(context.report, node, "the name of a kernel")
+    return None

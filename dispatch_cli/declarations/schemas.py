@@ -1,0 +1,60 @@
+"""Schemas, signatures and operator names in declarations, with their errors placed inside the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from dispatch_cli.declarations.fields import text_of
+from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.tree import Node, Scalar
+from dispatch_cli.model.function_schema import (
+    FunctionSchema,
+    SchemaError,
+    parse_operator_name,
+    parse_schema,
+    parse_signature,
+)
+from dispatch_cli.model.names import OperatorName
+
+_Read = TypeVar("_Read")
+_WITH_TYPEVARS = ("aten", "prim")
+"""The namespaces in which ``m.def`` takes unknown lower-case words for type variables."""
+
+
+def read_schema(report: Report, node: Node | None, namespace: str | None = None) -> FunctionSchema | None:
+    """The schema in a text; *namespace* is that of the block around it. None, noting it, when it is not one."""
+    if type(node) is not Scalar:
+        return None
+    text = node.text
+    if "(" not in text:
+        report.add(
+            "bad-schema",
+            "expected a schema, such as ns::name(Tensor x) -> Tensor, found a name without arguments",
+            node,
+            "an operator that is only implemented has the field name in place of func" if namespace is None else None,
+        )
+        return None
+    typevars = namespace in _WITH_TYPEVARS
+    return _read(report, node, lambda: parse_schema(text, allow_typevars=typevars), "bad-schema")
+
+
+def read_signature(report: Report, node: Scalar) -> FunctionSchema | None:
+    """The inferred signature in a text; None, noting it, when it is not one."""
+    return _read(report, node, lambda: parse_signature(node.text), "bad-signature")
+
+
+def read_operator_name(report: Report, node: Node | None) -> OperatorName | None:
+    """The operator name in a text; None, noting it, when it is not one."""
+    text = text_of(report, node)
+    if text is None or type(node) is not Scalar:
+        return None
+    return _read(report, node, lambda: parse_operator_name(node.text), "bad-operator-name")
+
+
+def _read(report: Report, node: Scalar, parse: Callable[[], _Read], code: str) -> _Read | None:
+    try:
+        return parse()
+    except SchemaError as error:
+        report.add(code, error.message, report.inside(node, error.offset), error.hint)
+        return None

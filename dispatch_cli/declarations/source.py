@@ -1,0 +1,154 @@
+"""One declaration file: its bytes, safely read, as text that can be quoted by line."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from dispatch_cli.declarations.limits import MAX_BYTES
+from dispatch_cli.declarations.text import cut_line, suggestion
+
+STDIN = "-"
+"""The file name that stands for standard input."""
+
+_LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""The line breaks that YAML counts."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+class SourceError(Exception):
+    """A file cannot be read as text.
+
+    code, message, hint: as in `Problem`. line, column: where in the file, when something in it is to blame.
+    """
+
+    def __init__(self, code: str, message: str, hint: str | None = None, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.line = line
+        self.column = column
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file. file: its name as the user wrote it."""
+
+    file: str
+    text: str
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The text by line, without line breaks."""
+        return _LINE_BREAK.split(self.text)
+
+    def line(self, number: int) -> str:
+        """Line *number*, 1-based; empty when there is none."""
+        return self.lines[number - 1] if number <= len(self.lines) else ""
+
+    def snippet(self, line: int, column: int) -> str:
+        """The part of a line that a problem at *column* shows."""
+        return cut_line(self.line(line), column)
+
+
+def identity(file: str) -> str:
+    """The same text for every name of the same file."""
+    try:
+        return file if file == STDIN else os.path.realpath(file)
+    except (OSError, ValueError):
+        return file
+
+
+def read(file: str) -> Source:
+    """Read *file*, or standard input when it is ``-``; gzip is recognised by its first bytes.
+
+    Errors: SourceError.
+    """
+    try:
+        data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == STDIN else _read_regular(file)
+        if data.startswith(_GZIP_MAGIC):
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+                data = stream.read(MAX_BYTES + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(file, error) from None
+    if len(data) > MAX_BYTES:
+        raise SourceError("too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
+    return Source(file, _decode(data))
+
+
+def check(file: str) -> None:
+    """Look whether *file* can be a file to read, without opening it. Errors: SourceError."""
+    try:
+        is_regular = file == STDIN or stat.S_ISREG(Path(file).stat().st_mode)
+    except (OSError, ValueError) as error:
+        raise _unreadable(file, error) from None
+    if not is_regular:
+        raise _not_regular(file)
+
+
+def _read_regular(file: str) -> bytes:
+    """Read a regular file and nothing else: opening a pipe or a device can wait forever."""
+    check(file)
+    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _not_regular(file)
+        return stream.read(MAX_BYTES + 1)
+
+
+def _not_regular(file: str) -> SourceError:
+    what = "a directory" if Path(file).is_dir() else "not a regular file"
+    return SourceError("not-a-file", f"{file} is {what}", "name declaration files one by one, or - for standard input")
+
+
+def _unreadable(file: str, error: Exception) -> SourceError:
+    reason = (os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)).lower()
+    if isinstance(error, FileNotFoundError):
+        if Path(file).is_symlink():
+            target = Path(file).readlink()
+            return SourceError("file-not-found", f"{file} is a link to {target}, which does not exist")
+        return SourceError("file-not-found", f"{file} does not exist", _similar_file(Path(file)))
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        reason = "its links go in a circle"
+    return SourceError("unreadable-file", f"{file} cannot be read: {reason}")
+
+
+def _similar_file(path: Path) -> str | None:
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, 1000)]
+    except (OSError, ValueError):
+        return None
+    return suggestion(path.name, sorted(names))
+
+
+def _decode(data: bytes) -> str:
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode(encoding, "replace")
+        lines = _LINE_BREAK.split(before)
+        raise SourceError(
+            "not-utf8",
+            f"the file is not valid {encoding.removesuffix('-sig').upper()}: byte 0x{data[error.start]:02x} "
+            f"at offset {error.start}",
+            "save it as UTF-8",
+            len(lines),
+            len(lines[-1]) + 1,
+        ) from None

@@ -1,0 +1,44 @@
+"""Wording that the other modules share: quoting, suggestions, and cutting long lines."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from dispatch_cli.declarations.limits import MAX_LINE, MAX_QUOTED
+
+
+def quoted(text: str) -> str:
+    """*text* as a message shows it: in quotes, control characters escaped, cut when it is long."""
+    return repr(text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}…")
+
+
+def suggestion(word: str, candidates: Iterable[str]) -> str | None:
+    """``did you mean …?`` for the candidate closest to *word*, or None."""
+    found = closest(word, candidates)
+    return f"did you mean {found}?" if found is not None else None
+
+
+def closest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that *word* most likely stands for: the same in another case, or one that looks like it."""
+    if len(word) > MAX_QUOTED:
+        return None
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    if word.lower() in by_lower:
+        return by_lower[word.lower()]
+    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
+    return by_lower[found[0]] if found else None
+
+
+def cut_start(column: int) -> int:
+    """How many characters of a line its snippet leaves out at the front, when *column* (1-based) is to blame.
+
+    It depends on the column alone, so that whoever draws the snippet can place the caret.
+    """
+    return 0 if column <= MAX_LINE - 40 else column - 1 - MAX_LINE // 2
+
+
+def cut_line(line: str, column: int) -> str:
+    """The part of *line* around *column* that a snippet shows, at most `limits.MAX_LINE` characters."""
+    start = cut_start(column)
+    return line[start : start + MAX_LINE]

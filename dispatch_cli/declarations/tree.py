@@ -1,0 +1,57 @@
+"""A file as a tree of positioned nodes, before anyone asks what it means.
+
+Text stays as it was written: nothing becomes a number, a boolean or a date here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.declarations.text import quoted
+
+
+class Scalar(NamedTuple):
+    """A piece of text. plain: written without quotes. line, column: 1-based."""
+
+    text: str
+    plain: bool
+    line: int
+    column: int
+
+
+class Sequence(NamedTuple):
+    """A list."""
+
+    items: tuple[Node, ...]
+    line: int
+    column: int
+
+
+class Mapping(NamedTuple):
+    """A mapping; its keys are texts, each of which occurs once."""
+
+    pairs: tuple[tuple[Scalar, Node], ...]
+    line: int
+    column: int
+
+
+Node = Scalar | Sequence | Mapping
+
+NULLS = frozenset({"", "~", "null"})
+"""What a plain scalar says when nothing is meant."""
+
+
+def is_nothing(node: Scalar) -> bool:
+    """Whether a text is YAML's way of saying nothing."""
+    return node.plain and node.text in NULLS
+
+
+def kind_of(node: Node) -> str:
+    """What *node* is, in the words of a message: ``a list``, ``nothing``, ``the text 'x'``."""
+    if isinstance(node, Mapping):
+        return "a mapping"
+    if isinstance(node, Sequence):
+        return "a list"
+    if is_nothing(node):
+        return "nothing"
+    return f"the text {quoted(node.text)}" if node.text else "an empty text"

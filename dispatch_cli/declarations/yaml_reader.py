@@ -1,0 +1,271 @@
+"""YAML to a tree of positioned nodes, event by event.
+
+The parser's events are all that is used of PyYAML: no constructor, no resolver, no recursion. So nothing in a file can
+make an object, and nothing in it can be deeper than the stack of this module.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Protocol
+
+from dispatch_cli.declarations import limits
+from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.declarations.yaml_errors import explain
+from dispatch_cli.model.problem import Related
+
+_UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+"""What YAML does not allow in a file, and byte order marks, which have no business in the middle of one."""
+
+_CONFLICT = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?= |$)", re.MULTILINE)
+_TAG_DIRECTIVE = re.compile("^%TAG", re.MULTILINE)
+_INDENT_WITH_TABS = re.compile("^[ \t]*\t", re.MULTILINE)
+_TAGS = {Scalar: "str", Sequence: "seq", Mapping: "map"}
+
+
+class EventParser(Protocol):
+    """What is used of PyYAML's parsers."""
+
+    def get_event(self) -> Any:
+        """The next event, or None at the end."""
+
+
+def make_parser(text: str) -> EventParser:
+    """PyYAML's C parser where PyYAML has it, else the one written in Python."""
+    try:
+        from yaml._yaml import CParser
+    except ImportError:
+        from dispatch_cli.declarations.python_parser import PythonParser
+
+        return PythonParser(text)
+    parser: EventParser = CParser(text)
+    return parser
+
+
+def parse(report: Report) -> Node | None:
+    """The tree of a file; problems go to *report*. None when there is no tree to go on with."""
+    from yaml import YAMLError
+
+    text = report.source.text
+    if not _is_fit(report):
+        return None
+    if "\t" in text and text.lstrip().startswith(("{", "[")):
+        text = _without_tabs(text)
+    try:
+        return _Builder(report, make_parser(text)).build()
+    except _Stop:
+        return None
+    except YAMLError as error:
+        explain(report, error)
+        return None
+
+
+def _is_fit(report: Report) -> bool:
+    """Look for what is better said before the parser stumbles over it."""
+    text = report.source.text
+    if (found := _UNPRINTABLE.search(text)) is not None:
+        report.add(
+            "control-character",
+            f"the file has the character U+{ord(found[0]):04X}, which a text file cannot have",
+            _place(text, found.start()),
+        )
+    elif (found := _CONFLICT.search(text)) is not None:
+        report.add(
+            "merge-conflict",
+            f"a merge conflict is left in the file: {found[1]}",
+            _place(text, found.start()),
+            "resolve the conflict and remove its markers",
+        )
+    elif (found := _TAG_DIRECTIVE.search(text)) is not None:
+        report.add("yaml-tag", "tags are not supported, so %TAG is not either", _place(text, found.start()))
+    return not report
+
+
+def _place(text: str, offset: int) -> Place:
+    before = re.split("\r\n|[\n\r\x85\u2028\u2029]", text[:offset])
+    return Place(len(before), len(before[-1]) + 1)
+
+
+def _without_tabs(text: str) -> str:
+    """JSON is often indented with tabs, which YAML does not take everywhere; a space is as wide as a tab here."""
+    return _INDENT_WITH_TABS.sub(lambda match: " " * len(match[0]), text)
+
+
+class _Stop(Exception):
+    """The file is beyond a limit; the problem is noted."""
+
+
+class _Open:
+    """A list or mapping that is being read. before: how many nodes there were before it."""
+
+    __slots__ = ("anchor", "before", "column", "is_mapping", "items", "key", "line", "pairs")
+
+    def __init__(self, is_mapping: bool, anchor: str | None, line: int, column: int, before: int) -> None:
+        self.is_mapping = is_mapping
+        self.anchor = anchor
+        self.line = line
+        self.column = column
+        self.before = before
+        self.items: list[Node] = []
+        self.pairs: list[tuple[Scalar, Node]] = []
+        self.key: Node | None = None
+
+
+class _Builder:
+    """Builds the tree of one file out of the parser's events, with a stack of its own."""
+
+    def __init__(self, report: Report, parser: EventParser) -> None:
+        self._report = report
+        self._parser = parser
+        self._stack: list[_Open] = []
+        self._anchors: dict[str, tuple[Node, int]] = {}
+        self._nodes = 0
+        self._documents = 0
+        self._root: Node | None = None
+        self._is_usable = True
+
+    def build(self) -> Node | None:
+        """Read every event of the file. None when it has keys or tags that leave its meaning open."""
+        from yaml import events
+
+        handlers = {
+            events.ScalarEvent: self._scalar,
+            events.MappingStartEvent: self._start_mapping,
+            events.SequenceStartEvent: self._start_sequence,
+            events.MappingEndEvent: self._end,
+            events.SequenceEndEvent: self._end,
+            events.AliasEvent: self._alias,
+            events.DocumentStartEvent: self._start_document,
+        }
+        get_event = self._parser.get_event
+        while (event := get_event()) is not None:
+            handler = handlers.get(type(event))
+            if handler is not None:
+                handler(event)
+        return self._root if self._is_usable else None
+
+    def _scalar(self, event: Any) -> None:
+        mark = event.start_mark
+        line, column = mark.line + 1, mark.column + 1
+        text = event.value
+        if len(text) > limits.MAX_SCALAR:
+            self._stop("too-large", f"a text is longer than {limits.MAX_SCALAR} characters", Place(line, column))
+        plain = event.style is None or event.style == ""
+        if event.tag is not None:
+            plain = False
+            self._check_tag(event, Scalar, line, column)
+        node = Scalar(text, plain, line, column)
+        self._count(1, node)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (node, 1)
+        self._add(node)
+
+    def _start_mapping(self, event: Any) -> None:
+        self._start(event, True)
+
+    def _start_sequence(self, event: Any) -> None:
+        self._start(event, False)
+
+    def _start(self, event: Any, is_mapping: bool) -> None:
+        mark = event.start_mark
+        line, column = mark.line + 1, mark.column + 1
+        if len(self._stack) >= limits.MAX_DEPTH:
+            self._stop(
+                "too-deep",
+                f"lists and mappings stand more than {limits.MAX_DEPTH} deep in each other",
+                Place(line, column),
+            )
+        if event.tag is not None:
+            self._check_tag(event, Mapping if is_mapping else Sequence, line, column)
+        self._stack.append(_Open(is_mapping, event.anchor, line, column, self._nodes))
+        self._count(1, Place(line, column))
+
+    def _end(self, _event: Any) -> None:
+        done = self._stack.pop()
+        node: Node
+        if done.is_mapping:
+            node = Mapping(self._unique(done.pairs), done.line, done.column)
+        else:
+            node = Sequence(tuple(done.items), done.line, done.column)
+        if done.anchor is not None:
+            self._anchors[done.anchor] = (node, self._nodes - done.before)
+        self._add(node)
+
+    def _alias(self, event: Any) -> None:
+        place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
+        name = event.anchor
+        if any(opened.anchor == name for opened in self._stack):
+            self._stop("yaml-alias", f"the alias *{name} stands inside what it stands for", place)
+        if name not in self._anchors:
+            self._stop("yaml-alias", f"the alias *{name} has no anchor &{name} before it", place)
+        node, size = self._anchors[name]
+        self._count(size, place)
+        self._add(node)
+
+    def _start_document(self, event: Any) -> None:
+        self._documents += 1
+        if self._documents > 1:
+            self._stop(
+                "several-documents",
+                "a second YAML document begins here; a declaration file is a single one",
+                Place(event.start_mark.line + 1, event.start_mark.column + 1),
+                "put it into a file of its own",
+            )
+
+    def _add(self, node: Node) -> None:
+        if not self._stack:
+            self._root = node
+            return
+        parent = self._stack[-1]
+        if not parent.is_mapping:
+            parent.items.append(node)
+        elif parent.key is None:
+            parent.key = node
+        else:
+            key, parent.key = parent.key, None
+            if type(key) is Scalar and key.text and not (key.plain and key.text == "<<"):
+                parent.pairs.append((key, node))
+            else:
+                self._refuse_key(key)
+
+    def _refuse_key(self, key: Node) -> None:
+        self._is_usable = False
+        if not isinstance(key, Scalar):
+            kind = "a mapping" if isinstance(key, Mapping) else "a list"
+            self._report.add("key-not-text", f"{kind} cannot be the name of a field", key, "a name is a text")
+        elif not key.text:
+            self._report.add("key-not-text", "the name of a field is missing before the colon", key)
+        else:
+            self._report.add(
+                "yaml-merge-key", "merge keys (<<) are not supported", key, "use an alias for the whole value"
+            )
+
+    def _unique(self, pairs: list[tuple[Scalar, Node]]) -> tuple[tuple[Scalar, Node], ...]:
+        if len({key.text for key, _ in pairs}) == len(pairs):
+            return tuple(pairs)
+        first: dict[str, tuple[Scalar, Node]] = {}
+        for pair in pairs:
+            key = pair[0]
+            kept = first.setdefault(key.text, pair)
+            if kept is not pair:
+                related = (Related("it is first written here", self._report.span(kept[0])),)
+                self._report.add("duplicate-key", f"{quoted(key.text)} is written twice", key, related=related)
+        return tuple(first.values())
+
+    def _check_tag(self, event: Any, kind: type[Node], line: int, column: int) -> None:
+        tag = event.tag
+        if tag not in ("!", f"tag:yaml.org,2002:{_TAGS[kind]}"):
+            self._is_usable = False
+            shown = tag.replace("tag:yaml.org,2002:", "!!")
+            self._report.add("yaml-tag", f"the tag {quoted(shown)} is not supported", Place(line, column), "remove it")
+
+    def _count(self, nodes: int, at: Node | Place) -> None:
+        self._nodes += nodes
+        if self._nodes > limits.MAX_NODES:
+            self._stop("too-large", f"the file says more than {limits.MAX_NODES} things, aliases written out", at)
+
+    def _stop(self, code: str, message: str, at: Node | Place, hint: str | None = None) -> None:
+        self._report.add(code, message, at, hint)
+        raise _Stop

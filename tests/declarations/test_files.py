@@ -1,0 +1,184 @@
+"""Several files, `extends`, universes, compression and standard input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dispatch_cli import bases, universes
+from dispatch_cli.declarations import limits, load
+from dispatch_cli.model.declarations import Declarations, Implement, OpenBlock
+from tests.declarations.helpers import refused, shown, write
+
+STATES = {"new": "torch-2.15", "old": "torch-2.4"}
+"""States of these tests and their universes."""
+
+
+def operator(name: str, head: str = "") -> str:
+    """A file with one implemented operator."""
+    return f"dispatch: 1\n{head}operators: [{{name: 'm::{name}', dispatch: {{CPU: {name}}}}}]\n"
+
+
+def order(declarations: Declarations) -> list[str]:
+    """The kernels in the order of their registration."""
+    return [step.kernel.debug for step in declarations.steps if isinstance(step, Implement)]
+
+
+def test_several_files_are_one_history(tmp_path: Path) -> None:
+    one, two = write(tmp_path, operator("a"), "1.yaml"), write(tmp_path, operator("b"), "2.yaml")
+    declarations = load([two, one])
+    assert order(declarations) == ["b", "a"]
+    assert declarations.files == (two, one)
+    assert declarations.universe is universes.load(universes.default_name())
+
+
+def test_what_a_file_extends_comes_first_and_once(tmp_path: Path) -> None:
+    write(tmp_path, operator("base"), "base.yaml")
+    write(tmp_path, operator("left", "extends: [base.yaml]\n"), "left.yaml")
+    write(tmp_path, operator("right", "extends: [./base.yaml]\n"), "right.yaml")
+    top = write(tmp_path, operator("top", "extends: [left.yaml, right.yaml]\n"))
+    declarations = load([top, str(tmp_path / "base.yaml")])
+    assert order(declarations) == ["base", "left", "right", "top"]
+    # base.yaml is named by the user too, so nothing that comes before it is only inherited.
+    assert declarations.inherited_steps == 0
+    assert load([top]).inherited_steps == len(declarations.steps) - 2
+    assert [Path(file).name for file in declarations.files] == ["x.yaml", "left.yaml", "base.yaml", "right.yaml"]
+
+
+def test_extends_in_a_circle(tmp_path: Path) -> None:
+    write(tmp_path, operator("a", "extends: [b.yaml]\n"), "a.yaml")
+    write(tmp_path, operator("b", "extends: [c.yaml]\n"), "b.yaml")
+    write(tmp_path, operator("c", "extends: [a.yaml]\n"), "c.yaml")
+    assert shown(tmp_path, refused(str(tmp_path / "a.yaml"))) == (
+        "c.yaml:2:11 extends-circle: extends goes in a circle: a.yaml → b.yaml → c.yaml → a.yaml\n"
+        "  | extends: [a.yaml]\n"
+    )
+
+
+def test_a_long_chain_of_files_is_refused(tmp_path: Path) -> None:
+    for number in range(limits.MAX_EXTENDS + 1):
+        write(tmp_path, f"dispatch: 1\nextends: [{number + 1}.yaml]\n", f"{number}.yaml")
+    (problem,) = refused(str(tmp_path / "0.yaml"))
+    assert problem.code == "extends-too-long"
+    assert problem.message == "more than 64 files extend each other in a chain"
+
+
+def test_embedded_states_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bases, "names", lambda: ("new", "old"))
+    monkeypatch.setattr(bases, "load", lambda name: SimpleNamespace(universe=universes.load(STATES[name])))
+    declarations = load([write(tmp_path, "dispatch: 1\nextends: [old, new, old]\n")])
+    assert declarations.bases == ("old", "new")
+    assert declarations.universe.name == "torch-2.4"
+    assert load([], bases=["new"]).bases == ("new",)
+
+
+def test_an_unknown_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "dispatch: 1\nextends: [neww, other]\n")
+    monkeypatch.setattr(bases, "names", lambda: ("new", "old"))
+    assert shown(tmp_path, refused(path)) == (
+        "x.yaml:2:11 unknown-state: there is no embedded state 'neww'\n"
+        "  | extends: [neww, other]\n"
+        "  hint: did you mean new?\n"
+        "x.yaml:2:17 unknown-state: there is no embedded state 'other'\n"
+        "  | extends: [neww, other]\n"
+        "  hint: embedded are new, old; a file is a path such as ./other.yaml\n"
+    )
+    monkeypatch.setattr(bases, "names", lambda: ())
+    assert refused(path)[0].hint == "no state is embedded; a file is a path such as ./neww.yaml"
+
+
+def test_an_unknown_state_on_the_command_line() -> None:
+    (problem,) = refused(bases=["torch-9"])
+    assert (problem.code, problem.span) == ("unknown-state", None)
+    assert problem.message == "there is no embedded state 'torch-9'"
+
+
+def test_the_universe_that_a_file_names(tmp_path: Path) -> None:
+    path = write(tmp_path, "dispatch: 1\nuniverse: torch-2.4\n")
+    other = write(tmp_path, "dispatch: 1\n", "other.yaml")
+    assert load([other, path]).universe.name == "torch-2.4"
+    assert load([other], universe="torch-2.4").universe.name == "torch-2.4"
+
+
+def test_a_universe_of_ones_own_is_found_beside_the_file(tmp_path: Path) -> None:
+    data = json.loads((Path(universes.__file__).parent / "torch-2.4.json").read_text(encoding="utf-8"))
+    write(tmp_path, json.dumps(data | {"name": "mine"}), "mine.json")
+    path = write(tmp_path, "dispatch: 1\nuniverse: mine.json\n")
+    assert load([path]).universe.name == "mine"
+    assert load([path], universe=str(tmp_path / "mine.json")).universe.name == "mine"
+
+
+def test_files_must_agree_on_the_universe(tmp_path: Path) -> None:
+    one = write(tmp_path, "dispatch: 1\nuniverse: torch-2.4\n", "1.yaml")
+    two = write(tmp_path, "dispatch: 1\nuniverse: torch-2.15\n", "2.yaml")
+    assert shown(tmp_path, refused(one, two)) == (
+        "2.yaml:2:11 universe-conflict: the files do not agree on a universe: torch-2.15 here, torch-2.4 before\n"
+        "  | universe: torch-2.15\n"
+        "  see 1.yaml:2:11: torch-2.4 is named here\n"
+    )
+    assert shown(tmp_path, refused(one, universe="torch-2.15")) == (
+        "1.yaml:2:11 universe-conflict: the file is written for the universe torch-2.4, "
+        "but torch-2.15 was asked for\n  | universe: torch-2.4\n"
+    )
+
+
+def test_an_unknown_universe_does_not_make_every_key_unknown(tmp_path: Path) -> None:
+    (problem,) = refused(write(tmp_path, "dispatch: 1\nuniverse: nowhere\nfallbacks: {Foo: x}\n"))
+    assert problem.code == "unknown-universe"
+    (problem,) = refused(write(tmp_path, operator("a")), universe="nowhere")
+    assert (problem.code, problem.span) == ("unknown-universe", None)
+
+
+@pytest.mark.parametrize("name", ["x.yaml", "x.json", "x.yaml.gz"])
+def test_compressed_files(name: str, tmp_path: Path) -> None:
+    assert order(load([write(tmp_path, gzip.compress(operator("a").encode()), name)])) == ["a"]
+
+
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = operator("a", f"extends: [{write(tmp_path, operator('b'))}]\n")
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+    declarations = load(["-", "-"])
+    assert order(declarations) == ["b", "a"]
+    assert [step.block.file for step in declarations.steps if isinstance(step, OpenBlock)][-1] == "-"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_byte_order_marks(encoding: str, tmp_path: Path) -> None:
+    assert order(load([write(tmp_path, operator("a").encode(encoding))])) == ["a"]
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    write(tmp_path, operator("a"), "good.yaml")
+    (tmp_path / "dead.yaml").symlink_to("gone")
+    (tmp_path / "round.yaml").symlink_to("round.yaml")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    paths = [str(tmp_path / name) for name in ("goood.yaml", "dead.yaml", "round.yaml", "folder", "pipe")]
+    hint = "  hint: name declaration files one by one, or - for standard input\n"
+    assert shown(tmp_path, refused(*paths, "/dev/zero", "a\0b")) == (
+        "goood.yaml:1:1 file-not-found: goood.yaml does not exist\n  hint: did you mean good.yaml?\n"
+        "dead.yaml:1:1 file-not-found: dead.yaml is a link to gone, which does not exist\n"
+        "round.yaml:1:1 unreadable-file: round.yaml cannot be read: its links go in a circle\n"
+        f"folder:1:1 not-a-file: folder is a directory\n{hint}"
+        f"pipe:1:1 not-a-file: pipe is not a regular file\n{hint}"
+        f"/dev/zero:1:1 not-a-file: /dev/zero is not a regular file\n{hint}"
+        "a\0b:1:1 unreadable-file: a\0b cannot be read: embedded null byte\n"
+    )
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, operator("a"))
+
+    def deny(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", deny)
+    (problem,) = refused(path)
+    assert problem.message == f"{path} cannot be read: permission denied"

@@ -1,0 +1,137 @@
+"""The JSON Schema and the reference say what the loader does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped, unused-ignore]
+
+from dispatch_cli.declarations.format import RECORDS
+from dispatch_cli.declarations.json_schema import json_schema
+from dispatch_cli.declarations.reference import reference_markdown
+from tests.declarations.helpers import read
+from tests.declarations.test_parsers import GOOD
+from tests.declarations.test_problems import CASES
+
+EVERY_FIELD = """\
+dispatch: 1
+universe: torch-2.15
+extends: []
+core_fallbacks: false
+operators:
+  - func: m::a(Tensor x) -> Tensor
+    debug: somewhere
+    alias_analysis: default
+    tags: [core]
+    dispatch:
+      CPU, CUDA: a
+      Meta: {kernel: k, debug: d, signature: "(Tensor x) -> Tensor", boxed: true, unboxed: false, python: true}
+      XLA: [fallthrough, {fallthrough: true}]
+      CatchAll: c
+    python_dispatch: {CPU: p}
+  - name: m::b
+libraries:
+  - {kind: FRAGMENT, namespace: m, define: ["c() -> ()", {func: "d() -> ()", tags: [x]}]}
+  - {kind: IMPL, namespace: m, impl: {c: x, d: [y, {kernel: z, dispatch_key: CPU}]}}
+  - {kind: IMPL, namespace: _, dispatch_key: CPU, fallback: {kernel: f}}
+fallbacks: {"PrivateUse1, XLA": f}
+higher_order_operators:
+  - {name: h, dispatch: {CPU: x}, modes: {M: x}, subclasses: {S: x}, functionalize: f, side_effect: true}
+guards:
+  - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y}
+"""
+BEYOND_JSON_SCHEMA = {
+    # What text means, and what holds between fields, is for the loader alone.
+    "bad name",
+    "func is a name",
+    "bad schema plain",
+    "bad schema quoted",
+    "bad schema escaped",
+    "bad schema folded",
+    "bad signature",
+    "key typo",
+    "key case",
+    "key unknown",
+    "key unparseable",
+    "key functionality",
+    "key twice in commas",
+    "duplicate key",
+    "typevar outside aten",
+    "control character",
+    "long line",
+    "operator with both",
+    "name with definition fields",
+    "name without namespace",
+    "namespace of fallbacks",
+    "kernel not falling through",
+    "kernel of fallthrough",
+    "boolean words",
+    "define in IMPL",
+    "DEF of wildcard",
+    "DEF with key",
+    "fallback in DEF",
+    "fallback in namespace",
+    "fallback without key",
+    "impl in wildcard",
+    "bad namespace",
+    "other namespace in schema",
+    "other namespace in impl",
+    "other key in impl",
+    "guard alias",
+    "universe name",
+    "universe path",
+}
+
+
+def errors(text: str) -> list[str]:
+    """What the JSON Schema has against a file."""
+    return [error.message for error in Draft202012Validator(json_schema()).iter_errors(yaml.safe_load(text))]
+
+
+def test_it_is_a_json_schema() -> None:
+    Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize("text", [EVERY_FIELD, GOOD, "dispatch: 1\nfallbacks: none\n"])
+def test_good_files_are_accepted(text: str, tmp_path: Path) -> None:
+    read(tmp_path, text)
+    assert errors(text) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_files_are_refused(name: str) -> None:
+    assert bool(errors(CASES[name].split("----\n")[0])) is (name not in BEYOND_JSON_SCHEMA)
+
+
+def test_the_example_has_every_field() -> None:
+    written: set[str] = set()
+
+    def collect(value: Any) -> None:
+        if isinstance(value, dict):
+            written.update(value)
+        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            collect(item)
+
+    collect(yaml.safe_load(EVERY_FIELD))
+    assert {field.name for record in RECORDS for field in record.fields} <= written
+
+
+def test_the_reference_has_every_field() -> None:
+    text = reference_markdown()
+    for record in RECORDS:
+        assert record.doc in text
+        for field in record.fields:
+            assert f"| `{field.name}`" in text
+            assert field.doc in text
+
+
+def test_every_field_is_described_in_the_json_schema() -> None:
+    schema = json_schema()
+    for record in RECORDS:
+        definition = schema if record.name == "file" else schema["$defs"][record.name]
+        assert {
+            name: value["description"].split(" Default: ")[0] for name, value in definition["properties"].items()
+        } == {field.name: field.doc for field in record.fields}

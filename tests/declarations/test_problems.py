@@ -1,0 +1,92 @@
+"""Every kind of mistake, and the whole of what is said about it: ``problems.txt`` has a section for each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.declarations.text import cut_start
+from tests.declarations.helpers import refused, shown, write
+
+SECTIONS = (Path(__file__).parent / "problems.txt").read_text(encoding="utf-8").split("==== ")[1:]
+CASES = {section.split("\n", 1)[0]: section.split("\n", 1)[1] for section in SECTIONS}
+
+TEN_MISTAKES = """\
+dispatch: 1
+universe: torch-2.15
+operatorz: []
+operators:
+  - func: mylib::a(Tensr x) -> Tensor
+    dispach: {CPU: x}
+    tags: pt2
+  - func: mylib::b(Tensor x) -> Tensor
+    dispatch:
+      CompositeImplictAutograd: b
+      CPU: {kernal: b_cpu}
+      Meta: {kernel: b_meta, boxed: yes}
+    alias_analysis: PURE
+libraries:
+  - {kind: DEFF, namespace: mylib}
+  - {kind: IMPL, namespace: mylib, define: ["foo(Tensor x) -> Tensor"]}
+"""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_problem(name: str, tmp_path: Path) -> None:
+    text, expected = CASES[name].split("----\n")
+    assert shown(tmp_path, refused(write(tmp_path, text))) == expected
+
+
+def test_every_mistake_of_a_file_is_one_problem(tmp_path: Path) -> None:
+    problems = refused(write(tmp_path, TEN_MISTAKES))
+    assert [(problem.span.line, problem.span.column) for problem in problems if problem.span is not None] == [
+        (3, 1),
+        (5, 20),
+        (6, 5),
+        (7, 11),
+        (10, 7),
+        (11, 13),
+        (12, 37),
+        (13, 21),
+        (15, 12),
+        (16, 44),
+    ]
+
+
+def test_problems_come_by_file_in_reading_order_then_by_place(tmp_path: Path) -> None:
+    base = write(tmp_path, "dispatch: 1\nlibraries: x\nfoo: 1\n", "base.yaml")
+    first = write(tmp_path, "dispatch: 1\nfoo: 1\nextends: [./base.yaml]\nguards: x\n", "first.yaml")
+    second = write(tmp_path, "guards: x\n", "second.yaml")
+    assert [str(problem.span).replace(f"{tmp_path}/", "") for problem in refused(second, first, base)] == [
+        "second.yaml:1:1",
+        "second.yaml:1:9",
+        "first.yaml:2:1",
+        "first.yaml:4:9",
+        "./base.yaml:2:12",
+        "./base.yaml:3:1",
+    ]
+
+
+def test_a_hundred_problems_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
+    keys = "".join(f"  K{number}: x\n" for number in range(250))
+    problems = refused(write(tmp_path, f"dispatch: 1\nfallbacks:\n{keys}"))
+    assert len(problems) == 101
+    assert problems[99].message == "could not parse dispatch key: K99"
+    assert (problems[100].code, problems[100].message) == ("more-problems", "and 150 more problems in this file")
+
+
+@pytest.mark.parametrize("before", [0, 1, 90, 119, 120, 121, 159, 160, 161, 1000])
+def test_a_snippet_is_cut_so_that_the_column_can_be_found_again(before: int, tmp_path: Path) -> None:
+    text = f"{{dispatch: 1, {' ' * before}foo: 1}}{' ' * 500}\n"
+    (problem,) = refused(write(tmp_path, text))
+    assert problem.span is not None
+    assert problem.line_text is not None
+    assert len(problem.line_text) <= 160
+    assert problem.line_text[problem.span.column - 1 - cut_start(problem.span.column) :].startswith("foo: 1}")
+
+
+def test_a_mistake_behind_an_alias_is_said_once(tmp_path: Path) -> None:
+    text = "dispatch: 1\noperators:\n  - {name: m::a, dispatch: &d {Foo: x}}\n  - {name: m::b, dispatch: *d}\n"
+    (problem,) = refused(write(tmp_path, text))
+    assert problem.message == "could not parse dispatch key: Foo"

@@ -1,0 +1,228 @@
+"""What good files mean: the history they stand for, step by step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.declarations import (
+    RULE_NAMES,
+    Block,
+    Define,
+    Fallback,
+    Guard,
+    HigherOrderOperator,
+    Implement,
+    Kernel,
+    LibraryKind,
+    OpenBlock,
+    PythonKernel,
+    Settle,
+)
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from tests.declarations.helpers import read
+
+HEAD = "dispatch: 1\n"
+
+
+def kernel(folder: Path, text: str) -> Kernel:
+    """The kernel that *text* declares, on line 2."""
+    steps = read(folder, f"{HEAD}operators: [{{name: 'm::a', dispatch: {{CPU: {text}}}}}]\n").steps
+    (step,) = (step for step in steps if isinstance(step, Implement))
+    return step.kernel
+
+
+def test_the_short_form(tmp_path: Path) -> None:
+    text = f"""{HEAD}operators:
+  - func: mylib::mul_add(Tensor a, Tensor b, *, Scalar alpha=1) -> Tensor
+    alias_analysis: PURE_FUNCTION
+    tags: [pt2_compliant_tag, core]
+    dispatch:
+      CPU, CUDA: mul_add_native
+      AutogradCPU: [first, fallthrough]
+      CatchAll: mul_add_math
+    python_dispatch: {{"CompositeImplicitAutograd,Meta": decomp}}
+"""
+    declarations = read(tmp_path, text)
+    file = str(tmp_path / "x.yaml")
+
+    def at(line: int, column: int) -> Span:
+        return Span(file, line, column)
+
+    block = Block(LibraryKind.FRAGMENT, "mylib", None, file, 3, at(3, 5), implicit=True)
+    name = OperatorName("mylib::mul_add")
+    native = Kernel("mul_add_native", "mul_add_native", span=at(7, 18))
+    falls = Kernel(f"registered at {file}:3", "fallthrough", fallthrough=True, span=at(8, 28))
+    schema = parse_schema("mylib::mul_add(Tensor a, Tensor b, *, Scalar alpha=1) -> Tensor")
+    assert declarations.steps == (
+        OpenBlock(block),
+        Define(block, schema, AliasAnalysisKind.PURE_FUNCTION, ("pt2_compliant_tag", "core"), None, at(3, 11)),
+        Implement(block, name, "CPU", native, at(7, 7)),
+        Implement(block, name, "CUDA", native, at(7, 7)),
+        Implement(block, name, "AutogradCPU", Kernel("first", "first", span=at(8, 21)), at(8, 7)),
+        Implement(block, name, "AutogradCPU", falls, at(8, 7)),
+        Implement(block, name, None, Kernel("mul_add_math", "mul_add_math", span=at(9, 17)), at(9, 7)),
+    )
+    assert declarations.python_kernels == (
+        PythonKernel(name, "CompositeImplicitAutograd", "decomp", at(10, 23)),
+        PythonKernel(name, "Meta", "decomp", at(10, 23)),
+    )
+
+
+def test_the_long_form(tmp_path: Path) -> None:
+    text = f"""{HEAD}libraries:
+  - kind: DEF
+    namespace: m
+    define:
+      - a(Tensor x) -> Tensor
+      - {{func: "m::b.out() -> ()", alias_analysis: default, tags: [t], debug: d}}
+    impl: {{a: catch_all, m::b.out: [{{kernel: k, dispatch_key: CPU}}, {{kernel: l, dispatch_key: CatchAll}}]}}
+  - {{kind: IMPL, namespace: m, dispatch_key: QuantizedMeta, impl: {{a: q}}}}
+  - {{kind: IMPL, namespace: _, dispatch_key: AutogradXLA, fallback: fallthrough}}
+"""
+    file = str(tmp_path / "x.yaml")
+
+    def at(line: int, column: int) -> Span:
+        return Span(file, line, column)
+
+    definitions = Block(LibraryKind.DEF, "m", None, file, 3, at(3, 5))
+    quantized = Block(LibraryKind.IMPL, "m", "QuantizedMeta", file, 9, at(9, 5))
+    fallbacks = Block(LibraryKind.IMPL, "_", "AutogradXLA", file, 10, at(10, 5))
+    a, b = OperatorName("m::a"), OperatorName("m::b", "out")
+    falls = Kernel(f"registered at {file}:10", "fallthrough", fallthrough=True, span=at(10, 69))
+    assert read(tmp_path, text).steps == (
+        OpenBlock(definitions),
+        Define(
+            definitions, parse_schema("m::a(Tensor x) -> Tensor"), AliasAnalysisKind.FROM_SCHEMA, (), None, at(6, 9)
+        ),
+        Define(definitions, parse_schema("m::b.out() -> ()"), None, ("t",), "d", at(7, 16)),
+        Implement(definitions, a, None, Kernel("catch_all", "catch_all", span=at(8, 15)), at(8, 12)),
+        Implement(definitions, b, "CPU", Kernel("k", "k", span=at(8, 37)), at(8, 26)),
+        Implement(definitions, b, None, Kernel("l", "l", span=at(8, 69)), at(8, 26)),
+        OpenBlock(quantized),
+        Implement(quantized, a, "QuantizedMeta", Kernel("q", "q", span=at(9, 71)), at(9, 68)),
+        OpenBlock(fallbacks),
+        Fallback(fallbacks, "AutogradXLA", falls, at(10, 69)),
+    )
+
+
+def test_sections_take_effect_in_the_order_they_are_written(tmp_path: Path) -> None:
+    text = f"""{HEAD}fallbacks: {{CPU: x}}
+libraries: [{{kind: IMPL, namespace: m, impl: {{a: k}}}}]
+operators: [{{name: "m::a"}}]
+"""
+    assert [(step.block.line, type(step)) for step in read(tmp_path, text).steps if not isinstance(step, Settle)] == [
+        (2, OpenBlock),
+        (2, Fallback),
+        (3, OpenBlock),
+        (3, Implement),
+        (4, OpenBlock),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name", Kernel("name", "name")),
+        ("on", Kernel("on", "on")),
+        ("no", Kernel("no", "no")),
+        ("null", Kernel("null", "null")),
+        ("1.0", Kernel("1.0", "1.0")),
+        ("0x1F", Kernel("0x1F", "0x1F")),
+        ("2020-01-01", Kernel("2020-01-01", "2020-01-01")),
+        ("'fallthrough'", Kernel("fallthrough", "fallthrough")),
+        ("!!str name", Kernel("name", "name")),
+        ("{kernel: k}", Kernel("k", "k")),
+        ("{kernel: k, debug: d}", Kernel("d", "k")),
+        ("{debug: d}", Kernel("d", None)),
+        ("{kernel: k, boxed: false, unboxed: true}", Kernel("k", "k", None, boxed=False, unboxed=True)),
+        ("{kernel: k, signature: () -> ()}", Kernel("k", "k", parse_signature("() -> ()"), unboxed=True)),
+        (
+            "{kernel: k, signature: () -> (), python: true}",
+            Kernel("k", "k", parse_signature("() -> ()"), python=True),
+        ),
+        ("{kernel: k, fallthrough: false}", Kernel("k", "k")),
+        ("{fallthrough: true, debug: d}", Kernel("d", "fallthrough", fallthrough=True)),
+    ],
+)
+def test_kernels(text: str, expected: Kernel, tmp_path: Path) -> None:
+    found = kernel(tmp_path, text)
+    assert found.span is not None
+    assert found.span.line == 2
+    fields = ("debug", "function", "signature", "boxed", "unboxed", "fallthrough", "python")
+    assert [getattr(found, field) for field in fields] == [getattr(expected, field) for field in fields]
+
+
+def test_core_fallbacks(tmp_path: Path) -> None:
+    assert read(tmp_path, HEAD).core_fallbacks
+    assert read(tmp_path, f"{HEAD}core_fallbacks: true\n").core_fallbacks
+    assert not read(tmp_path, f"{HEAD}core_fallbacks: false\nfallbacks: {{CPU: x}}\n").core_fallbacks
+    assert not read(tmp_path, f"{HEAD}fallbacks: none\n").core_fallbacks
+
+
+def test_higher_order_operators(tmp_path: Path) -> None:
+    text = f"""{HEAD}higher_order_operators:
+  - name: call_torchbind
+    dispatch: {{"CPU,CompositeExplicitAutograd": impl, Autograd: autograd}}
+    modes: {{ProxyTorchDispatchMode: inner}}
+    subclasses: {{MyTensor: mine}}
+    functionalize: func
+    side_effect: true
+  - name: bare
+"""
+    file = str(tmp_path / "x.yaml")
+    assert read(tmp_path, text).higher_order_operators == (
+        HigherOrderOperator(
+            "call_torchbind",
+            (("CPU", "impl"), ("CompositeExplicitAutograd", "impl"), ("Autograd", "autograd")),
+            (("ProxyTorchDispatchMode", "inner"),),
+            (("MyTensor", "mine"),),
+            "func",
+            True,
+            Span(file, 3, 5),
+        ),
+        HigherOrderOperator("bare", span=Span(file, 9, 5)),
+    )
+
+
+def test_guards(tmp_path: Path) -> None:
+    text = f"""{HEAD}guards:
+  - {{op: "m::*", key: "Autograd*", not: missing, kernel: "k*"}}
+  - {{op: m::a, key: QuantizedHIP, rule: kernel, not_kernel: k}}
+"""
+    file = str(tmp_path / "x.yaml")
+    assert read(tmp_path, text).guards == (
+        Guard("m::*", "Autograd*", None, "missing", "k*", None, Span(file, 3, 5)),
+        Guard("m::a", "QuantizedHIP", "kernel", None, None, "k", Span(file, 4, 5)),
+    )
+
+
+def test_guards_name_the_rules_of_the_engine() -> None:
+    assert tuple(rule.value for rule in Rule) == RULE_NAMES
+
+
+def test_aliases_stand_for_what_they_name(tmp_path: Path) -> None:
+    text = f"""{HEAD}operators:
+  - {{name: "m::a", dispatch: &both {{CPU: &k {{kernel: x, signature: "() -> ()"}}, CUDA: *k}}}}
+  - {{name: "m::b", dispatch: *both}}
+"""
+    steps = [step for step in read(tmp_path, text).steps if isinstance(step, Implement)]
+    assert [(str(step.operator), step.dispatch_key, step.kernel.debug) for step in steps] == [
+        ("m::a", "CPU", "x"),
+        ("m::a", "CUDA", "x"),
+        ("m::b", "CPU", "x"),
+        ("m::b", "CUDA", "x"),
+    ]
+
+
+@pytest.mark.parametrize("indent", ["\t", "  "])
+def test_json(indent: str, tmp_path: Path) -> None:
+    text = '{\n~"dispatch": 1,\n~"operators": [\n~~{"name": "m::a", "dispatch": {"CPU": "a\\tb"}}\n~]\n}'
+    text = text.replace("~", indent).replace("\\t", "_")
+    step = read(tmp_path, text, "x.json").steps[-1]
+    assert isinstance(step, Implement)
+    assert step.span == Span(str(tmp_path / "x.json"), 4, len(indent) * 2 + 31)
