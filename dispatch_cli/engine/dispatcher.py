@@ -15,7 +15,7 @@ from dispatch_cli.engine.operator import Operator
 from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, NameHold, Registration
 from dispatch_cli.engine.rules import Step, decide
-from dispatch_cli.engine.table import Table, TableEntry, entry_for, plan
+from dispatch_cli.engine.table import Plan, Table, TableEntry, entry_for, fallback_name, plan
 from dispatch_cli.model.declarations import Kernel, StateSource
 from dispatch_cli.model.function_schema import (
     AliasAnalysisKind,
@@ -42,6 +42,7 @@ class Dispatcher:
         self._operators: dict[OperatorName, Operator] = {}
         self._fallbacks: dict[str, Registration] = {}
         self._fallback_bits = 0
+        self._fallback_texts: dict[str, str] = {}
         self._fallback_changes: list[Change] = []
         self._libraries: dict[str, LibraryHold] = {}
         self._time = 0
@@ -143,6 +144,7 @@ class Dispatcher:
         for registration in registrations:
             self._fallbacks[registration.key] = registration
             self._fallback_bits |= 1 << self.universe.slot[registration.key]
+            self._fallback_texts[fallback_name(registration.key)] = _kernel_text(registration)
             change = self._change(registration, registration, came=True, fallback=True)
             self._fallback_changes.append(change)
         return registrations
@@ -203,8 +205,24 @@ class Dispatcher:
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
         operator = self.operator(name)
-        decisions = plan(self.layout, operator.registered, self._fallback_bits)
-        return Table(self.layout, decisions, operator.active_kernels(), self._fallbacks)
+        return Table(self.layout, self.plan(operator), operator.active_kernels(), self._fallbacks)
+
+    def plan(self, operator: Operator) -> Plan:
+        """The decisions that the operator shares with all that have kernels at the same keys."""
+        return plan(self.layout, operator.registered, self._fallback_bits)
+
+    def dump_table(self, name: OperatorName) -> str:
+        """What ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
+
+        An empty text for an unknown operator.
+        """
+        operator = self.find(name)
+        if operator is None:
+            return ""
+        texts = self._fallback_texts.copy()
+        for key, kernels in operator.kernels.items():
+            texts[key] = _kernel_text(kernels[0])
+        return self.plan(operator).dump(texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[Step, ...]]:
         """One slot of the canonical table, and every rule that was looked at on the way.
@@ -335,6 +353,12 @@ class Dispatcher:
         operator.holds -= 1
         if operator.holds == 0:
             del self._operators[operator.name]
+
+
+def _kernel_text(registration: Registration) -> str:
+    """A kernel in a table dump."""
+    kernel = registration.kernel
+    return f"fallthrough {kernel.debug}" if kernel.fallthrough else kernel.debug
 
 
 def _check_signature(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.registration import Definition
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.declarations import Kernel
 from dispatch_cli.model.names import OperatorName
 
@@ -45,13 +44,5 @@ def dump_registrations(dispatcher: Dispatcher, name: OperatorName) -> str:
 
 
 def dump_table(dispatcher: Dispatcher, name: OperatorName) -> str:
-    """What ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots."""
-    if name not in dispatcher:
-        return ""
-    lines = []
-    for entry in dispatcher.table(name).values():
-        kernel = entry.kernel
-        if kernel is not None and entry.rule is not Rule.MISSING:
-            fallthrough = "fallthrough " if kernel.fallthrough else ""
-            lines.append(f"{entry.key}: {fallthrough}{kernel.debug} [{entry.rule.dump_text}]\n")
-    return "".join(lines)
+    """What ``torch._C._dispatch_dump_table`` prints; an empty text for an unknown operator."""
+    return dispatcher.dump_table(name)

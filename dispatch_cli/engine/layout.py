@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, PRECEDENCE, Candidate, Rule
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -18,6 +19,7 @@ class Layout:
     backend_mask, functionality_mask: all bits of the one and the other kind.
     registered_bit: one bit per key, for sets of keys that have a kernel.
     candidates: per slot, what could fill it, in order of precedence.
+    alike: groups of slots that have the same candidates but for their own kernels: the candidates, and the slots.
     affected: per key, the runtime keys whose canonical entry depends on whether a kernel is registered at it.
     """
 
@@ -27,7 +29,23 @@ class Layout:
     functionality_mask: int
     registered_bit: dict[str, int]
     candidates: tuple[tuple[Candidate, ...], ...]
+    alike: tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]
     affected: dict[str, tuple[str, ...]]
+
+    def slots_of(self, registered: int) -> Iterator[int]:
+        """The slots that have a kernel of their own, by their bits among registered keys."""
+        while registered:
+            lowest = registered & -registered
+            registered ^= lowest
+            slot = self._slot_of_bit.get(lowest)
+            if slot is not None:
+                yield slot
+
+    @cached_property
+    def _slot_of_bit(self) -> dict[int, int]:
+        return {
+            self.registered_bit[key]: slot for key, slot in self.universe.slot.items() if key in self.registered_bit
+        }
 
 
 @lru_cache(maxsize=16)
@@ -48,8 +66,18 @@ def layout_of(universe: Universe) -> Layout:
         functionality_mask=((1 << len(universe.functionalities)) - 1) << width,
         registered_bit=registered_bit,
         candidates=candidates,
+        alike=_alike(candidates),
         affected=_affected(universe, registered_bit, candidates),
     )
+
+
+def _alike(
+    candidates: tuple[tuple[Candidate, ...], ...],
+) -> tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]:
+    groups: dict[tuple[Candidate, ...], list[int]] = {}
+    for slot, (_, *others) in enumerate(candidates):
+        groups.setdefault(tuple(others), []).append(slot)
+    return tuple((others, tuple(slots)) for others, slots in groups.items())
 
 
 def _affected(

@@ -137,6 +137,10 @@ class Decision:
     blockers: int = 0
 
 
+MISSING = Decision(Rule.MISSING, MISSING_NUMBER)
+"""Nothing fills the slot, and nothing was in the way."""
+
+
 def decide(
     candidates: Iterable[Candidate], registered: int, has_fallback: bool, steps: list[Step] | None = None
 ) -> Decision:
@@ -168,5 +172,7 @@ def decide(
     if steps is not None:
         outcome = Outcome.FIRED if has_fallback else Outcome.NOTHING_REGISTERED
         steps.append(Step(FALLBACK_NUMBER, Rule.FALLBACK, "", outcome))
+    if not has_fallback and not blocked:
+        return MISSING
     rule, number = (Rule.FALLBACK, FALLBACK_NUMBER) if has_fallback else (Rule.MISSING, MISSING_NUMBER)
     return Decision(rule, number, None, blocked)

@@ -110,7 +110,7 @@ def _operator(
     dispatcher: Dispatcher, name: OperatorName, python_kernels: tuple[tuple[str, str, Span | None], ...]
 ) -> OperatorRegistrations:
     operator, universe = dispatcher.operator(name), dispatcher.universe
-    fills = Counter(decision.source for decision in dispatcher.table(name).decisions)
+    fills = Counter(decision.source for decision in dispatcher.table(name).plan.decisions)
     rows = []
     for key in sorted(operator.kernels, key=universe.ids.__getitem__):
         for position, registration in enumerate(operator.kernels[key]):

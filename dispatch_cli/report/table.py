@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.live import StaleEntry
-from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.run import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.declarations import Kernel
@@ -153,12 +151,7 @@ def _summary(state: State, name: OperatorName) -> OperatorSummary:
     return OperatorSummary(
         operator=str(name),
         span=definition.span if definition else None,
-        counts=_counts(dispatcher.table(name).decisions),
+        counts=dispatcher.table(name).plan.counts,
         stale=len(dispatcher.stale_entries(name)),
         changed=len(_changes(state, name)),
     )
-
-
-@lru_cache(maxsize=1024)
-def _counts(decisions: tuple[Decision, ...]) -> Mapping[Rule, int]:
-    return Counter(decision.rule for decision in decisions)

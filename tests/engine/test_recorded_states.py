@@ -31,4 +31,4 @@ def test_operators_share_plans(version: str) -> None:
     recorded = load_recording(f"{version}.state")["ops"]
     dispatcher = Dispatcher(universes.load(UNIVERSE_OF[version]))
     names = [replay_dump(dispatcher, texts["dump"]) for texts in recorded.values()]
-    assert len({id(dispatcher.table(name).decisions) for name in names}) < 450
+    assert len({id(dispatcher.table(name).plan) for name in names}) < 450
