@@ -267,9 +267,9 @@ FILE = Record(
         ),
         Field(
             "universe",
-            TEXT,
-            "The layout of dispatch keys: the name of an embedded universe, or the path of a universe file, relative "
-            "to this file. All files of a run must agree.",
+            _either(TEXT, Type("a universe", (Mapping,), {"type": "object"})),
+            "The layout of dispatch keys: the name of an embedded universe, the path of a universe file, relative "
+            "to this file, or what such a file holds. All files of a run must agree.",
             default="the newest embedded one",
         ),
         Field(
@@ -283,6 +283,13 @@ FILE = Record(
             BOOLEAN,
             "Whether the backend fallbacks that PyTorch itself registers are there.",
             default="true",
+        ),
+        Field(
+            "snapshot",
+            BOOLEAN,
+            "The file is a snapshot of a running dispatcher, as `capture` writes it: its operators' live tables are in "
+            "order whatever the order here, and keys may be named that PyTorch's parser does not know.",
+            default="false",
         ),
         Field(
             "operators",

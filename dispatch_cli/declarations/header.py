@@ -11,7 +11,8 @@ from dispatch_cli.declarations.format import FILE, VERSION
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted, suggestion
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of, plain_data
+from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
 
@@ -21,10 +22,12 @@ class UniverseName:
     """A universe as a file asks for it.
 
     target: an embedded name, or a path that can be opened from here; None when it is neither, which is noted.
+    inline: the universe itself, when the file holds it; the target is its name then.
     """
 
     target: str | None
-    node: Scalar
+    node: Node
+    inline: Universe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Header:
     """The head of a file. sections: the fields whose values can be read, in the order they are written."""
 
     universe: UniverseName | None
+    snapshot: bool
     extends: tuple[Extension, ...]
     sections: tuple[tuple[str, Node], ...]
 
@@ -62,7 +66,9 @@ def read_header(report: Report, root: Node) -> Header | None:
             return None
     values = read_record(report, root, FILE) or {}
     sections = tuple((name, value) for name, value in values.items() if value is not None)
-    return Header(_universe(report, values.get("universe")), _extensions(report, values.get("extends")), sections)
+    snapshot = text_of(report, values.get("snapshot")) == "true"
+    extends = _extensions(report, values.get("extends"))
+    return Header(_universe(report, values.get("universe")), snapshot, extends, sections)
 
 
 def _is_other_version(value: Scalar) -> bool:
@@ -70,6 +76,8 @@ def _is_other_version(value: Scalar) -> bool:
 
 
 def _universe(report: Report, node: Node | None) -> UniverseName | None:
+    if type(node) is Mapping:
+        return _inline_universe(report, node)
     text = text_of(report, node)
     if text is None or type(node) is not Scalar:
         return None
@@ -81,6 +89,15 @@ def _universe(report: Report, node: Node | None) -> UniverseName | None:
     hint = suggestion(text, universes.names()) or f"embedded are {embedded}; a universe of your own is a path"
     report.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
     return UniverseName(None, node)
+
+
+def _inline_universe(report: Report, node: Mapping) -> UniverseName:
+    try:
+        universe = universes.from_data(plain_data(node))
+    except universes.UniverseError as error:
+        report.add("bad-universe", str(error), node)
+        return UniverseName(None, node)
+    return UniverseName(universe.name, node, universe)
 
 
 def _extensions(report: Report, node: Node | None) -> tuple[Extension, ...]:

@@ -15,10 +15,14 @@ _CODE = "unknown-dispatch-key"
 
 
 class KeyReader:
-    """Reads dispatch keys of one universe; without one, every name is taken."""
+    """Reads dispatch keys of one universe; without one, every name is taken.
 
-    def __init__(self, universe: Universe | None) -> None:
+    constants: keys are named as the C++ enum names them, so that those count too that PyTorch's parser does not know.
+    """
+
+    def __init__(self, universe: Universe | None, constants: bool = False) -> None:
         self._universe = universe
+        self._constants = constants
         self._known: dict[str, tuple[str, ...]] = {}
 
     def pairs(
@@ -70,8 +74,10 @@ class KeyReader:
         A block names its key in C++, as a constant: so it reaches the few keys that PyTorch's parser does not know.
         """
         key = node.text
-        is_constant = self._universe is not None and key in self._universe.runtime_parts
-        return key if is_constant or self._check(report, key, node) else None
+        return key if self._is_constant(key) or self._check(report, key, node) else None
+
+    def _is_constant(self, key: str) -> bool:
+        return self._universe is not None and key in self._universe.runtime_parts
 
     def slot_glob(self, report: Report, node: Scalar) -> str | None:
         """A glob over runtime keys; one without wildcards must be a runtime key."""
@@ -90,6 +96,8 @@ class KeyReader:
 
     def _check(self, report: Report, key: str, at: Node | Place) -> bool:
         universe = self._universe
+        if self._constants and self._is_constant(key):
+            return True
         if universe is None or (
             key in universe.parseable
             and (key in universe.slot or key in universe.aliases)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dispatch_cli import bases as states
@@ -19,7 +19,8 @@ from dispatch_cli.declarations.report import Place, Report
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.yaml_reader import parse
-from dispatch_cli.model.declarations import Declarations
+from dispatch_cli.model.declarations import Declarations, Define, Implement, Settle, Step
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.universe import Universe
 
@@ -56,8 +57,9 @@ class _Asked:
     """A universe that a file asks for, and where."""
 
     target: str
+    inline: Universe | None
     report: Report
-    node: Scalar
+    node: Node
 
 
 class _Loader:
@@ -90,8 +92,8 @@ class _Loader:
     def finish(self, named: frozenset[str]) -> Declarations:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
         universe = self._universe()
-        keys = KeyReader(universe)
-        contexts = [Context(file.report, keys) for file in self._history]
+        readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
+        contexts = [Context(file.report, readers[_is_snapshot(file)]) for file in self._history]
         for file, context in zip(self._history, contexts, strict=True):
             _read_sections(file, context)
         for file in self._files.values():
@@ -163,18 +165,18 @@ class _Loader:
             elif (name := file.header.universe) is not None and name.target is None:
                 agreed = False
             elif name is not None and name.target is not None:
-                asked = _Asked(name.target, file.report, name.node)
+                asked = _Asked(name.target, name.inline, file.report, name.node)
                 agreed = self._agrees(asked, first) and agreed
                 first = first or asked
         return self._load_universe(first) if agreed else None
 
     def _agrees(self, asked: _Asked, first: _Asked | None) -> bool:
         """Whether a file asks for the universe of the others, and of the caller."""
-        if self._wanted is not None and not _same(asked.target, self._wanted):
+        if self._wanted is not None and not _agree(asked.target, asked.inline, self._wanted, None):
             message = f"the file is written for the universe {asked.target}, but {self._wanted} was asked for"
             asked.report.add("universe-conflict", message, asked.node)
             return False
-        if first is not None and not _same(asked.target, first.target):
+        if first is not None and not _agree(asked.target, asked.inline, first.target, first.inline):
             related = (Related(f"{first.target} is named here", first.report.span(first.node)),)
             message = f"the files do not agree on a universe: {asked.target} here, {first.target} before"
             asked.report.add("universe-conflict", message, asked.node, related=related)
@@ -182,6 +184,8 @@ class _Loader:
         return True
 
     def _load_universe(self, first: _Asked | None) -> Universe | None:
+        if first is not None and first.inline is not None:
+            return first.inline
         default = states.load(self._bases[0]).universe.name if self._bases else universes.default_name()
         name = self._wanted if self._wanted is not None else first.target if first is not None else default
         try:
@@ -193,6 +197,16 @@ class _Loader:
             else:
                 self._problems.append(Problem("unknown-universe", str(error), hint=hint))
             return None
+
+
+def _agree(one: str, inline: Universe | None, other: str, other_inline: Universe | None) -> bool:
+    """Whether two names, paths or universes written in a file mean the same universe."""
+    if inline is None and other_inline is None:
+        return _same(one, other)
+    try:
+        return not universes.differences(inline or universes.load(one), other_inline or universes.load(other))
+    except universes.UniverseError:
+        return False
 
 
 def _same(one: str, other: str) -> bool:
@@ -232,3 +246,19 @@ def _read_sections(file: _File, context: Context) -> None:
         reader = _SECTIONS.get(name)
         if reader is not None:
             reader(context, node)
+    if _is_snapshot(file):
+        context.steps.append(Settle(_operators(context.steps)))
+
+
+def _is_snapshot(file: _File) -> bool:
+    return file.header is not None and file.header.snapshot
+
+
+def _operators(steps: Iterable[Step]) -> tuple[OperatorName, ...]:
+    names: dict[OperatorName, None] = {}
+    for step in steps:
+        if isinstance(step, Define):
+            names[step.schema.name] = None
+        elif isinstance(step, Implement):
+            names[step.operator] = None
+    return tuple(names)

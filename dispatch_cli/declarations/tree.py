@@ -46,6 +46,20 @@ def is_nothing(node: Scalar) -> bool:
     return node.plain and node.text in NULLS
 
 
+def plain_data(node: Node) -> object:
+    """The tree as mappings, lists and texts; numbers and booleans that are written without quotes become such.
+
+    The depth of a tree is bounded by its reader.
+    """
+    if isinstance(node, Mapping):
+        return {key.text: plain_data(value) for key, value in node.pairs}
+    if isinstance(node, Sequence):
+        return [plain_data(item) for item in node.items]
+    if node.plain and node.text in ("true", "false"):
+        return node.text == "true"
+    return int(node.text) if node.plain and node.text.isdecimal() and len(node.text) < 10 else node.text
+
+
 def kind_of(node: Node) -> str:
     """What *node* is, in the words of a message: ``a list``, ``nothing``, ``the text 'x'``."""
     if isinstance(node, Mapping):

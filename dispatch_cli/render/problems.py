@@ -7,15 +7,13 @@ from pathlib import Path
 
 from rich.text import Text
 
+from dispatch_cli.declarations.text import cut_line, cut_start
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.run import State
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.console import BAD, DIM, HEAD, WARN, Style, plain, to_text
 from dispatch_cli.render.text_safety import safe
-
-MAX_LINE = 160
-"""A snippet longer than this is shown around its column only."""
 
 
 def problems_text(problems: Iterable[Problem], style: Style) -> str:
@@ -73,13 +71,13 @@ def _override(registration: Registration) -> Iterator[Text]:
 
 
 def _snippet(span: Span, line_text: str | None) -> Iterator[Text]:
-    line = line_text if line_text is not None else _line_of(span)
+    line = line_text
+    if line is None:
+        whole = _line_of(span)
+        line = cut_line(whole, span.column) if whole is not None else None
     if not line or not line.strip():
         return
-    column = span.column - 1
-    if len(line) > MAX_LINE:
-        start = max(0, column - MAX_LINE // 2)
-        line, column = line[start : start + MAX_LINE], column - start
+    column = span.column - 1 - cut_start(span.column)
     number = str(span.line)
     yield Text.assemble((f"  {number} | ", DIM), safe(line))
     if 0 <= column <= len(line):

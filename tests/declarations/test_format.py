@@ -21,6 +21,7 @@ dispatch: 1
 universe: torch-2.15
 extends: []
 core_fallbacks: false
+snapshot: true
 operators:
   - func: m::a(Tensor x) -> Tensor
     debug: somewhere

@@ -1,0 +1,74 @@
+"""Files that carry their own universe, and snapshots of running dispatchers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.api import load_state
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import InputError
+
+EMBEDDED = Path(universes.__file__).parent
+OPERATOR = "demo::op(Tensor x) -> Tensor"
+STALE = {"func": OPERATOR, "dispatch": {"CompositeImplicitAutograd": "op_math", "QuantizedCPU": "op_quantized"}}
+
+
+def written(tmp_path: Path, name: str = "file.json", **fields: object) -> str:
+    path = tmp_path / name
+    path.write_text(json.dumps({"dispatch": 1, **fields}, indent=1), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("name", universes.names())
+def test_a_universe_in_the_file_is_the_universe(tmp_path: Path, name: str) -> None:
+    inline = json.loads((EMBEDDED / f"{name}.json").read_text(encoding="utf-8"))
+    state = load_state([written(tmp_path, universe=inline)])
+    assert universes.differences(state.dispatcher.universe, universes.load(name)) == []
+
+
+def test_files_with_the_same_universe_agree_however_they_name_it(tmp_path: Path) -> None:
+    inline = json.loads((EMBEDDED / "torch-2.4.json").read_text(encoding="utf-8"))
+    one = written(tmp_path, "one.json", universe=inline)
+    assert (
+        load_state([one, written(tmp_path, "two.json", universe="torch-2.4")]).dispatcher.universe.name == "torch-2.4"
+    )
+    with pytest.raises(InputError) as raised:
+        load_state([one, written(tmp_path, "three.json", universe="torch-2.15")])
+    assert [problem.code for problem in raised.value.problems] == ["universe-conflict"]
+
+
+def test_a_universe_that_does_not_hold_together_is_refused(tmp_path: Path) -> None:
+    inline = json.loads((EMBEDDED / "torch-2.4.json").read_text(encoding="utf-8"))
+    inline["runtime"].remove("CPU")
+    with pytest.raises(InputError) as raised:
+        load_state([written(tmp_path, universe=inline)])
+    assert [problem.code for problem in raised.value.problems] == ["bad-universe"]
+
+
+def test_the_live_tables_of_a_snapshot_are_in_order(tmp_path: Path) -> None:
+    name = OperatorName("demo::op")
+    history = load_state([written(tmp_path, operators=[STALE])])
+    assert [entry.canonical.key for entry in history.dispatcher.stale_entries(name)] == ["AutogradOther"]
+    snapshot = load_state([written(tmp_path, snapshot=True, operators=[STALE])])
+    assert snapshot.dispatcher.stale_entries(name) == []
+
+
+def test_what_comes_after_a_snapshot_can_leave_it_behind(tmp_path: Path) -> None:
+    base = written(tmp_path, "base.json", snapshot=True, operators=[STALE])
+    over = written(
+        tmp_path, "over.json", operators=[{"name": "demo::op", "dispatch": {"CompositeExplicitAutograd": "op_default"}}]
+    )
+    stale = load_state([base, over]).dispatcher.stale_entries(OperatorName("demo::op"))
+    assert "AutogradCUDA" in [entry.canonical.key for entry in stale]
+
+
+def test_a_snapshot_names_keys_as_the_enum_does(tmp_path: Path) -> None:
+    operator = {"func": OPERATOR, "dispatch": {"QuantizedHIP": "op_hip"}}
+    with pytest.raises(InputError):
+        load_state([written(tmp_path, operators=[operator])])
+    state = load_state([written(tmp_path, snapshot=True, operators=[operator])])
+    assert state.dispatcher.operator(OperatorName("demo::op")).has_kernel("QuantizedHIP")
