@@ -65,6 +65,9 @@ def _play(
         if isinstance(step, Settle):
             for name in step.operators:
                 dispatcher.settle(name)
+            # what overrode what inside a snapshot is PyTorch's own affair
+            settled = frozenset(step.operators)
+            overrides = [registration for registration in overrides if registration.operator not in settled]
             continue
         block = step.block
         if block in refused_blocks:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -13,7 +12,15 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Style, fits, grid, plain, to_text
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import before_label, keys_label, place_label, reasons, short_kernel, source_label
+from dispatch_cli.render.wording import (
+    before_label,
+    keys_label,
+    place_label,
+    reasons,
+    runs_label,
+    short_kernel,
+    source_label,
+)
 from dispatch_cli.report.folding import FoldedRow, FoldedTable, fold, unfolded
 from dispatch_cli.report.table import OperatorTable, TableReport
 
@@ -73,7 +80,7 @@ def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterat
     full = _rows(folded.rows, style, short=False)
     yield full if fits(full, style) else _rows(folded.rows, style, short=True)
     yield from _reasons(table)
-    yield from _below(folded, style)
+    yield from _below(folded)
     yield from _stale_notes(table)
 
 
@@ -88,7 +95,7 @@ def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
         cells = [
             plain(("* " if row.before else "  " if changed else "") + keys_label(folded.keys, short)),
             _kernel(folded, short),
-            plain(row.rule.dump_text, RULE_STYLES[row.rule]),
+            plain(row.rule.value if short else row.rule.dump_text, RULE_STYLES[row.rule]),
         ]
         if aliased:
             cells.append(plain(source_label(row), console.ALIAS))
@@ -124,24 +131,19 @@ def _kernel(folded: FoldedRow, short: bool) -> Text:
     return text
 
 
-def _below(folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
+def _below(folded: FoldedTable) -> Iterator[RenderableType]:
     lines = (
         ("PyTorch's own fallback", folded.core_fallbacks),
         ("Fallthrough (PyTorch's own)", folded.core_fallthroughs),
         ("Missing", folded.missing),
     )
-    if not any(keys for _, keys in lines):
+    if not any(runs for _, runs in lines):
         return
     yield Text()
-    for title, keys in lines:
-        if not keys:
-            continue
-        text = Text.assemble((f"{title}, {len(keys)}: ", console.HEAD), (", ".join(_runs(keys)), console.DIM))
-        yield text if style.width is None else Padding(text, (0, 0, 0, 0))
-
-
-def _runs(keys: tuple[str, ...]) -> list[str]:
-    return [safe(key) for key in keys]
+    for title, runs in lines:
+        if runs:
+            head = f"{title}, {sum(map(len, runs))}: "
+            yield Text.assemble((head, console.HEAD), (safe(runs_label(runs)), console.DIM))
 
 
 def _stale_notes(table: OperatorTable) -> Iterator[RenderableType]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
-from dispatch_cli.render.wording import before_label, keys_label, reasons, source_label
+from dispatch_cli.render.wording import before_label, keys_label, reasons, runs_label, source_label
 from dispatch_cli.report.folding import fold
 from dispatch_cli.report.table import SCHEMA_VERSION, Before, OperatorSummary, OperatorTable, TableReport, TableRow
 
@@ -128,9 +128,9 @@ def _folded_rows(report: TableReport, autograd_keys: frozenset[str]) -> Iterator
             ("fallthrough PyTorch's own", Rule.FALLBACK.dump_text, folded.core_fallthroughs),
             ("", Rule.MISSING.dump_text, folded.missing),
         )
-        for kernel, rule, keys in below:
-            if keys:
-                yield (table.operator, ", ".join(keys), kernel, rule, "", "", "", "")
+        for kernel, rule, runs in below:
+            if runs:
+                yield (table.operator, runs_label(runs), kernel, rule, "", "", "", "")
 
 
 def summary_sheet(report: TableReport) -> Sheet:

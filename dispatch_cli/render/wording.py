@@ -19,6 +19,11 @@ def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
     return f"{keys[0]} … {keys[-1]} ({len(keys)}{'' if short else ' keys'})"
 
 
+def runs_label(runs: Iterable[tuple[str, ...]]) -> str:
+    """Keys in runs of neighbours; long runs by their ends."""
+    return ", ".join(keys_label(run, short=True) if len(run) > 3 else ", ".join(run) for run in runs)
+
+
 def short_kernel(debug: str) -> str:
     """A kernel's text for a narrow place: of ``registered at DIRECTORIES/FILE:LINE`` the file and the line."""
     return _REGISTERED_AT.sub(r"\1", debug, count=1)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.report.table import TableRow
 
+Runs = tuple[tuple[str, ...], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class FoldedRow:
@@ -19,13 +21,13 @@ class FoldedRow:
 
 @dataclass(frozen=True, slots=True)
 class FoldedTable:
-    """rows: in table order. The other slots, by key: where PyTorch's own fallback runs, where it falls through, and
-    where there is nothing."""
+    """rows: in table order. The other slots, as runs of neighbours: where PyTorch's own fallback runs, where it falls
+    through, and where there is nothing."""
 
     rows: tuple[FoldedRow, ...]
-    core_fallbacks: tuple[str, ...] = ()
-    core_fallthroughs: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    core_fallbacks: Runs = ()
+    core_fallthroughs: Runs = ()
+    missing: Runs = ()
 
 
 def fold(rows: Sequence[TableRow], autograd_keys: frozenset[str]) -> FoldedTable:
@@ -35,23 +37,28 @@ def fold(rows: Sequence[TableRow], autograd_keys: frozenset[str]) -> FoldedTable
     kernel took the slot away from the math kernel.
     """
     runs: list[list[TableRow]] = []
-    below: dict[str, list[str]] = {"core": [], "fallthrough": [], "missing": []}
+    below: dict[str, list[list[str]]] = {"core": [], "fallthrough": [], "missing": []}
     open_run = False
+    last_place = None
     for row in rows:
         place = _place_below(row, autograd_keys)
         if place is not None:
-            below[place].append(row.key)
+            if place == last_place:
+                below[place][-1].append(row.key)
+            else:
+                below[place].append([row.key])
             open_run = open_run and place == "missing"
         elif open_run and _answer(runs[-1][0]) == _answer(row):
             runs[-1].append(row)
         else:
             runs.append([row])
             open_run = True
+        last_place = place
     return FoldedTable(
         rows=tuple(FoldedRow(tuple(row.key for row in run), run[0]) for run in runs),
-        core_fallbacks=tuple(below["core"]),
-        core_fallthroughs=tuple(below["fallthrough"]),
-        missing=tuple(below["missing"]),
+        core_fallbacks=tuple(map(tuple, below["core"])),
+        core_fallthroughs=tuple(map(tuple, below["fallthrough"])),
+        missing=tuple(map(tuple, below["missing"])),
     )
 
 
