@@ -1,0 +1,252 @@
+"""``DispatchKey`` and ``DispatchKeySet`` as ``torch._C`` has them: made per universe, because their members differ.
+
+Source: ``c10/core/DispatchKey.h``, ``DispatchKeySet.h`` and their bindings in ``torch/csrc/utils/python_dispatch.cpp``.
+Every key of the universe is a member here; PyTorch's own enum leaves a few out (they print as ``???`` there).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import ClassVar, SupportsIndex
+
+from dispatch_cli.engine.keyset import DispatchKeySet as KeyBits
+from dispatch_cli.engine.layout import layout_of
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+MAX_NUMBER = 0xFFFF
+"""The enum is 16 bits wide."""
+MAX_BITS = (1 << 64) - 1
+UNKNOWN_NAME = "???"
+"""What pybind prints for a number that is not a member."""
+UNKNOWN_TEXT = "UnknownUnknown"
+"""What ``c10::toString`` prints for a number that is not a key."""
+
+
+class KeySpace:
+    """The numbers of one universe's keys, and what PyTorch derives from a number.
+
+    members: every enum member's number, with the markers before the first and at the last key of each per-backend
+    functionality. DispatchKey, DispatchKeySet: the two classes of this universe.
+    """
+
+    def __init__(self, universe: Universe) -> None:
+        self.universe = universe
+        self.layout = layout_of(universe)
+        self.starts = {name: universe.ids[keys[0]] - 1 for name, keys in universe.per_backend.items()}
+        self.members: Mapping[str, int] = self._members()
+        self.names = {number: name for name, number in reversed(self.members.items())}
+        self._texts = dict(self.names) | {self.starts[name]: text for name, text in self._backendless().items()}
+        self._bits = {number: self.layout.key_bits[name] for name, number in universe.ids.items()}
+        self._bits |= {number: self.layout.key_bits[name] for name, number in self.starts.items()}
+        self._functionalities = {universe.ids[key]: universe.ids[name] for key, (name, _) in self._parts().items()}
+        self._functionalities |= {number: universe.ids[name] for name, number in self.starts.items()}
+        # ``EndOfFunctionalityKeys`` counts as a functionality, with a bit of its own above all others
+        end = len(universe.functionalities) + 1
+        self._bits[end] = 1 << (len(universe.backends) + end - 1)
+        self._functionalities[end] = end
+        self.DispatchKey: type[DispatchKey] = type("DispatchKey", (DispatchKey,), {"_space": self, "__slots__": ()})
+        members = {name: self.DispatchKey(number) for name, number in self.members.items()}
+        self.DispatchKey.__members__ = members
+        for name, key in members.items():
+            setattr(self.DispatchKey, name, key)
+        self.DispatchKeySet: type[DispatchKeySet] = type(
+            "DispatchKeySet", (DispatchKeySet,), {"_space": self, "__slots__": ()}
+        )
+
+    def _members(self) -> dict[str, int]:
+        """Real keys come before the markers, so that a number shared with a marker is named after the key."""
+        universe = self.universe
+        members = {UNDEFINED: 0} | {name: universe.ids[name] for name in universe.keys_by_id}
+        for functionality, keys in universe.per_backend.items():
+            members[f"StartOf{functionality}Backends"] = self.starts[functionality]
+            members[f"EndOf{functionality}Backends"] = universe.ids[keys[-1]]
+        return members
+
+    def _parts(self) -> Mapping[str, tuple[str, str | None]]:
+        return {name: (name, None) for name in self.universe.functionalities} | dict(self.universe.runtime_parts)
+
+    def _backendless(self) -> dict[str, str]:
+        """What PyTorch calls a per-backend functionality's key without a backend, such as ``QuantizedUndefined``."""
+        first = self.universe.backends[0]
+        return {name: keys[0].removesuffix(first) + UNDEFINED for name, keys in self.universe.per_backend.items()}
+
+    def parse(self, text: str) -> DispatchKey:
+        """``c10::parseDispatchKey``. Errors: RuntimeError for a name that the parser does not know, TypeError."""
+        if not isinstance(text, str):
+            raise TypeError(f"the name of a DispatchKey is needed, not {text!r}")
+        if text != UNDEFINED and text not in self.universe.parseable:
+            raise RuntimeError(f"could not parse dispatch key: {text}")
+        return self.DispatchKey(self.members[text])
+
+    def convert(self, key: DispatchKey | str) -> DispatchKey:
+        """A key, or the key of that name, wherever PyTorch takes a key. Errors: RuntimeError, TypeError."""
+        if isinstance(key, str):
+            return self.parse(key)
+        if not isinstance(key, self.DispatchKey):
+            raise TypeError(f"a DispatchKey or the name of one is needed, not {key!r}")
+        return key
+
+    def text(self, key: DispatchKey) -> str:
+        """``c10::toString``."""
+        return self._texts.get(key.value, UNKNOWN_TEXT)
+
+    def bits(self, key: DispatchKey) -> KeyBits:
+        """The key-set bits of a key; none for Undefined, alias keys and numbers that are no key."""
+        return KeyBits(self.layout, self._bits.get(key.value, 0))
+
+    def functionality(self, key: DispatchKey) -> DispatchKey:
+        """``c10::toFunctionalityKey``; Undefined for alias keys."""
+        return self.DispatchKey(self._functionalities.get(key.value, 0))
+
+    def full_after(self, key: DispatchKey) -> DispatchKeySet:
+        """``DispatchKeySet(FULL_AFTER, key)``.
+
+        PyTorch's arithmetic does not stop at keys without a functionality: for them all backends but the last are in.
+        """
+        top = len(self.universe.backends) + self.functionality(key).value - 1
+        always = KeyBits.of(self.universe, self.universe.full_after_always)
+        return self.wrap(KeyBits(self.layout, (1 << top) - 1) | always)
+
+    def backend_keys(self, key: DispatchKey) -> list[DispatchKey]:
+        """The runtime keys of a per-backend functionality; any other key alone."""
+        keys = self.universe.per_backend.get(key.name, (key.name,))
+        return [self.DispatchKey(self.members[name]) for name in keys] if key.value in self.names else [key]
+
+    def is_alias(self, key: DispatchKey) -> bool:
+        """Whether it is an alias key."""
+        return self.universe.is_alias(key.name)
+
+    def highest(self, bits: int) -> DispatchKey:
+        """``DispatchKeySet::highestPriorityTypeId``."""
+        functionality = (bits >> len(self.universe.backends)).bit_length()
+        start = self.starts.get(self.names.get(functionality, ""))
+        if start is None:
+            return self.DispatchKey(functionality)
+        return self.DispatchKey(start + (bits & self.layout.backend_mask).bit_length())
+
+    def slot(self, key: DispatchKey) -> str:
+        """The table slot that PyTorch looks at for *key*.
+
+        Without a backend that is the first backend's, and for a key without bits it is Undefined's.
+        """
+        highest = self.highest(self.bits(key).bits)
+        number = highest.value + 1 if highest.value in self.starts.values() else highest.value
+        name = self.names.get(number, UNDEFINED)
+        return name if name in self.universe.slot else UNDEFINED
+
+    def wrap(self, bits: KeyBits) -> DispatchKeySet:
+        """Make a DispatchKeySet of the engine's bits."""
+        made = object.__new__(self.DispatchKeySet)
+        made._bits = bits
+        return made
+
+
+class DispatchKey:
+    """A dispatch key; use the class of a `KeySpace`, whose attributes are its members."""
+
+    __slots__ = ("_value",)
+    _space: ClassVar[KeySpace]
+    __members__: ClassVar[Mapping[str, DispatchKey]]
+
+    def __init__(self, value: SupportsIndex) -> None:
+        number = operator.index(value)
+        if not 0 <= number <= MAX_NUMBER:
+            raise TypeError(f"a DispatchKey is made of a number from 0 to {MAX_NUMBER}, not {number}")
+        self._value = number
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return self._value
+
+    @property
+    def name(self) -> str:
+        """The member's name."""
+        return self._space.names.get(self._value, UNKNOWN_NAME)
+
+    def __int__(self) -> int:
+        return self._value
+
+    def __index__(self) -> int:
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and isinstance(other, DispatchKey) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return self._value
+
+    def __str__(self) -> str:
+        return f"DispatchKey.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<DispatchKey.{self.name}: {self._value}>"
+
+
+class DispatchKeySet:
+    """A set of dispatch keys; immutable, `add` and `remove` give a new one. Not hashable, as in PyTorch."""
+
+    __slots__ = ("_bits",)
+    _space: ClassVar[KeySpace]
+    _bits: KeyBits
+
+    def __init__(self, key: DispatchKey | str, /) -> None:
+        self._bits = self._space.bits(self._space.convert(key))
+
+    @classmethod
+    def from_raw_repr(cls, raw: SupportsIndex, /) -> DispatchKeySet:
+        """The set with these 64 bits."""
+        bits = operator.index(raw)
+        if not 0 <= bits <= MAX_BITS:
+            raise TypeError(f"a raw key set has 64 bits, unlike {bits}")
+        return cls._space.wrap(KeyBits(cls._space.layout, bits))
+
+    def raw_repr(self) -> int:
+        """The 64 bits: backend components below, functionalities above."""
+        return self._bits.bits
+
+    def __or__(self, other: DispatchKeySet, /) -> DispatchKeySet:
+        return self._space.wrap(self._bits | self._other(other)._bits)
+
+    def __and__(self, other: DispatchKeySet, /) -> DispatchKeySet:
+        return self._space.wrap(self._bits & self._other(other)._bits)
+
+    def __sub__(self, other: DispatchKeySet, /) -> DispatchKeySet:
+        return self._space.wrap(self._bits - self._other(other)._bits)
+
+    def __eq__(self, other: object, /) -> bool:
+        # PyTorch refuses any other type, too
+        return self._bits.bits == self._other(other)._bits.bits
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+    def add(self, key: DispatchKey | str, /) -> DispatchKeySet:
+        """This set with *key*."""
+        return self._space.wrap(self._bits | self._space.bits(self._space.convert(key)))
+
+    def remove(self, key: DispatchKey | str, /) -> DispatchKeySet:
+        """This set without the functionality of *key*; backend bits stay."""
+        return self._space.wrap(self._bits - self._space.bits(self._space.convert(key)))
+
+    def has(self, key: DispatchKey | str, /) -> bool:
+        """Whether all bits of *key* are there."""
+        bits = self._space.bits(self._space.convert(key))
+        return (self._bits & bits).bits == bits.bits
+
+    def highestPriorityTypeId(self) -> DispatchKey:  # noqa: N802
+        """The key that a call with this set goes to."""
+        return self._space.highest(self._bits.bits)
+
+    def __repr__(self) -> str:
+        return str(self._bits)
+
+    def _other(self, other: object) -> DispatchKeySet:
+        return key_set(self._space, other)
+
+
+def key_set(space: KeySpace, value: object) -> DispatchKeySet:
+    """*value* itself. Errors: TypeError when it is not a key set of that universe."""
+    if not isinstance(value, space.DispatchKeySet):
+        raise TypeError(f"a DispatchKeySet is needed, not {value!r}")
+    return value

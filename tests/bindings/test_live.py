@@ -1,0 +1,62 @@
+"""New random histories against a live PyTorch of any version, whose universe is read from it first.
+
+Opt in by naming a Python that has PyTorch in ``DISPATCH_CLI_TORCH_PYTHON``. ``DISPATCH_CLI_LIVE_HISTORIES`` says how
+many histories, ``DISPATCH_CLI_LIVE_SEED`` repeats a run.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.bindings import Bindings
+from dispatch_cli.universes.build import build
+from tests.bindings.histories import differences
+from tests.support import RECORDINGS
+
+PYTHON = os.environ.get("DISPATCH_CLI_TORCH_PYTHON", "")
+COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "3000"))
+PROBING_SEED, PROBING_COUNT = 0, 1500
+"""Histories from which the universe learns which aliases refresh nothing; not those that are then compared."""
+
+RUN = """
+import gc, runpy, sys
+import torch
+gc.collect()
+gc.freeze()  # the recorders collect garbage at every step; without PyTorch's own objects that is quick
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def record(script: str, out: Path, *arguments: str) -> Any:
+    """Run a recorder with the live PyTorch; what it wrote."""
+    command = [PYTHON, "-c", RUN, str(RECORDINGS / script), str(out), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    with lzma.open(out, "rt") as file:
+        return json.load(file)
+
+
+@pytest.mark.live
+@pytest.mark.skipif(not PYTHON, reason="DISPATCH_CLI_TORCH_PYTHON names no Python with PyTorch")
+def test_new_histories_are_as_live_pytorch_has_them(tmp_path: Path) -> None:
+    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
+    state = record("record.py", tmp_path / "state.json.xz")
+    probing = record("record_sequences.py", tmp_path / "probing.json.xz", str(PROBING_SEED), str(PROBING_COUNT))
+    data = build(state, probing)
+    batched = data["refreshes"]["FuncTorchBatchedDecomposition"]
+    print(f"PyTorch {state['torch']}, seed {seed}, FuncTorchBatchedDecomposition refreshes {batched}")
+    histories = record("record_sequences.py", tmp_path / "histories.json.xz", seed, str(COUNT))["histories"]
+    assert len(histories) == COUNT
+    steps, found = differences(Bindings(universes.from_data(data)), histories)
+    assert found == [], f"seed {seed}: {len(found)} of {steps} steps differ"
+    assert steps > 3 * COUNT
