@@ -23,6 +23,7 @@ _COMMANDS = {
     "table": "Show the computed dispatch table: which kernel runs at which key, and why.",
     "check-invariants": "Check invariants and guards; for CI.",
     "bases": "List the embedded PyTorch states.",
+    "capture": "Write the state of an importable PyTorch as declarations.",
     "schema": "Print the JSON Schema of the declaration format.",
 }
 """Command → its line in the help. The command itself is imported when it is called."""

@@ -1,0 +1,662 @@
+"""Ask the PyTorch of this Python for the whole state of its dispatcher, and write it as plain JSON.
+
+usage: PYTHON probe.py OUT.json [--import MODULE]...
+
+A script of its own: it needs Python 3.8, PyTorch 2.4 or newer and nothing else, and imports nothing of the package it
+lies in. Everything is asked of the running PyTorch; no key, backend or rule of any version is written down here.
+Standard error gets lines ``progress DONE ALL`` and, when it fails, one line of JSON that says why.
+
+Exit codes: 0 done; 3 there is no PyTorch; 4 PyTorch, or what was found under its name, cannot be used; 5 a module of
+--import cannot be imported; 6 PyTorch answers in a way that this script does not understand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
+    from collections.abc import Callable, Iterable
+
+    Data = dict[str, Any]
+    Setup = tuple[tuple[str, ...], list[str]]
+    """Registrations, and the slots that still run the first of them afterwards although a fresh look would not."""
+
+FORMAT = 1
+EXIT_NO_TORCH = 3
+EXIT_BROKEN_TORCH = 4
+EXIT_NO_MODULE = 5
+EXIT_NOT_UNDERSTOOD = 6
+
+NAMESPACE = "dispatch_cli_probe"
+"""The namespace of the operators that are registered to see what happens; they do not appear in the answer."""
+
+UNDEFINED = "Undefined"
+IMPLICIT = "CompositeImplicitAutograd"
+EXPLICIT = "CompositeExplicitAutograd"
+MATH = "[math kernel]"
+
+
+class Failure(Exception):
+    """The state cannot be asked for. code: the exit code."""
+
+    def __init__(self, code: int, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.details = details
+
+
+# Texts: what PyTorch prints, in pieces. These need no PyTorch.
+
+_KERNEL = re.compile(r"(\w+)(\[alias\])?( \(inactive\))?: (.+) :: (.+) \[ ([a-z ]*)\]")
+_FALLBACK = re.compile(r"(\w+): (fallthrough )?(.+) \[backend fallback\]")
+
+
+def parse_keyset(text: str) -> list[str]:
+    """The keys of a printed key set: ``DispatchKeySet(CPU, AutogradCPU)``."""
+    return re.findall(r"\w+", text.split("(", 1)[1])
+
+
+def parse_dump(dump: str) -> Data:
+    """A registration dump in pieces: name, schema, debug, alias_analysis, and kernels by key, newest first.
+
+    Errors: ValueError, with the line that is not understood.
+    """
+    lines = dump.splitlines()
+    found: Data = {
+        "name": _after("name: ", lines, 0),
+        "schema": _after("schema: ", lines, 1),
+        "debug": None,
+        "alias_analysis": None,
+        "kernels": {},
+    }
+    rest = 2
+    if found["schema"] == "(none)":
+        found["schema"] = None
+    else:
+        found["debug"] = _after("debug: ", lines, 2)
+        kind = _after("alias analysis kind: ", lines, 3)
+        found["alias_analysis"] = "default" if kind.endswith(" (default)") else kind
+        rest = 4
+    for line in lines[rest:]:
+        match = _KERNEL.fullmatch(line)
+        if match is None:
+            raise ValueError(line)
+        key, _, inactive, debug, signature, flags = match.groups()
+        kernels = found["kernels"].setdefault(key, [])
+        if bool(inactive) != bool(kernels):
+            raise ValueError(line)
+        words = flags.split()
+        kernels.append(
+            {
+                "debug": debug,
+                "signature": None if signature == "(none)" else signature,
+                "fallthrough": "fallthrough" in words,
+                "boxed": "boxed" in words,
+                "unboxed": "unboxed" in words,
+            }
+        )
+    return found
+
+
+def _after(words: str, lines: list[str], number: int) -> str:
+    line = lines[number] if number < len(lines) else ""
+    if not line.startswith(words) or line == words:
+        raise ValueError(line)
+    return line[len(words) :]
+
+
+def parse_fallbacks(table: str) -> list[Data]:
+    """The backend fallbacks, read off the table of an operator that has no kernels.
+
+    Errors: ValueError, with a line that is not a backend fallback.
+    """
+    found = []
+    for line in table.splitlines():
+        match = _FALLBACK.fullmatch(line)
+        if match is None:
+            raise ValueError(line)
+        found.append({"key": match[1], "debug": match[3], "fallthrough": bool(match[2])})
+    return found
+
+
+def parse_device_types(message: str) -> list[str]:
+    """The device types that PyTorch lists when it is asked for one that it does not have."""
+    match = re.search(r"Expected one of (.*?) device type", message)
+    return [name.strip() for name in match[1].split(",")] if match is not None else []
+
+
+class Cleaner:
+    """Cuts the paths of this machine off a text: what lies below site-packages is kept, and where that is, is not.
+
+    torch_root: the directory that PyTorch's package lies in. path: the directories that Python imports from.
+    home: the user's directory.
+    """
+
+    def __init__(self, torch_root: str, path: Iterable[str], home: str) -> None:
+        cuts = {torch_root: "site-packages/"}
+        for entry in path:
+            name = Path(entry).name
+            cuts.setdefault(entry, "site-packages/" if name in ("site-packages", "dist-packages") else "")
+        cuts.setdefault(home, "~/")
+        roots = {_with_separator(root): cut for root, cut in cuts.items() if Path(root).is_absolute()}
+        self._cuts = {root: cut for root, cut in roots.items() if len(root) > 1}
+        longest_first = sorted(self._cuts, key=len, reverse=True)
+        self._roots = re.compile(r"(?<![\w./-])(?:" + "|".join(map(re.escape, longest_first)) + ")")
+        self._sites = re.compile(r"(?<![\w./-])/[^\s'\"]*/(?:site|dist)-packages/")
+
+    def clean(self, text: str) -> str:
+        """*text* without the paths of this machine."""
+        return self._sites.sub("site-packages/", self._roots.sub(lambda match: self._cuts[match[0]], text))
+
+
+def _with_separator(path: str) -> str:
+    return path if path.endswith(os.sep) else path + os.sep
+
+
+def function_name(function: Any) -> str:
+    """``module.qualname`` of a callable, of what it is bound to or made from; never an address."""
+    for attribute in ("func", "__func__"):
+        inner = getattr(function, attribute, None)
+        if callable(inner):
+            return function_name(inner)
+    if not isinstance(getattr(function, "__qualname__", None), str):
+        function = type(function)
+    module = getattr(function, "__module__", None)
+    return f"{module}.{function.__qualname__}" if isinstance(module, str) else str(function.__qualname__)
+
+
+# The universe: the layout of the keys.
+
+
+class Live:
+    """The running PyTorch: its modules, and its dispatch keys by name."""
+
+    def __init__(self, torch: Any, clean: Callable[[str], str]) -> None:
+        self.torch = torch
+        self.core = torch._C
+        self.clean = clean
+        self.ids = self._ids()
+        self.keys = {name: self.core.DispatchKey(number) for name, number in self.ids.items()}
+        self.aliases = [name for name in self.ids if self.core._dispatch_is_alias_key(self.keys[name])]
+        self.runtime = parse_keyset(str(self.core._dispatch_keyset_full()))
+        self.covered = {alias: self._covered(alias) for alias in self.aliases}
+
+    def _ids(self) -> dict[str, int]:
+        ids: dict[str, int] = {}
+        for number in range(1, 1024):
+            try:
+                name = self.core._dispatch_key_name(self.core.DispatchKey(number))
+            except (RuntimeError, ValueError):
+                break
+            if not name.upper().startswith("UNKNOWN") and not name.endswith(UNDEFINED):
+                ids.setdefault(name, number)
+        return ids
+
+    def _covered(self, alias: str) -> list[str]:
+        included = self.core._dispatch_is_included_in_alias
+        return [key for key in self.runtime if included(self.keys[key], self.keys[alias])]
+
+    def slot_key(self, slot: str) -> Any:
+        """The key of a slot of the tables."""
+        return self.core.DispatchKey.Undefined if slot == UNDEFINED else self.keys[slot]
+
+    def parses(self, name: str) -> bool:
+        """Whether PyTorch's parser knows the name."""
+        try:
+            return self.core._parse_dispatch_key(name) is not None
+        except RuntimeError:
+            return False
+
+    def name_of(self, key: Any) -> str:
+        """The name of a key."""
+        name: str = self.core._dispatch_key_name(key)
+        return name
+
+
+def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
+    """The layout of the keys, as a universe file has it."""
+    core, keys = live.core, live.keys
+    functionalities = [
+        name for name in live.ids if name not in live.covered and core._to_functionality_key(keys[name]) == keys[name]
+    ]
+    per_backend = _per_backend(live, functionalities)
+    lowest = functionalities[0]
+    full_after = {key: parse_keyset(str(core._dispatch_keyset_full_after(keys[key]))) for key in functionalities}
+    autograd = {
+        key: parse_keyset(str(core._dispatch_get_backend_keyset_from_autograd(keys[key]))) for key in live.runtime
+    }
+    version = re.match(r"\d+\.\d+", live.torch.__version__)
+    return {
+        "format": 1,
+        "name": "torch-" + (version[0] if version is not None else live.torch.__version__),
+        "torch": str(live.torch.__version__),
+        "git": str(live.torch.version.git_version or ""),
+        "functionalities": functionalities,
+        "backends": per_backend[lowest],
+        "per_backend": per_backend,
+        "runtime": live.runtime,
+        "aliases": live.covered,
+        "autograd_backends": {key: backends for key, backends in autograd.items() if backends},
+        "autogradother_backends": parse_keyset(str(core._dispatch_autogradother_backends)),
+        "ids": live.ids,
+        "unparseable": sorted(name for name in live.ids if not live.parses(name)),
+        "refreshes": refreshes,
+        "full_after_always": full_after[lowest],
+        "after_autograd": _functionality_of(full_after, core._after_autograd_keyset),
+        "after_ADInplaceOrView": _functionality_of(full_after, core._after_ADInplaceOrView_keyset),
+        "default_included": parse_keyset(str(core._dispatch_tls_local_include_set())),
+        "default_excluded": parse_keyset(str(core._dispatch_tls_local_exclude_set())),
+        "devices": _devices(live),
+        "fallbacks": _fallbacks(live),
+    }
+
+
+def _per_backend(live: Live, functionalities: list[str]) -> dict[str, list[str]]:
+    found = {name: _backend_keys(live, name) for name in functionalities}
+    return {name: keys for name, keys in found.items() if len(keys) > 1}
+
+
+def _backend_keys(live: Live, functionality: str) -> list[str]:
+    try:
+        return [live.name_of(key) for key in live.core._functionality_to_backend_keys(live.keys[functionality])]
+    except RuntimeError:
+        return []
+
+
+def _functionality_of(full_after: dict[str, list[str]], keyset: Any) -> str:
+    wanted = parse_keyset(str(keyset))
+    return next(key for key, after in full_after.items() if after == wanted)
+
+
+def _devices(live: Live) -> dict[str, str]:
+    try:
+        live.torch.device("no_such_device")
+    except RuntimeError as error:
+        names = parse_device_types(str(error))
+    found = {name: _device_key(live, name) for name in names}
+    return {name: key for name, key in found.items() if key is not None}
+
+
+def _device_key(live: Live, name: str) -> str | None:
+    try:
+        return str(live.core._dispatch_key_for_device(name))
+    except RuntimeError:
+        return None
+
+
+def _fallbacks(live: Live) -> list[Data]:
+    library = live.core._dispatch_library("FRAGMENT", NAMESPACE, "")
+    library.def_("empty(int x) -> int")
+    return parse_fallbacks(live.clean(live.core._dispatch_dump_table(NAMESPACE + "::empty")))
+
+
+# What a registration refreshes: found by registering, and looking which kernel each slot of the live table runs.
+
+
+class Guinea:
+    """An operator made for looking: register at keys, and see what a slot of its live table holds.
+
+    It takes a number, not a tensor, so that nothing but the slot itself decides what runs. Its kernels see the key set
+    they are called with, which tells the slot's own kernel from one that a fallback in the slot called in its turn.
+    """
+
+    def __init__(self, live: Live, name: str) -> None:
+        self._live = live
+        self._name = name
+        self._ran: list[tuple[str, str]] = []
+        self._library = live.core._dispatch_library("FRAGMENT", NAMESPACE, "")
+        self._library.def_(name + "(int x) -> int")
+        self._handle = live.core._dispatch_find_schema_or_throw(NAMESPACE + "::" + name, "")
+
+    def register(self, key: str) -> bool:
+        """Register a kernel at *key* that is known by the key's name; False when PyTorch takes none there."""
+
+        def kernel(keyset: Any, x: int) -> int:
+            self._ran.append((key, str(keyset)))
+            return x
+
+        try:
+            self._library.impl(self._name, self._live.keys[key], kernel, True)
+        except RuntimeError:
+            return False
+        return True
+
+    def runs(self, slot: str) -> str | None:
+        """The key under which the kernel in *slot* was registered; None when it is none of ours."""
+        self._ran.clear()
+        keyset = self._live.core.DispatchKeySet(self._live.slot_key(slot))
+        # An error comes from an empty slot, or from a fallback that wants a tensor or a mode: not one of ours.
+        with contextlib.suppress(Exception):
+            self._handle.redispatch_boxed(keyset, 0)
+        return next((key for key, seen in self._ran[:1] if seen == str(keyset)), None)
+
+    def running(self, key: str, slots: Iterable[str]) -> list[str]:
+        """Those of *slots* that run the kernel of *key*."""
+        return [slot for slot in slots if self.runs(slot) == key]
+
+    def canonical_math(self) -> set[str]:
+        """The slots that the math kernel should fill, going by the computed table."""
+        table = self._live.core._dispatch_dump_table(NAMESPACE + "::" + self._name)
+        return {line.split(":", 1)[0] for line in table.splitlines() if line.endswith(MATH)}
+
+
+class Refreshes:
+    """Finds, for every key, the slots of the live table that are computed anew when a kernel comes to it.
+
+    An alias is registered alone: what it covers and does not run it was not refreshed. For every other key the table
+    is made stale first; a slot that stops running the stale kernel was refreshed.
+    """
+
+    def __init__(self, live: Live, step: Callable[[], None]) -> None:
+        self._live = live
+        self._step = step
+        self._made = 0
+
+    def find(self) -> dict[str, list[str]]:
+        """The refreshed slots of every alias, and of the keys that do not just refresh their own slot."""
+        live = self._live
+        alone = {alias: self._alone(alias) for alias in live.aliases}
+        setups = self._setups(alone)
+        found: dict[str, list[str]] = {}
+        for key in live.ids:
+            slots = set(alone.get(key, ())) | self._own(key)
+            for setup in setups:
+                slots |= self._stirred(key, setup)
+            ordered = [slot for slot in (*live.runtime, UNDEFINED) if slot in slots]
+            if key in live.covered or ordered != [key]:
+                found[key] = ordered
+            self._step()
+        # Keys that have no slot refresh nothing unless told otherwise.
+        return {key: slots for key, slots in found.items() if slots or key in live.covered or key in live.runtime}
+
+    def _operator(self) -> Guinea:
+        self._made += 1
+        return Guinea(self._live, f"op{self._made}")
+
+    def _slots(self, alias: str) -> list[str]:
+        return [*self._live.covered[alias], UNDEFINED]
+
+    def _alone(self, alias: str) -> list[str]:
+        operator = self._operator()
+        return operator.running(alias, self._slots(alias)) if operator.register(alias) else []
+
+    def _own(self, key: str) -> set[str]:
+        if key not in self._live.runtime:
+            return set()
+        operator = self._operator()
+        # Where nothing can be registered there is nothing to see, and nothing that could go wrong either.
+        return {key} if not operator.register(key) or operator.runs(key) == key else set()
+
+    def _setups(self, alone: dict[str, list[str]]) -> list[Setup]:
+        """Ways to make slots stale; a math kernel by itself is one, as a backend's kernel takes slots from it."""
+        math = alone.get(IMPLICIT, [])
+        setups: list[Setup] = [((IMPLICIT,), math)]
+        if EXPLICIT in self._live.covered:
+            operator = self._operator()
+            operator.register(IMPLICIT)
+            operator.register(EXPLICIT)
+            rightly = operator.canonical_math()
+            stale = [slot for slot in operator.running(IMPLICIT, math) if slot not in rightly]
+            setups.append(((IMPLICIT, EXPLICIT), stale))
+        for alias, slots in alone.items():
+            behind = [slot for slot in self._live.covered[alias] if slot not in slots]
+            if behind:
+                setups.append(((alias,), behind))
+        return setups
+
+    def _stirred(self, key: str, setup: Setup) -> set[str]:
+        """The slots of a setup that a registration at *key* brings up to date."""
+        before, slots = setup
+        if key in before:
+            return set()
+        operator = self._operator()
+        for earlier in before:
+            operator.register(earlier)
+        running = {slot: operator.runs(slot) for slot in slots}
+        if not operator.register(key):
+            return set()
+        return {slot for slot in slots if operator.runs(slot) != running[slot]}
+
+
+# Operators.
+
+
+def operators(live: Live, names: list[str], step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
+    """Every operator, by name; and those whose dump is not understood, with the line."""
+    python = python_kernels(live)
+    found: list[Data] = []
+    skipped: list[Data] = []
+    for name in names:
+        dump = live.clean(live.core._dispatch_dump(name))
+        try:
+            operator = parse_dump(dump)
+        except ValueError as error:
+            skipped.append({"name": name, "line": str(error)})
+        else:
+            operator["tags"] = _tags(live, name) if operator["schema"] is not None else []
+            operator["python"] = python.get(name, {})
+            found.append(operator)
+        step()
+    return found, skipped
+
+
+def _tags(live: Live, name: str) -> list[str]:
+    base, _, overload = name.partition(".")
+    answer = live.core._get_operation_overload(base, overload)
+    return sorted(tag.name for tag in answer[2]) if answer is not None else []
+
+
+def python_kernels(live: Live) -> dict[str, dict[str, str]]:
+    """The Python dispatcher's kernels of every operator: key → function.
+
+    They are kept on Python's operator objects, so an operator that has no such object yet has none.
+    """
+    ops = importlib.import_module("torch._ops")
+    found = {}
+    for namespace in vars(live.torch.ops).values():
+        if not isinstance(namespace, ops._OpNamespace):
+            continue
+        for packet in list(vars(namespace).values()):
+            if not isinstance(packet, ops.OpOverloadPacket):
+                continue
+            for overload in list(vars(packet).values()):
+                if isinstance(overload, ops.OpOverload) and overload.py_kernels:
+                    found[_name_of(overload)] = _by_key(live, overload.py_kernels)
+    return found
+
+
+def _name_of(overload: Any) -> str:
+    name, variant = str(overload._schema.name), str(overload._schema.overload_name)
+    return f"{name}.{variant}" if variant else name
+
+
+def _by_key(live: Live, kernels: dict[Any, Any]) -> dict[str, str]:
+    named = {live.name_of(key): function_name(function) for key, function in kernels.items()}
+    return {key: named[key] for key in sorted(named, key=lambda key: live.ids.get(key, 0))}
+
+
+# Higher-order operators.
+
+
+def higher_order_operators(live: Live) -> list[Data]:
+    """Every higher-order operator, by name, with its rules."""
+    ops = importlib.import_module("torch._ops")
+    registry = getattr(ops, "_higher_order_ops", {})
+    return [_higher_order_operator(live, name, registry[name]) for name in sorted(registry)]
+
+
+def _higher_order_operator(live: Live, name: str, operator: Any) -> Data:
+    kernels = dict(operator.py_kernels)
+    # The name of the table changed: until 2.4 it held modes only.
+    table = dict(getattr(operator, "python_key_table", None) or getattr(operator, "python_key_mode_table", None) or {})
+    rule = _functionalize_rule(kernels.values())
+    if rule is not None:
+        # py_functionalize_impl puts a wrapper of the one rule into three tables.
+        kernels = {key: kernel for key, kernel in kernels.items() if _wrapped_rule(kernel) is not rule}
+        table = {key: kernel for key, kernel in table.items() if _wrapped_rule(kernel) is not rule}
+    tensor = live.torch.Tensor
+    return {
+        "name": name,
+        "dispatch": _by_key(live, kernels),
+        "fallthrough": _fallthrough_keys(live, operator, kernels),
+        "modes": _by_class({key: kernel for key, kernel in table.items() if not issubclass(key, tensor)}),
+        "subclasses": _by_class({key: kernel for key, kernel in table.items() if issubclass(key, tensor)}),
+        "transforms": {
+            str(getattr(key, "name", key)): function_name(kernel)
+            for key, kernel in sorted(operator.functorch_table.items(), key=lambda pair: str(pair[0]))
+            if rule is None or _wrapped_rule(kernel) is not rule
+        },
+        "functionalize": function_name(rule) if rule is not None else None,
+        "side_effect": _has_side_effect(operator),
+    }
+
+
+def _by_class(rules: dict[Any, Any]) -> dict[str, str]:
+    """The rules in their order, by the name of the class; where two have one name, the module tells them apart."""
+    names = [key.__name__ for key in rules]
+    return {
+        key.__name__ if names.count(key.__name__) == 1 else function_name(key): function_name(rule)
+        for key, rule in rules.items()
+    }
+
+
+def _wrapped_rule(function: Any) -> Any:
+    """The functionalization rule that a wrapper of ``py_functionalize_impl`` was made for; None for others."""
+    if "py_functionalize_impl.<locals>." not in getattr(function, "__qualname__", ""):
+        return None
+    names = function.__code__.co_freevars
+    return function.__closure__[names.index("fn")].cell_contents if "fn" in names else None
+
+
+def _functionalize_rule(kernels: Iterable[Any]) -> Any:
+    return next((rule for rule in map(_wrapped_rule, kernels) if rule is not None), None)
+
+
+def _fallthrough_keys(live: Live, operator: Any, kernels: dict[Any, Any]) -> list[str]:
+    """The runtime keys that a call of the operator passes over."""
+    others = parse_keyset(str(operator.non_fallthrough_keys))
+    answered = {live.name_of(key) for key in kernels}
+    return [key for key in live.runtime if key not in set(others) and key not in answered]
+
+
+def _has_side_effect(operator: Any) -> bool:
+    node = sys.modules.get("torch.fx.node")
+    return operator in getattr(node, "_side_effectful_functions", ())
+
+
+# The script.
+
+
+def capture(modules: list[str]) -> Data:
+    """The whole state, once PyTorch and *modules* are imported. Errors: Failure."""
+    torch = _import_torch()
+    for module in modules:
+        _import_module(module)
+    root = Path(torch.__file__).absolute().parent.parent
+    cleaner = Cleaner(str(root), sys.path, os.path.expanduser("~"))  # noqa: PTH111  (Path raises without a home)
+    try:
+        return _state(torch, modules, cleaner.clean)
+    except (AttributeError, KeyError, ValueError, TypeError, StopIteration, RuntimeError) as error:
+        raise Failure(
+            EXIT_NOT_UNDERSTOOD,
+            f"PyTorch {torch.__version__} answers in a way that is not understood; 2.4 is the oldest that is",
+            _last_lines(error),
+        ) from error
+
+
+def _state(torch: Any, modules: list[str], clean: Callable[[str], str]) -> Data:
+    # The operators come first: nothing that is registered to look at the table is there yet.
+    names = sorted(torch._C._dispatch_get_all_op_names())
+    live = Live(torch, clean)
+    step = _progress(len(names) + len(live.ids))
+    found, skipped = operators(live, names, step)
+    higher_order = higher_order_operators(live)
+    return {
+        "format": FORMAT,
+        "torch": str(torch.__version__),
+        "git": str(torch.version.git_version or ""),
+        "build": _build(torch),
+        "imported": modules,
+        "universe": universe(live, Refreshes(live, step).find()),
+        "operators": found,
+        "higher_order_operators": higher_order,
+        "skipped": skipped,
+    }
+
+
+def _build(torch: Any) -> str:
+    for platform in ("cuda", "hip", "xpu"):
+        version = getattr(torch.version, platform, None)
+        if version:
+            return f"{platform} {version}"
+    return "cpu"
+
+
+def _import_torch() -> Any:
+    try:
+        torch: Any = importlib.import_module("torch")
+    except ModuleNotFoundError as error:
+        if error.name == "torch":
+            raise Failure(EXIT_NO_TORCH, "this Python has no PyTorch") from None
+        raise Failure(EXIT_BROKEN_TORCH, "PyTorch cannot be imported", _last_lines(error)) from error
+    except BaseException as error:
+        raise Failure(EXIT_BROKEN_TORCH, "PyTorch cannot be imported", _last_lines(error)) from error
+    if not hasattr(torch, "_C") or not hasattr(torch, "__version__") or getattr(torch, "__file__", None) is None:
+        raise Failure(EXIT_BROKEN_TORCH, "the module named torch is not PyTorch")
+    return torch
+
+
+def _import_module(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except BaseException as error:
+        raise Failure(EXIT_NO_MODULE, f"the module {name} cannot be imported", _last_lines(error)) from error
+
+
+def _last_lines(error: BaseException) -> str:
+    text = f"{type(error).__name__}: {error}"
+    return "\n".join(text.split("\nException raised from ")[0].splitlines()[-8:])[-2000:]
+
+
+def _progress(total: int) -> Callable[[], None]:
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if done % 100 == 0 or done == total:
+            print("progress", done, total, file=sys.stderr, flush=True)
+
+    return step
+
+
+def main(arguments: list[str]) -> int:
+    """Capture, and write the file. Returns the exit code."""
+    out, modules = arguments[0], arguments[2::2]
+    # The script's own directory has modules that nobody means; those of the working directory come last.
+    if sys.path and Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:
+        del sys.path[0]
+    sys.path.append(str(Path.cwd()))
+    try:
+        data = capture(modules)
+    except Failure as failure:
+        print(json.dumps({"error": failure.message, "details": failure.details}), file=sys.stderr, flush=True)
+        return failure.code
+    with Path(out).open("w", encoding="utf-8") as file:
+        json.dump(data, file)
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stderr.flush()
+    # Neither PyTorch nor an imported module gets the chance to crash on the way out: the answer is written.
+    os._exit(code)

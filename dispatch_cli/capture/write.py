@@ -1,0 +1,236 @@
+"""Writing a captured state: YAML for people, JSON for machines, equal in what they say."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.capture.document import Document, document
+
+WIDTH = 120
+"""Columns that a list of words is wrapped at."""
+
+
+class Format(Enum):
+    """The formats; the value is the ending of a file's name."""
+
+    YAML = ".yaml"
+    JSON = ".json"
+    JSON_GZ = ".json.gz"
+
+    @classmethod
+    def of(cls, file: str) -> Format | None:
+        """The format that the name of a file asks for, or None."""
+        name = file.lower()
+        if name.endswith(".yml"):
+            return cls.YAML
+        return next((each for each in cls if name.endswith(each.value)), None)
+
+
+def state_text(state: Mapping[str, Any], as_json: bool) -> Iterator[str]:
+    """The text of a captured state, in pieces.
+
+    state: what `dispatch_cli.capture.probe` writes. The same state gives the same text.
+    """
+    found = document(state)
+    if as_json:
+        yield from json_text(found)
+    else:
+        yield from (f"# {line}\n" for line in head(state))
+        yield from yaml_text(found)
+
+
+def head(state: Mapping[str, Any]) -> list[str]:
+    """What a file says about itself: which PyTorch, and how much of what. No time and no place."""
+    operators = state["operators"]
+    kernels = [kernels for operator in operators for kernels in operator["kernels"].values()]
+    inactive = sum(len(each) - 1 for each in kernels)
+    lines = [
+        f"PyTorch {state['torch']} ({state['build']}), git {state['git'] or 'unknown'}",
+        "The state of its dispatcher, written by `dispatch-cli capture`.",
+    ]
+    if state["imported"]:
+        lines.append(f"Imported besides torch: {', '.join(state['imported'])}")
+    lines += [
+        f"{len(operators):,} operators with {sum(map(len, kernels)):,} kernels, {inactive:,} of them inactive",
+        f"{sum(operator['schema'] is None for operator in operators):,} operators without a schema",
+        f"{len(state['universe']['fallbacks']):,} backend fallbacks",
+        f"{sum(len(operator['python']) for operator in operators):,} kernels of the Python dispatcher",
+        f"{len(state['higher_order_operators']):,} higher-order operators",
+    ]
+    lines += [f"not understood and left out: {skipped['name']}" for skipped in state["skipped"]]
+    return [_ONE_LINE.sub("?", line) for line in lines]
+
+
+_ONE_LINE = re.compile("[^ -~]")
+
+
+# Texts
+
+
+_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+"""What YAML does not allow in a file, or takes for the end of a line, and JSON leaves as it is."""
+
+_PLAIN = re.compile(r"[A-Za-z_(][!-~ ]*[!-~]|[A-Za-z_]")
+_NOT_PLAIN = re.compile(r": | #|:$")
+_PLAIN_IN_FLOW = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+"""Words that some YAML reader takes for something else than text."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _quoted(text: str) -> str:
+    """*text* in double quotes; what JSON and YAML both read as it was."""
+    return _NOT_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+@lru_cache(maxsize=1 << 16)
+def _scalar(text: str) -> str:
+    """*text* for a line of its own: without quotes where nobody can take it for anything else."""
+    if _PLAIN.fullmatch(text) and not _NOT_PLAIN.search(text) and text.lower() not in _WORDS:
+        return text
+    return _quoted(text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _word(text: str) -> str:
+    """*text* for a list or mapping on one line."""
+    if _PLAIN_IN_FLOW.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return _quoted(text)
+
+
+# YAML
+
+
+def yaml_text(found: Document) -> Iterator[str]:
+    """A document as YAML, in pieces. It reads back as what it was."""
+    for field, value in found.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            yield f"\n{field}:\n"
+            for item in value:
+                yield _item(item, "  ")
+        else:
+            lines: list[str] = []
+            _field(lines, field, value, "")
+            yield "\n".join(lines) + "\n"
+
+
+def _item(item: Document, indent: str) -> str:
+    lines: list[str] = []
+    _mapping(lines, item, indent + "  ")
+    lines[0] = f"{indent}- {lines[0][len(indent) + 2 :]}"
+    return "\n".join(lines) + "\n"
+
+
+def _mapping(lines: list[str], mapping: Document, indent: str) -> None:
+    for field, value in mapping.items():
+        _field(lines, field, value, indent)
+
+
+def _field(lines: list[str], field: str, value: Any, indent: str) -> None:
+    name = f"{indent}{_scalar(field)}:"
+    if isinstance(value, str):
+        lines.append(f"{name} {_scalar(value)}")
+    elif isinstance(value, bool):
+        lines.append(f"{name} {'true' if value else 'false'}")
+    elif isinstance(value, int):
+        lines.append(f"{name} {value}")
+    elif isinstance(value, dict):
+        if value and all(type(item) is int for item in value.values()):
+            lines += _wrapped(name, "{", [f"{_word(key)}: {item}" for key, item in value.items()], "}", indent)
+        elif value:
+            lines.append(name)
+            _mapping(lines, value, indent + "  ")
+        else:
+            lines.append(f"{name} {{}}")
+    elif value and isinstance(value[0], dict):
+        lines.append(name)
+        for item in value:
+            lines.append(_item(item, indent + "  ").removesuffix("\n"))
+    else:
+        lines += _wrapped(name, "[", [_word(item) for item in value], "]", indent)
+
+
+def _wrapped(name: str, start: str, words: list[str], end: str, indent: str) -> list[str]:
+    """A list or mapping in brackets, on one line when it fits and wrapped when it does not."""
+    line = f"{name} {start}{', '.join(words)}{end}"
+    if len(line) <= WIDTH:
+        return [line]
+    lines = [f"{name} {start}"]
+    line = indent + "  "
+    for word in words:
+        if len(line) + len(word) + 1 > WIDTH and line.strip():
+            lines.append(line.rstrip())
+            line = indent + "  "
+        line += f"{word}, "
+    return [*lines, line.rstrip().removesuffix(",") + end]
+
+
+# JSON
+
+
+def json_text(found: Document) -> Iterator[str]:
+    """A document as JSON, in pieces: a line for every operator. It is YAML as well."""
+    start = "{"
+    for field, value in found.items():
+        yield f"{start}{_quoted(field)}: "
+        start = ",\n"
+        if isinstance(value, list) and value:
+            yield "[\n"
+            for position, item in enumerate(value):
+                yield f"{_json(item)}{',' if position + 1 < len(value) else ''}\n"
+            yield "]"
+        else:
+            yield _json(value)
+    yield "}\n"
+
+
+def _json(value: Any) -> str:
+    return _NOT_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+# Files
+
+
+def write_file(file: str, format_: Format, chunks: Iterable[str]) -> None:
+    """Write a file whole or not at all. Errors: OSError."""
+    target = Path(file)
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as temporary:
+        try:
+            if format_ is Format.JSON_GZ:
+                # Without a name and a time of its own the same state gives the same file.
+                with gzip.GzipFile("", "wb", 9, temporary, mtime=0) as compressed:
+                    _encode(compressed, chunks)
+            else:
+                _encode(temporary, chunks)
+        except BaseException:
+            Path(temporary.name).unlink()
+            raise
+    try:
+        Path(temporary.name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        Path(temporary.name).replace(target)
+    except OSError:
+        Path(temporary.name).unlink(missing_ok=True)
+        raise
+
+
+def _encode(stream: Any, chunks: Iterable[str]) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    text.writelines(chunks)
+    text.detach()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,118 @@
+"""``dispatch-cli capture``"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dispatch_cli.cli.options import style_for, write
+
+if TYPE_CHECKING:
+    from dispatch_cli.capture.run import Progress
+    from dispatch_cli.capture.write import Format
+
+_BAD_INPUT = 2
+
+
+@click.command("capture")
+@click.option(
+    "--python", metavar="PATH", help="The Python that has PyTorch; by default the one that dispatch-cli runs in."
+)
+@click.option(
+    "--import",
+    "modules",
+    multiple=True,
+    metavar="MODULE",
+    help="Import MODULE besides torch, such as torchvision; give it several times.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE: .yaml, .yml, .json or .json.gz.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("yaml", "json")),
+    help="The format; by default what FILE's name says, and yaml on standard output.",
+)
+def command(python: str | None, modules: tuple[str, ...], output: str | None, format_: str | None) -> None:
+    """Write the state of an importable PyTorch's dispatcher as declarations.
+
+    Everything is asked of the running PyTorch: its key layout, backend fallbacks, every operator with every kernel,
+    Python kernels and higher-order operators. The file loads back to the same state, with PyTorch or without.
+    dispatch-cli need not be installed in the Python that has PyTorch.
+    """
+    file_format = _file_format(output, format_)
+    _check_modules(modules)
+    state = _state(python, modules)
+    for skipped in state["skipped"]:
+        click.echo(f"warning: the operator {skipped['name']!a} is not understood and left out", err=True)
+    from dispatch_cli.capture.write import Format, state_text, write_file
+
+    as_json = format_ == "json" if file_format is None else file_format is not Format.YAML
+    text = state_text(state, as_json)
+    if output is None or file_format is None:
+        write(text, None)
+        return
+    try:
+        write_file(output, file_format, text)
+    except OSError as error:
+        raise _unwritable(output, error.strerror or str(error)) from None
+
+
+def _file_format(output: str | None, format_: str | None) -> Format | None:
+    """What the file's name asks for. Looked at first: a capture takes seconds, and then it would be too late."""
+    if output is None:
+        return None
+    from dispatch_cli.capture.write import Format
+
+    found = Format.of(output)
+    if found is None:
+        endings = ", ".join(each.value for each in Format)
+        raise click.BadParameter(f"{output!r} must end in one of {endings}, .yml", param_hint="'-o'")
+    if format_ is not None and (format_ == "yaml") != (found is Format.YAML):
+        raise click.UsageError(f"--format {format_} contradicts the name of {output}.")
+    if not Path(output).absolute().parent.is_dir():
+        raise _unwritable(output, "there is no such directory")
+    return found
+
+
+def _unwritable(output: str, reason: str) -> click.ClickException:
+    return click.UsageError(f"cannot write {output}: {reason}")
+
+
+def _check_modules(modules: tuple[str, ...]) -> None:
+    for module in modules:
+        if not all(part.isidentifier() for part in module.split(".")):
+            raise click.BadParameter(f"{module!r} is not the name of a module", param_hint="'--import'")
+
+
+def _state(python: str | None, modules: tuple[str, ...]) -> dict[str, Any]:
+    from dispatch_cli.capture.run import run_probe
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        with _progress() as progress:
+            return run_probe(python, modules, progress)
+    except InputError as error:
+        from dispatch_cli.render.problems import problems_text
+
+        style = style_for(sys.stderr, "auto")
+        click.echo(problems_text(error.problems, style), nl=False, err=True, color=style.color)
+        raise click.exceptions.Exit(_BAD_INPUT) from None
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """A progress bar on standard error where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking PyTorch", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,87 @@
+"""Captured states without PyTorch: from recordings, and small ones made by hand; and a reader of documents."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.capture.probe import FORMAT, parse_dump
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.names import OperatorName
+from tests.support import UNIVERSE_OF, load_recording
+
+TORCH_PYTHON = "DISPATCH_CLI_TORCH_PYTHON"
+
+
+def torch_python() -> str:
+    """The Python that has PyTorch; the test is skipped when none is named."""
+    python = os.environ.get(TORCH_PYTHON)
+    if not python:
+        pytest.skip(f"{TORCH_PYTHON} names no Python that has PyTorch")
+    return python
+
+
+def state_of(operators: list[dict[str, Any]], universe: dict[str, Any], **others: Any) -> dict[str, Any]:
+    """A state as the probe writes it, of these operators."""
+    return {
+        "format": FORMAT,
+        "torch": universe["torch"],
+        "git": universe["git"],
+        "build": "cpu",
+        "imported": [],
+        "universe": universe,
+        "operators": [{"tags": [], "python": {}, **operator} for operator in operators],
+        "higher_order_operators": [],
+        "skipped": [],
+        **others,
+    }
+
+
+def universe_data(name: str) -> dict[str, Any]:
+    """The data of an embedded universe."""
+    path = Path(universes.__file__).with_name(f"{name}.json")
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def recorded_state(version: str) -> dict[str, Any]:
+    """The state that a recording shows, as the probe would have written it."""
+    dumps = [texts["dump"] for texts in load_recording(f"{version}.state")["ops"].values()]
+    return state_of([parse_dump(dump) for dump in dumps], universe_data(UNIVERSE_OF[version]))
+
+
+def read_document(document: dict[str, Any]) -> Dispatcher:
+    """Register what a document declares, by the rules of the format; a reader apart from the package's own."""
+    dispatcher = Dispatcher(universes.from_data(document["universe"]))
+    for entry in document["operators"]:
+        if "func" in entry:
+            schema = parse_schema(entry["func"])
+            kind = entry.get("alias_analysis", "FROM_SCHEMA")
+            dispatcher.define(schema, entry["debug"], None if kind == "default" else AliasAnalysisKind[kind])
+            name = schema.name
+        else:
+            name = OperatorName.parse(entry["name"])
+        for keys, kernels in entry.get("dispatch", {}).items():
+            for key in keys.split(", "):
+                for kernel in kernels if isinstance(kernels, list) else [kernels]:
+                    dispatcher.implement(name, key, _kernel(kernel))
+    return dispatcher
+
+
+def _kernel(kernel: dict[str, Any]) -> Kernel:
+    falls_through = kernel.get("fallthrough", False)
+    has_signature = "signature" in kernel
+    return Kernel(
+        debug=kernel["debug"],
+        signature=parse_signature(kernel["signature"]) if has_signature else None,
+        boxed=kernel.get("boxed", True),
+        unboxed=kernel.get("unboxed", has_signature and not falls_through),
+        fallthrough=falls_through,
+    )

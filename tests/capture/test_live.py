@@ -1,0 +1,172 @@
+"""Captures of a live PyTorch: equal each time, complete, and the same state once they are read back."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dispatch_cli import universes
+from dispatch_cli.capture.probe import NAMESPACE
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.engine.run import run
+from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.names import OperatorName
+from tests.capture.support import read_document, torch_python
+
+pytestmark = pytest.mark.live
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+@dataclass(frozen=True)
+class Captured:
+    """Files of two captures, and what PyTorch itself says of every operator: its two dumps."""
+
+    yaml: Path
+    json: Path
+    again: Path
+    live: dict[str, list[str]]
+
+
+def run_python(python: str, *arguments: str, text: str = "") -> str:
+    done = subprocess.run([python, *arguments], input=text, capture_output=True, text=True, check=True, cwd=ROOT)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Captured:
+    python = torch_python()
+    directory = tmp_path_factory.mktemp("captured")
+    first, as_json, again = (directory / name for name in ("a.yaml", "a.json", "again.yaml"))
+    for file in (first, as_json, again):
+        run_python(sys.executable, "-m", "dispatch_cli", "capture", "--python", python, "-o", str(file))
+    # The one thing a capture changes: where PyTorch is installed. That is known here from its own words.
+    site = run_python(python, "-c", "import os, torch; print(os.path.dirname(os.path.dirname(torch.__file__)))").strip()
+    live = json.loads(run_python(python, str(HERE / "live_state.py")))
+    cut = {name: [text.replace(f"{site}/", "site-packages/") for text in texts] for name, texts in live.items()}
+    return Captured(first, as_json, again, cut)
+
+
+def read(file: Path) -> Any:
+    text = file.read_text(encoding="utf-8")
+    return json.loads(text) if file.suffix == ".json" else yaml.load(text, yaml.CSafeLoader)
+
+
+def test_a_second_capture_is_identical(captured: Captured) -> None:
+    assert captured.yaml.read_bytes() == captured.again.read_bytes()
+
+
+def test_both_formats_say_the_same(captured: Captured) -> None:
+    assert read(captured.yaml) == read(captured.json)
+
+
+def test_nothing_of_this_machine_is_in_it(captured: Captured) -> None:
+    text = captured.yaml.read_text(encoding="utf-8")
+    python = Path(torch_python())
+    assert NAMESPACE not in text
+    assert re.findall(r"0x[0-9a-fA-F]{5,}", text) == []
+    for path in (python.parent.parent, python.resolve().parent.parent, Path.home(), ROOT):
+        assert f"{path}/" not in text
+
+
+@pytest.mark.parametrize("how", ["by hand", "yaml", "json"])
+def test_every_dump_is_the_live_one(captured: Captured, how: str) -> None:
+    if how == "by hand":
+        dispatcher = read_document(read(captured.yaml))
+    else:
+        dispatcher = run(load([str(captured.yaml if how == "yaml" else captured.json)])).dispatcher
+    assert sorted(map(str, dispatcher)) == sorted(captured.live)
+    assert len(captured.live) > 3500
+    for name, (registrations, table) in captured.live.items():
+        assert dump_registrations(dispatcher, OperatorName.parse(name)) == registrations
+        assert dump_table(dispatcher, OperatorName.parse(name)) == table
+
+
+def test_live_tables_hold_what_pytorch_holds(captured: Captured) -> None:
+    """Every key with the aliases, in both orders and where they have left slots stale: which kernel each slot runs."""
+    universe = universes.from_data(read(captured.yaml)["universe"])
+    keys = [key for key in universe.ids if key in universe.slot or key in universe.per_backend]
+    befores = [(alias,) for alias in universe.aliases] + [("CompositeImplicitAutograd", "CompositeExplicitAutograd")]
+    histories = [(*before, key) for before in befores for key in keys]
+    histories += [(key, alias) for alias in universe.aliases for key in keys]
+    histories += [*((alias,) for alias in universe.aliases), *itertools.permutations(universe.aliases, 2)]
+    slots = ["Undefined", *universe.aliases["Autograd"], "CPU", "NestedTensorCPU", "FuncTorchBatched", "Functionalize"]
+    asked = {"ids": {**universe.ids, "Undefined": 0}, "slots": slots, "histories": histories}
+    answers = json.loads(run_python(torch_python(), str(HERE / "live_histories.py"), text=json.dumps(asked)))
+    dispatcher = Dispatcher(universe)
+    stale = 0
+    for number, (history, ran) in enumerate(zip(histories, answers, strict=True)):
+        name = OperatorName(f"a::op{number}")
+        for key in history:
+            dispatcher.implement(name, key, Kernel(debug=key))
+        live = dispatcher.operator(name).live
+        expected = [entry.kernel.debug if entry.kernel else None for entry in (live[slot] for slot in slots)]
+        assert [debug if debug in history else None for debug in expected] == ran, history
+        stale += bool(dispatcher.stale_entries(name))
+    assert 100 < stale < len(histories)
+
+
+def test_python_kernels_and_higher_order_operators(captured: Captured) -> None:
+    """What PyTorch's own Python objects hold, counted there without the probe."""
+    found = read(captured.yaml)
+    counts = run_python(
+        torch_python(),
+        "-c",
+        "import torch, torch._ops as o\n"
+        "from torch import _C\n"
+        "kernels = 0\n"
+        "for name in _C._dispatch_get_all_op_names():\n"
+        "    (ns, _, rest) = name.partition('::')\n"
+        "    (base, _, overload) = rest.partition('.')\n"
+        "    kernels += len(getattr(getattr(getattr(torch.ops, ns), base), overload or 'default').py_kernels)\n"
+        "print(kernels, ' '.join(sorted(o._higher_order_ops)))\n",
+    ).split()
+    kernels = [keys.split(", ") for operator in found["operators"] for keys in operator.get("python_dispatch", {})]
+    assert [str(sum(map(len, kernels))), *(operator["name"] for operator in found["higher_order_operators"])] == counts
+    by_name = {operator["name"]: operator for operator in found["higher_order_operators"]}
+    cond = by_name["cond"]
+    assert cond["functionalize"] == "torch._higher_order_ops.cond.cond_func"
+    assert cond["modes"]["FakeTensorMode"] == "torch._higher_order_ops.cond.cond_fake_tensor_mode"
+    assert cond["dispatch"]["CompositeExplicitAutograd"] == "torch._higher_order_ops.cond.cond_op_dense"
+
+
+def test_an_extension_after_import(captured: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operators, kernels, a dangling implementation, tags and a Python kernel of a module of one's own."""
+    (tmp_path / "my_extension.py").write_text(
+        "import torch\n"
+        "library = torch.library.Library('my_ext', 'DEF')\n"
+        "library.define('twice(Tensor x) -> Tensor', tags=(torch.Tag.pt2_compliant_tag,))\n"
+        "library.impl('twice', lambda x: x + x, 'CompositeExplicitAutograd')\n"
+        "other = torch.library.Library('my_other', 'FRAGMENT')\n"
+        "other.impl('nowhere', lambda x: x, 'CPU')\n"
+        "@torch.ops.my_ext.twice.default.py_impl(torch._C.DispatchKey.Meta)\n"
+        "def meta(x):\n"
+        "    return x\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{tmp_path}")
+    out = tmp_path / "a.json"
+    arguments = ("-m", "dispatch_cli", "capture", "--python", torch_python(), "--import", "my_extension")
+    run_python(sys.executable, *arguments, "-o", str(out))
+    text = out.read_text(encoding="utf-8")
+    assert str(tmp_path) not in text
+    found = {entry.get("name", entry.get("func")): entry for entry in json.loads(text)["operators"]}
+    before = {entry.get("name", entry.get("func")) for entry in read(captured.yaml)["operators"]}
+    assert set(found) - before == {"my_ext::twice(Tensor x) -> Tensor", "my_other::nowhere"}
+    twice = found["my_ext::twice(Tensor x) -> Tensor"]
+    assert twice["tags"] == ["pt2_compliant_tag"]
+    assert twice["python_dispatch"] == {"Meta": "my_extension.meta"}
+    assert list(twice["dispatch"]) == ["CompositeExplicitAutograd"]
+    assert list(found["my_other::nowhere"]["dispatch"]) == ["CPU"]

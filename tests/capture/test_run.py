@@ -1,0 +1,178 @@
+"""Running the probe where there is no PyTorch to speak of, and the command around it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dispatch_cli.capture import run
+from dispatch_cli.cli import cli
+from dispatch_cli.model.problem import InputError
+from tests.capture.test_write import small_state
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
+
+
+@pytest.fixture
+def torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a module that stands in for torch."""
+    directory = tmp_path / "modules"
+    directory.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(directory))
+    return directory / "torch.py"
+
+
+def problem_of(**arguments: object) -> tuple[str, str, str | None]:
+    with pytest.raises(InputError) as caught:
+        run.run_probe(sys.executable, **arguments)  # type: ignore[arg-type]
+    (problem,) = caught.value.problems
+    return problem.code, problem.message.replace(sys.executable, "PYTHON"), problem.hint
+
+
+def test_no_torch(torch: Path) -> None:
+    torch.write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')")
+    assert problem_of() == (
+        "no-torch",
+        "PYTHON: this Python has no PyTorch",
+        "name a Python that has it: --python PATH",
+    )
+
+
+def test_torch_that_fails_to_import(torch: Path) -> None:
+    torch.write_text("raise OSError('libcudart.so: cannot open\\nsecond line')")
+    assert problem_of() == (
+        "broken-torch",
+        "PYTHON: PyTorch cannot be imported\nOSError: libcudart.so: cannot open\nsecond line",
+        "see that `import torch` works there, or name another Python: --python PATH",
+    )
+
+
+def test_torch_whose_own_module_is_missing(torch: Path) -> None:
+    torch.write_text("import no_such_module_anywhere")
+    code, message, _ = problem_of()
+    assert code == "broken-torch"
+    assert message.endswith("ModuleNotFoundError: No module named 'no_such_module_anywhere'")
+
+
+def test_torch_that_exits(torch: Path) -> None:
+    torch.write_text("import sys; sys.exit(0)")
+    assert problem_of()[:2] == ("broken-torch", "PYTHON: PyTorch cannot be imported\nSystemExit: 0")
+
+
+def test_something_else_named_torch(torch: Path) -> None:
+    torch.write_text("")
+    assert problem_of()[:2] == ("broken-torch", "PYTHON: the module named torch is not PyTorch")
+
+
+def test_torch_of_another_shape(torch: Path) -> None:
+    torch.write_text("__version__ = '1.0'\n_C = object()")
+    code, message, _ = problem_of()
+    assert code == "unknown-torch"
+    assert message.startswith(
+        "PYTHON: PyTorch 1.0 answers in a way that is not understood; 2.4 is the oldest that is\n"
+    )
+
+
+def test_a_module_that_cannot_be_imported(torch: Path) -> None:
+    torch.write_text("__version__ = '2.4'\n_C = object()")
+    assert problem_of(modules=["no_such_module_anywhere"]) == (
+        "no-module",
+        "PYTHON: the module no_such_module_anywhere cannot be imported\n"
+        "ModuleNotFoundError: No module named 'no_such_module_anywhere'",
+        "see that the module can be imported there once torch is",
+    )
+
+
+@POSIX
+def test_torch_that_crashes(torch: Path) -> None:
+    torch.write_text("import os, sys\nprint('last words', file=sys.stderr, flush=True)\nos.kill(os.getpid(), 9)")
+    assert problem_of()[:2] == (
+        "capture-failed",
+        "PYTHON was ended by SIGKILL while its PyTorch was asked\nlast words",
+    )
+
+
+def test_noise_is_bounded(torch: Path) -> None:
+    torch.write_text("import os, sys\nsys.stderr.write('x' * 3_000_000 + '\\nend\\n')\nsys.stderr.flush()\nos._exit(9)")
+    code, message, _ = problem_of()
+    assert code == "capture-failed"
+    assert message.startswith("PYTHON exited with 9 while its PyTorch was asked\n")
+    assert message.endswith("x\nend")
+    assert len(message) < run.MAX_STDERR + 100
+
+
+def test_a_python_that_is_none() -> None:
+    with pytest.raises(InputError) as caught:
+        run.run_probe("/no/such/python")
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.message) == ("no-python", "/no/such/python is not a Python that can be run")
+
+
+# The command. A shell script stands in for the Python that has PyTorch, and writes what it is given.
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> str:
+    """Answers with the small state, whatever it is asked to run."""
+    answer = tmp_path / "answer.json"
+    answer.write_text(json.dumps(small_state()), encoding="utf-8")
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\necho progress 1 2 >&2\ncp "{answer}" "$2"\n', encoding="utf-8")
+    script.chmod(0o755)
+    return str(script)
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["capture", *arguments])
+
+
+@POSIX
+def test_progress_is_passed_on(python: str) -> None:
+    seen: list[tuple[int, int]] = []
+    assert run.run_probe(python, progress=lambda done, total: seen.append((done, total))) == small_state()
+    assert seen == [(1, 2)]
+
+
+@POSIX
+def test_standard_output_is_yaml_unless_told_otherwise(python: str, tmp_path: Path) -> None:
+    plain = invoke("--python", python)
+    assert plain.exit_code == 0
+    assert plain.stderr == "warning: the operator 'x::\\ny' is not understood and left out\n"
+    as_json = invoke("--python", python, "--format", "json")
+    for name, expected in (("a.yaml", plain.stdout), ("a.yml", plain.stdout), ("a.json", as_json.stdout)):
+        assert invoke("--python", python, "-o", str(tmp_path / name)).stdout == ""
+        assert (tmp_path / name).read_text(encoding="utf-8") == expected
+    assert json.loads(as_json.stdout)["snapshot"] is True
+    assert plain.stdout.startswith("# PyTorch 2.15.0+cu132")
+
+
+@POSIX
+def test_an_answer_of_another_kind(python: str, tmp_path: Path) -> None:
+    for answer in ("[]", "{", '{"format": 0}', "[" * 100_000):
+        (tmp_path / "answer.json").write_text(answer, encoding="utf-8")
+        found = invoke("--python", python)
+        assert found.exit_code == 2
+        assert "error[capture-failed]" in found.stderr
+        assert found.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-o", "a.txt"], "'a.txt' must end in one of .yaml, .json, .json.gz, .yml"),
+        (["-o", "a.json", "--format", "yaml"], "--format yaml contradicts the name of a.json."),
+        (["-o", "/no/such/directory/a.yaml"], "cannot write /no/such/directory/a.yaml: there is no such directory"),
+        (["--import", "os; x"], "'os; x' is not the name of a module"),
+        (["--python", "/no/such/python"], "error[no-python]: /no/such/python is not a Python that can be run"),
+    ],
+)
+def test_mistakes_exit_with_two(arguments: list[str], words: str) -> None:
+    found = invoke(*arguments)
+    assert found.exit_code == 2
+    assert words in found.stderr
+    assert found.stdout == ""

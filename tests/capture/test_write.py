@@ -1,0 +1,315 @@
+"""From a captured state to a file: what is written reads back as what it was."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dispatch_cli.capture.document import MAX_KEYS_TEXT, document
+from dispatch_cli.capture.write import Format, head, json_text, state_text, write_file, yaml_text
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.engine.run import run
+from dispatch_cli.model.names import OperatorName
+from tests.capture.support import read_document, recorded_state, state_of, universe_data
+from tests.support import UNIVERSE_OF, load_recording
+
+
+def kernel(debug: str, signature: str | None = None, flags: str = "boxed") -> dict[str, Any]:
+    words = flags.split()
+    given = {flag: flag in words for flag in ("fallthrough", "boxed", "unboxed")}
+    return {"debug": debug, "signature": signature, **given}
+
+
+def operator(name: str, **fields: Any) -> dict[str, Any]:
+    schema = f"{name}(Tensor a) -> Tensor"
+    return {"name": name, "schema": schema, "debug": "here", "alias_analysis": "FROM_SCHEMA", "kernels": {}, **fields}
+
+
+def from_yaml(text: str) -> Any:
+    return yaml.load(text, yaml.CSafeLoader)
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_recorded_states_survive_both_formats(version: str) -> None:
+    state = recorded_state(version)
+    expected = document(state)
+    yaml_data = from_yaml("".join(state_text(state, as_json=False)))
+    json_data = json.loads("".join(state_text(state, as_json=True)))
+    assert yaml_data == json_data == expected
+    dispatcher = read_document(yaml_data)
+    recorded = load_recording(f"{version}.state")["ops"]
+    assert len(dispatcher) == len(recorded)
+    for name, texts in recorded.items():
+        assert dump_registrations(dispatcher, OperatorName.parse(name)) == texts["dump"]
+        assert dump_table(dispatcher, OperatorName.parse(name)) == texts["table"]
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.json.gz"])
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_recorded_states_load_as_declarations(version: str, name: str, tmp_path: Path) -> None:
+    file = str(tmp_path / name)
+    format_ = Format.of(file)
+    assert format_ is not None
+    write_file(file, format_, state_text(recorded_state(version), format_ is not Format.YAML))
+    state = run(load([file]))
+    recorded = load_recording(f"{version}.state")["ops"]
+    assert sorted(map(str, state.dispatcher)) == sorted(recorded)
+    for operator in state.dispatcher:
+        assert dump_registrations(state.dispatcher, operator) == recorded[str(operator)]["dump"]
+        assert dump_table(state.dispatcher, operator) == recorded[str(operator)]["table"]
+        assert state.dispatcher.stale_entries(operator) == []
+
+
+def small_state() -> dict[str, Any]:
+    plain = kernel("a.cpp:1", "(Tensor _0) -> Tensor _0", "boxed unboxed")
+    kernels = {
+        "CPU": [plain],
+        "Meta": [kernel("b.py:2"), plain],
+        "CUDA": [plain],
+        "AutogradCPU": [kernel("c.cpp:3", None, "fallthrough boxed")],
+        "Tracer": [kernel("d.cpp:4", "() -> ()", "boxed")],
+        "Python": [kernel("e.cpp:5", None, "unboxed")],
+    }
+    operators = [
+        operator(
+            "a::b", kernels=kernels, tags=["core"], python={"Meta": "m.f", "CPU": "m.f"}, alias_analysis="PURE_FUNCTION"
+        ),
+        operator("a::c", alias_analysis="default"),
+        {"name": "a::d", "schema": None, "debug": None, "alias_analysis": None, "kernels": {"CPU": [plain]}},
+    ]
+    higher = {
+        "name": "wrap",
+        "dispatch": {"Autograd": "m.autograd"},
+        "fallthrough": ["BackendSelect", "AutocastCPU"],
+        "modes": {"FakeTensorMode": "m.fake"},
+        "subclasses": {},
+        "transforms": {"Vmap": "m.vmap"},
+        "functionalize": "m.functional",
+        "side_effect": True,
+    }
+    bare: dict[str, Any] = {
+        "name": "bare",
+        "dispatch": {},
+        "modes": {},
+        "subclasses": {},
+        "functionalize": None,
+        "side_effect": False,
+    }
+    skipped = [{"name": "x::\ny", "line": "?"}]
+    return state_of(
+        operators,
+        universe_data("torch-2.15"),
+        higher_order_operators=[higher, {**bare, "fallthrough": []}],
+        imported=["torchvision"],
+        skipped=skipped,
+    )
+
+
+SMALL = """
+operators:
+  - func: a::b(Tensor a) -> Tensor
+    debug: here
+    alias_analysis: PURE_FUNCTION
+    tags: [core]
+    dispatch:
+      CPU, CUDA:
+        debug: a.cpp:1
+        signature: (Tensor _0) -> Tensor _0
+      Meta:
+        - debug: a.cpp:1
+          signature: (Tensor _0) -> Tensor _0
+        - debug: b.py:2
+      AutogradCPU:
+        debug: c.cpp:3
+        fallthrough: true
+      Tracer:
+        debug: d.cpp:4
+        signature: () -> ()
+        unboxed: false
+      Python:
+        debug: e.cpp:5
+        boxed: false
+        unboxed: true
+    python_dispatch:
+      Meta, CPU: m.f
+  - func: a::c(Tensor a) -> Tensor
+    debug: here
+    alias_analysis: default
+  - name: a::d
+    dispatch:
+      CPU:
+        debug: a.cpp:1
+        signature: (Tensor _0) -> Tensor _0
+
+higher_order_operators:
+  - name: wrap
+    dispatch:
+      Autograd: m.autograd
+      BackendSelect, AutocastCPU: fallthrough
+    modes:
+      FakeTensorMode: m.fake
+    functionalize: m.functional
+    side_effect: true
+  - name: bare
+"""
+
+
+def test_the_yaml_reads_well() -> None:
+    text = "".join(state_text(small_state(), as_json=False))
+    assert text.endswith(SMALL)
+    assert text.startswith(
+        "# PyTorch 2.15.0+cu132 (cpu), git d0f2af8b66b20da4baa50644c0cd3f887a2eae2e\n"
+        "# The state of its dispatcher, written by `dispatch-cli capture`.\n"
+        "# Imported besides torch: torchvision\n"
+        "# 3 operators with 8 kernels, 1 of them inactive\n"
+        "# 1 operators without a schema\n"
+        "# 38 backend fallbacks\n"
+        "# 2 kernels of the Python dispatcher\n"
+        "# 2 higher-order operators\n"
+        "# not understood and left out: x::?y\n"
+        "dispatch: 1\n"
+        "snapshot: true\n"
+        "universe:\n"
+        "  format: 1\n"
+        "  name: torch-2.15\n"
+    )
+    assert max(map(len, text.splitlines())) <= 200
+
+
+def test_the_small_state_says_the_same_in_json() -> None:
+    state = small_state()
+    text = "".join(state_text(state, as_json=True))
+    assert json.loads(text) == from_yaml(text) == document(state) == from_yaml("".join(state_text(state, False)))
+
+
+HOSTILE = [
+    "",
+    " ",
+    "no",
+    "NULL",
+    "~",
+    "1",
+    "1e3",
+    "0x1f",
+    "2024-01-01",
+    ".inf",
+    "=",
+    "<<",
+    "- a",
+    "? a",
+    "a: b",
+    "a:",
+    "a #b",
+    "#a",
+    "a ",
+    " a",
+    "!tag",
+    "&anchor",
+    "*alias",
+    "{a}",
+    "[a]",
+    "a, b",
+    "'a'",
+    '"a"',
+    "back\\slash",
+    "%TAG",
+    "@a",
+    "`a`",
+    "|",
+    ">",
+    "a\nb",
+    "a\r\nb",
+    "\ta",
+    "\x00\x07\x1b[31m",
+    "\x7f\x85\x9f",
+    "\u2028\u2029\ufeff\ufffe",
+    "é—ß",
+    "\U0001f600",
+    "---",
+    "...",
+    "(a",
+    "_",
+    "a::b",
+    "a->b",
+    "[bold]a[/bold]",
+]
+
+
+def test_hostile_texts_come_back_as_they_were() -> None:
+    found = {
+        "map": {text: text for text in HOSTILE if text},
+        "list": HOSTILE,
+        "numbers": {text: 1 for text in HOSTILE if text},
+        "operators": [{"func": text, "tags": [text], "dispatch": {"CPU": {"debug": text}}} for text in HOSTILE],
+        "empty": {"a": {}, "b": [], "c": True, "d": False, "e": -1},
+    }
+    assert from_yaml("".join(yaml_text(found))) == found
+    text = "".join(json_text(found))
+    assert json.loads(text) == from_yaml(text) == found
+
+
+def test_plain_texts_stay_without_quotes() -> None:
+    found = {"a": "registered at /x/y.cpp:1", "b": "a::b(Tensor a, *, str c='x') -> (Tensor, Tensor[])"}
+    text = "a: registered at /x/y.cpp:1\nb: a::b(Tensor a, *, str c='x') -> (Tensor, Tensor[])\n"
+    assert "".join(yaml_text(found)) == text
+
+
+def test_groups_of_keys_stay_shorter_than_yaml_allows() -> None:
+    keys = [f"Key{number:03}" for number in range(200)]
+    one = kernel("a.cpp:1")
+    state = state_of([operator("a::b", kernels={key: [one] for key in keys})], universe_data("torch-2.15"))
+    dispatch = document(state)["operators"][0]["dispatch"]
+    assert [key for group in dispatch for key in group.split(", ")] == keys
+    assert max(map(len, dispatch)) <= MAX_KEYS_TEXT
+    assert len(dispatch) == 4
+    assert from_yaml("".join(yaml_text(document(state)))) == document(state)
+
+
+def test_head_has_no_line_of_its_own_making() -> None:
+    lines = head({**small_state(), "torch": "2\n# x", "git": "", "imported": []})
+    assert lines[0] == "PyTorch 2?# x (cpu), git unknown"
+    assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.yaml", Format.YAML),
+        ("A.YML", Format.YAML),
+        ("a.json", Format.JSON),
+        ("a.json.gz", Format.JSON_GZ),
+        ("a.yaml.gz", None),
+        ("a.txt", None),
+        ("yaml", None),
+    ],
+)
+def test_the_ending_decides(name: str, expected: Format | None) -> None:
+    assert Format.of(name) is expected
+
+
+def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "a.json.gz"
+    write_file(str(target), Format.JSON_GZ, ["{", "}\n"])
+    first = target.read_bytes()
+    assert gzip.decompress(first) == b"{}\n"
+    assert first[4:8] == bytes(4)
+    target.chmod(0o640)
+    write_file(str(target), Format.JSON_GZ, ["{}", "\n"])
+    assert target.read_bytes() == first
+    assert target.stat().st_mode & 0o777 == 0o640
+
+    def broken() -> Any:
+        yield "{"
+        raise RuntimeError("no more")
+
+    for format_ in Format:
+        with pytest.raises(RuntimeError, match="no more"):
+            write_file(str(target), format_, broken())
+    assert target.read_bytes() == first
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json.gz"]
