@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher import Dispatcher
     from dispatch_cli.engine.run import State
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.console import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -98,8 +101,11 @@ class Source:
     bases: tuple[str, ...]
 
 
-def load_state(source: Source) -> State:
-    """Load and run what the source options name; exits with 2 and every problem when that fails."""
+def load_state(source: Source, color: str = "auto", annotate: bool = False) -> State:
+    """Load and run what the source options name; exits with 2 and every problem when that fails.
+
+    annotate: the problems go to standard output as well, as GitHub's workflow commands.
+    """
     from dispatch_cli.model.problem import InputError
 
     if not source.files and not source.keys and not source.bases:
@@ -115,11 +121,20 @@ def load_state(source: Source) -> State:
             return api.what_if_state(source.keys, universe=source.universe)
         return api.load_state(source.files, universe=source.universe, bases=source.bases)
     except InputError as error:
-        from dispatch_cli.render.problems import problems_text
+        if annotate:
+            from dispatch_cli.render.github import problems_github
 
-        style = style_for(sys.stderr, "auto")
-        click.echo(problems_text(error.problems, style), nl=False, err=True, color=style.color)
-        raise click.exceptions.Exit(2) from None
+            write(problems_github(error.problems, Path.cwd()), None)
+        raise refuse(error, color) from None
+
+
+def refuse(error: InputError, color: str = "auto") -> click.exceptions.Exit:
+    """Show every problem on standard error; the result, raised, ends the run with exit code 2."""
+    from dispatch_cli.render.problems import problems_text
+
+    style = style_for(sys.stderr, color)
+    click.echo(problems_text(error.problems, style), nl=False, err=True, color=style.color)
+    return click.exceptions.Exit(2)
 
 
 def chosen_operators(dispatcher: Dispatcher, ops: tuple[str, ...]) -> list[OperatorName]:
@@ -146,12 +161,12 @@ def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str
     return select_keys(dispatcher, globs) if globs else None
 
 
-def warn_of_overrides(state: State) -> None:
+def warn_of_overrides(state: State, color: str = "auto") -> None:
     """Say on standard error which registrations took the place of another."""
     if state.overrides:
         from dispatch_cli.render.problems import overrides_text
 
-        style = style_for(sys.stderr, "auto")
+        style = style_for(sys.stderr, color)
         click.echo(overrides_text(state, style), nl=False, err=True, color=style.color)
 
 
@@ -179,20 +194,20 @@ def style_for(stream: Any, color: str, output: str | None = None) -> Style:
 def write(chunks: Iterable[str], output: str | None) -> None:
     """Write an answer to standard output, or whole or not at all to a file."""
     if output is None:
-        try:
-            for chunk in chunks:
-                sys.stdout.write(chunk)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # the reader has gone: end quietly, and keep Python from complaining when it closes the stream
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_to_stdout(chunks)
         return
     import tempfile
 
     target = Path(output)
     try:
         with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="", dir=target.parent, prefix=f".{target.name}.", delete=False
+            "w",
+            encoding="utf-8",
+            errors=_UNENCODABLE,
+            newline="",
+            dir=target.parent,
+            prefix=f".{target.name}.",
+            delete=False,
         ) as file:
             try:
                 file.writelines(chunks)
@@ -204,6 +219,31 @@ def write(chunks: Iterable[str], output: str | None) -> None:
         Path(file.name).replace(target)
     except OSError as error:
         raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
+
+
+_UNENCODABLE = "backslashreplace"
+"""What becomes of characters that the output can not have: file names that are not text, signs in a narrow encoding."""
+
+
+def _write_to_stdout(chunks: Iterable[str]) -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_UNENCODABLE)
+    for chunk in chain(chunks, (None,)):
+        if not _written(chunk):
+            return
+
+
+def _written(chunk: str | None) -> bool:
+    """Write a piece to standard output, or flush; False when its reader has gone, which is no error."""
+    try:
+        sys.stdout.flush() if chunk is None else sys.stdout.write(chunk)
+    except OSError as error:
+        # keep Python from complaining once more when it closes the stream
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return False
+        raise click.UsageError(f"cannot write to standard output: {error.strerror or error}") from None
+    return True
 
 
 def _umask() -> int:

@@ -42,9 +42,9 @@ def command(
     FILEs are applied in order, as one history. Refused registrations are errors; overridden kernels are warned about.
     With --format raw the answer is what torch._C._dispatch_dump prints.
     """
-    state = load_state(source)
+    state = load_state(source, color)
     names = chosen_operators(state.dispatcher, ops)
-    warn_of_overrides(state)
+    warn_of_overrides(state, color)
     write(_render(state, names, format_, style_for(sys.stdout, color, output)), output)
 
 

@@ -37,10 +37,10 @@ MANY = 4
 @click.option("--all", "all_rows", is_flag=True, help="Every slot a row of its own, missing ones too.")
 @click.option(
     "--view",
-    type=click.Choice(("auto", "rows", "summary")),
+    type=click.Choice(("auto", "rows", "grid", "summary")),
     default="auto",
     show_default=True,
-    help=f"Rows of each operator, or one summary row per operator; auto sums up more than {MANY} operators.",
+    help=f"Rows; a grid, functionalities by backends; or one summary row per operator. Auto sums up more than {MANY}.",
 )
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
@@ -58,10 +58,12 @@ def command(
     Neighbouring slots with the same answer are one row; --all unfolds them. JSON and CSV always have every slot.
     With --format raw the answer is what torch._C._dispatch_dump_table prints.
     """
-    state = load_state(source)
+    if view == "grid" and format_ != "text":
+        raise click.UsageError(f"--view grid is for people; --format {format_} has every slot without it.")
+    state = load_state(source, color)
     names = chosen_operators(state.dispatcher, ops)
     slots = chosen_keys(state.dispatcher, key_globs)
-    warn_of_overrides(state)
+    warn_of_overrides(state, color)
     style = style_for(sys.stdout, color, output)
     if format_ == "raw":
         from dispatch_cli.render.raw import raw_tables
@@ -81,6 +83,10 @@ def command(
 
 def _render(state: State, report: TableReport, view: str, all_rows: bool, format_: str, style: Style) -> Iterator[str]:
     autograd_keys = frozenset(state.dispatcher.universe.covered_by("Autograd"))
+    if format_ == "text" and view == "grid":
+        from dispatch_cli.render.grid import grids_text
+
+        return grids_text(report, style, state.dispatcher.universe)
     if format_ == "text":
         from dispatch_cli.render.table import summary_text, table_text
 

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from dispatch_cli.model.problem import Related
@@ -38,16 +39,11 @@ def json_document(head: dict[str, Any], list_name: str, items: Iterable[Any]) ->
 
 
 def csv_text(sheet: Sheet) -> Iterator[str]:
-    """RFC 4180 with a header line; lines end in a line feed."""
-    for row in (sheet.columns, *sheet.rows) if isinstance(sheet.rows, tuple) else _with_header(sheet):
+    """RFC 4180 with a header line; lines end in a line feed. Control characters are spelled out."""
+    for row in chain((sheet.columns,), sheet.rows):
         buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerow(row)
+        csv.writer(buffer, lineterminator="\n").writerow([safe(value) for value in row])
         yield buffer.getvalue()
-
-
-def _with_header(sheet: Sheet) -> Iterator[tuple[str, ...]]:
-    yield sheet.columns
-    yield from sheet.rows
 
 
 def markdown_text(sheet: Sheet) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -70,18 +71,23 @@ def _count(number: int, style: str) -> Text:
     return Text(str(number), style) if number else Text("·", console.DIM)
 
 
-def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
+def heading(table: OperatorTable) -> Iterator[Text]:
+    """What stands above an operator's table, in any view."""
     yield plain(table.schema or f"{table.operator} (no schema: dangling)", console.HEAD)
     if table.span is not None:
         yield plain(f"defined at {table.span}", console.DIM)
     if table.new:
         yield plain("new: the base does not have it", console.WARN)
     yield Text()
+
+
+def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
+    yield from heading(table)
     full = _rows(folded.rows, style, short=False)
     yield full if fits(full, style) else _rows(folded.rows, style, short=True)
     yield from _reasons(table)
     yield from _below(folded)
-    yield from _stale_notes(table)
+    yield from stale_note(table)
 
 
 def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
@@ -146,11 +152,17 @@ def _below(folded: FoldedTable) -> Iterator[RenderableType]:
             yield Text.assemble((head, console.HEAD), (safe(runs_label(runs)), console.DIM))
 
 
-def _stale_notes(table: OperatorTable) -> Iterator[RenderableType]:
-    stale = [row.key for row in table.rows if row.live_kernel is not None]
-    if stale:
+def stale_note(table: OperatorTable) -> Iterator[Text]:
+    """A sentence that says where the live table holds something else."""
+    runs = [
+        tuple(row.key for row in run)
+        for stale, run in groupby(table.rows, key=lambda row: row.live_kernel is not None)
+        if stale
+    ]
+    if runs:
         yield Text()
+        where = safe(", ".join(keys_label(run) for run in runs))
         yield Text.assemble(
             ("Stale", console.BAD),
-            f": a call at {', '.join(stale)} runs what the live table holds, not this; see check-invariants.",
+            f": a call at {where} runs what the live table holds, not this; see check-invariants.",
         )
