@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.run import State
     from dispatch_cli.engine.table import Table, TableEntry
-    from dispatch_cli.model.declarations import Block, Declarations, Kernel, LibraryKind
+    from dispatch_cli.model.declarations import Block, Declarations, LibraryKind
     from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
+    from dispatch_cli.model.kernel import Kernel
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.universe import Universe
@@ -43,9 +44,9 @@ _HOMES = {
     "TableEntry": "engine.table",
     "Block": "model.declarations",
     "Declarations": "model.declarations",
-    "Kernel": "model.declarations",
+    "Kernel": "model.kernel",
     "LibraryKind": "model.declarations",
-    "AliasAnalysisKind": "model.function_schema",
+    "AliasAnalysisKind": "model.alias_analysis",
     "FunctionSchema": "model.function_schema",
     "SchemaError": "model.function_schema",
     "parse_schema": "model.function_schema",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.model.declarations import Kernel
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
 RECORDINGS = Path(__file__).parent / "recordings"

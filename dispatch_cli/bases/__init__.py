@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli import universes
-from dispatch_cli.model.declarations import CapturedOperator, HigherOrderOperator, Kernel
+from dispatch_cli.model.captured import CapturedOperator
+from dispatch_cli.model.declarations import HigherOrderOperator
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from dispatch_cli.bases import DEFAULT_ALIAS_ANALYSIS, MAGIC
 from dispatch_cli.declarations.loader import load
-from dispatch_cli.model.declarations import Declarations, Define, Implement, Kernel
+from dispatch_cli.model.declarations import Declarations, Define, Implement
+from dispatch_cli.model.kernel import Kernel
 
 BLOCK_SIZE = 64
 """Operators per block: enough that compression finds what they share, few enough that one costs little."""

@@ -7,7 +7,8 @@ from dispatch_cli.declarations.fields import Values, expect, is_true, read_recor
 from dispatch_cli.declarations.format import FALLTHROUGH, KERNEL
 from dispatch_cli.declarations.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
-from dispatch_cli.model.declarations import Block, Kernel
+from dispatch_cli.model.declarations import Block
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span
 
 

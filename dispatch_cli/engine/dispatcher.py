@@ -16,7 +16,7 @@ from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, NameHold, Registration
 from dispatch_cli.engine.rules import Step, decide
 from dispatch_cli.engine.table import Plan, Table, TableEntry, entry_for, fallback_name, plan
-from dispatch_cli.model.declarations import Kernel, StateSource
+from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.function_schema import (
     AliasAnalysisKind,
     FunctionSchema,
@@ -24,6 +24,7 @@ from dispatch_cli.model.function_schema import (
     real_types,
     takes_symint,
 )
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe

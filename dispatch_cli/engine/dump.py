@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.registration import Definition
-from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
 

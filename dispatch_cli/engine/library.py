@@ -11,8 +11,9 @@ from typing import NoReturn
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, Handle, Registration
-from dispatch_cli.model.declarations import Block, Kernel, LibraryKind
+from dispatch_cli.model.declarations import Block, LibraryKind
 from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED

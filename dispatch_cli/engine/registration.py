@@ -1,20 +1,25 @@
-"""What is in effect in a dispatcher: definitions, kernels, fallbacks, libraries. Each is its own handle for `drop`."""
+"""What is in effect in a dispatcher: definitions, kernels, fallbacks, libraries. Each is its own handle for `drop`.
+
+They are compared by identity: two registrations of equal content are two registrations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from dispatch_cli.model.declarations import Kernel
-from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.function_schema import FunctionSchema
 
 SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
 """Keys at which PyTorch overrides without a warning: Python meta kernels replace C++ ones, MTIA falls back to CPU."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Registration:
     """A kernel in effect, of an operator or as a backend fallback.
 
@@ -22,11 +27,24 @@ class Registration:
     catch_all: it was registered without a key. overrides: the registration that was active there before it.
     """
 
-    operator: OperatorName | None
-    key: str
-    kernel: Kernel
-    catch_all: bool = False
-    overrides: Registration | None = None
+    __slots__ = ("catch_all", "kernel", "key", "operator", "overrides")
+
+    def __init__(
+        self,
+        operator: OperatorName | None,
+        key: str,
+        kernel: Kernel,
+        catch_all: bool = False,
+        overrides: Registration | None = None,
+    ) -> None:
+        self.operator: Final = operator
+        self.key: Final = key
+        self.kernel: Final = kernel
+        self.catch_all: Final = catch_all
+        self.overrides: Final = overrides
+
+    def __repr__(self) -> str:
+        return f"<{self.operator or 'fallback'} at {self.key}: {self.kernel.debug}>"
 
     @property
     def function(self) -> Hashable:
@@ -41,7 +59,6 @@ class Registration:
         return self.overrides is not None and (self.catch_all or self.key not in SILENT_OVERRIDES)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Definition:
     """A schema in effect.
 
@@ -49,28 +66,46 @@ class Definition:
     debug: where it was registered, as a dump says it.
     """
 
-    operator: OperatorName
-    schema: FunctionSchema
-    debug: str
-    alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA
-    tags: tuple[str, ...] = ()
-    span: Span | None = None
+    __slots__ = ("alias_analysis", "debug", "operator", "schema", "span", "tags")
+
+    def __init__(
+        self,
+        operator: OperatorName,
+        schema: FunctionSchema,
+        debug: str,
+        alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
+        tags: tuple[str, ...] = (),
+        span: Span | None = None,
+    ) -> None:
+        self.operator: Final = operator
+        self.schema: Final = schema
+        self.debug: Final = debug
+        self.alias_analysis: Final = alias_analysis
+        self.tags: Final = tags
+        self.span: Final = span
+
+    def __repr__(self) -> str:
+        return f"<definition of {self.schema}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class NameHold:
     """An operator name kept alive without schema or kernel."""
 
-    operator: OperatorName
+    __slots__ = ("operator",)
+
+    def __init__(self, operator: OperatorName) -> None:
+        self.operator: Final = operator
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class LibraryHold:
     """The one DEF library of a namespace."""
 
-    namespace: str
-    debug: str
-    span: Span | None = None
+    __slots__ = ("debug", "namespace", "span")
+
+    def __init__(self, namespace: str, debug: str, span: Span | None = None) -> None:
+        self.namespace: Final = namespace
+        self.debug: Final = debug
+        self.span: Final = span
 
 
 Handle = Registration | Definition | NameHold | LibraryHold

@@ -6,8 +6,8 @@ Source: ``OperatorEntry::computeDispatchTableEntryWithDebug``. Everything that a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 AUTOGRAD_OTHER = "AutogradOther"
 """The autograd key of the backends that have none of their own; a composite kernel there can be ambiguous."""
@@ -45,8 +45,7 @@ _DUMP_TEXTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Precedence:
+class Precedence(NamedTuple):
     """An alias key's place in the order of rules.
 
     number: the rule's number. fills_undefined: the alias fills the Undefined slot too, which no alias covers.
@@ -82,8 +81,7 @@ FALLBACK_NUMBER = 9
 MISSING_NUMBER = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One thing that could fill a slot.
 
     key: where its kernel is registered; bit: that key's bit among registered keys, 0 where it can not match.
@@ -109,8 +107,7 @@ class Outcome(Enum):
     HAS_BACKEND_KERNEL = "a backend kernel takes precedence"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One rule looked at: its number, what it would have meant, the key it looked at, the outcome.
 
     blockers: bits of the registered keys that decided it (HAS_BACKEND_KERNEL, or AMBIGUOUS fired).
@@ -123,8 +120,7 @@ class Step:
     blockers: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What fills a slot: the rule, its number, and the key whose kernel it is.
 
     source: None where no kernel of the operator is used: ambiguous, fallback, missing.

@@ -8,17 +8,8 @@ from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.library import Library
 from dispatch_cli.engine.refusal import Refused
 from dispatch_cli.engine.registration import Definition, LibraryHold, Registration
-from dispatch_cli.model.declarations import (
-    Block,
-    Declarations,
-    Define,
-    Fallback,
-    Implement,
-    OpenBlock,
-    Settle,
-    StateSource,
-    Step,
-)
+from dispatch_cli.model.captured import StateSource
+from dispatch_cli.model.declarations import Block, Declarations, Define, Fallback, Implement, OpenBlock, Settle, Step
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
 

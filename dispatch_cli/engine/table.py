@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import itemgetter
+from typing import NamedTuple
 
 from dispatch_cli.engine.layout import Layout
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import MISSING, Decision, Rule, decide
-from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.kernel import Kernel
 
 AMBIGUOUS_KERNEL = Kernel(debug="ambiguous_autogradother", function="ambiguous_autogradother")
 """What PyTorch puts at AutogradOther when it can not choose; calling it is an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableEntry:
+class TableEntry(NamedTuple):
     """One slot's answer.
 
     key: the runtime key, or Undefined. decision: rule, number, and the key the kernel is registered at.

@@ -5,15 +5,17 @@ The history is flat and in order: PyTorch runs static initialisers one after the
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
 
 
 class LibraryKind(Enum):
@@ -26,29 +28,6 @@ class LibraryKind(Enum):
 
 RULE_NAMES = ("kernel", "default", "nested", "ambiguous", "math", "autograd", "batched", "fallback", "missing")
 """The rules that a guard can name; the values of `dispatch_cli.engine.rules.Rule`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """One kernel as it is registered.
-
-    debug: the text a dump shows for it; of a kernel declared by name, that name.
-    function: identity of the function behind it. PyTorch takes two registrations of one function for equal;
-        None stands for a function that nothing else registers.
-    signature: the inferred signature, or None (boxed kernels and Python kernels have none).
-    boxed, unboxed, fallthrough: the flags of the dump's brackets.
-    python: the kernel is a Python function.
-    span: where it is declared; None when it does not come from a file.
-    """
-
-    debug: str
-    function: str | None = None
-    signature: FunctionSchema | None = None
-    boxed: bool = True
-    unboxed: bool = False
-    fallthrough: bool = False
-    python: bool = False
-    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,34 +101,6 @@ class Settle:
 
 
 Step = OpenBlock | Define | Implement | Fallback | Settle
-
-
-@dataclass(frozen=True, slots=True)
-class CapturedOperator:
-    """An operator of a captured state: what it has registered, oldest kernel first.
-
-    schema: None when it is dangling. debug: the schema's debug text. kernels: dispatch key and kernel.
-    python_kernels: dispatch key and function name.
-    """
-
-    name: OperatorName
-    schema: FunctionSchema | None
-    debug: str
-    alias_analysis: AliasAnalysisKind | None
-    tags: tuple[str, ...]
-    kernels: tuple[tuple[str, Kernel], ...]
-    python_kernels: tuple[tuple[str, str], ...] = ()
-
-
-class StateSource(Protocol):
-    """A captured state that gives out its operators one at a time."""
-
-    @property
-    def names(self) -> Collection[OperatorName]:
-        """The operators of the state."""
-
-    def operator(self, name: OperatorName) -> CapturedOperator:
-        """One operator; its live table is in order."""
 
 
 @dataclass(frozen=True, slots=True)

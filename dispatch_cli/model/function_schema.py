@@ -6,9 +6,10 @@ This module gathers what others need; the parts are `schema_model` (values and p
 
 from __future__ import annotations
 
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.schema_compare import find_schema_differences, real_types, takes_symint
 from dispatch_cli.model.schema_error import SchemaError
-from dispatch_cli.model.schema_model import AliasAnalysisKind, AliasInfo, Argument, Default, FunctionSchema
+from dispatch_cli.model.schema_model import AliasInfo, Argument, Default, FunctionSchema
 from dispatch_cli.model.schema_parser import parse_operator_name, parse_schema, parse_signature
 from dispatch_cli.model.schema_types import SchemaType, TypeKind
 

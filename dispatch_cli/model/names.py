@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class OperatorName:
+class OperatorName(NamedTuple):
     """An operator's full name, as ``c10::OperatorName`` has it.
 
     name: ``namespace::name``; the namespace may be missing (``foo``), as in PyTorch.

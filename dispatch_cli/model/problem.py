@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatch_cli.model.span import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """A second place that belongs to a problem, such as the registration that came first."""
 
     message: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One located mistake.
 
     code: a stable short name of the kind of mistake, such as ``unknown-field``.

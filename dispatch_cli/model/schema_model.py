@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema_constants import Constant, print_constant, print_quoted
 from dispatch_cli.model.schema_types import SchemaType, TypeKind
-
-
-class AliasAnalysisKind(Enum):
-    """What PyTorch assumes about an operator's aliasing; the value is the name that a dump shows."""
-
-    FROM_SCHEMA = "FROM_SCHEMA"
-    CONSERVATIVE = "CONSERVATIVE"
-    PURE_FUNCTION = "PURE_FUNCTION"
 
 
 @dataclass(frozen=True, slots=True)

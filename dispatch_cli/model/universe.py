@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 UNDEFINED = "Undefined"
 """Slot 0 of every dispatch table; in no key set."""
@@ -16,8 +17,7 @@ CATCH_ALL = "CompositeImplicitAutograd"
 """The alias key where a registration without a dispatch key goes."""
 
 
-@dataclass(frozen=True, slots=True)
-class CoreFallback:
+class CoreFallback(NamedTuple):
     """A backend fallback of PyTorch itself: its key, the dump's debug text, and whether it falls through."""
 
     key: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -25,8 +25,7 @@ PLACE = "dim"
 HEAD = "bold"
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """How a text goes out: width in columns (None where nothing limits it), and whether in colour."""
 
     width: int | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -65,7 +64,7 @@ _INDENT = (0, 0, 0, 4)
 
 
 def _narrower(style: Style) -> Style:
-    return style if style.width is None else replace(style, width=style.width - _INDENT[3])
+    return style if style.width is None else style._replace(width=style.width - _INDENT[3])
 
 
 def _title(finding: Finding, message: str) -> Text:

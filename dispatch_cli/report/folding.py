@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.report.table import TableRow
@@ -11,16 +11,14 @@ from dispatch_cli.report.table import TableRow
 Runs = tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedRow:
+class FoldedRow(NamedTuple):
     """A run of neighbouring rows with one answer; `first` speaks for all of them."""
 
     keys: tuple[str, ...]
     first: TableRow
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedTable:
+class FoldedTable(NamedTuple):
     """rows: in table order. The other slots, as runs of neighbours: where PyTorch's own fallback runs, where it falls
     through, and where there is nothing."""
 

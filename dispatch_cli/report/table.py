@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.run import State
 from dispatch_cli.engine.table import TableEntry
-from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(NamedTuple):
     """What a slot held in the state that the files are laid over."""
 
     rule: Rule
@@ -26,8 +25,7 @@ class Before:
     fallthrough: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One slot.
 
     key: runtime key or Undefined. rule, number: what decided. kernel: its dump text; None when missing.
@@ -51,8 +49,7 @@ class TableRow:
     before: Before | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorTable:
+class OperatorTable(NamedTuple):
     """One operator's rows, in table order, after the key filter. new: there is a base, and it does not have it."""
 
     operator: str
@@ -62,8 +59,7 @@ class OperatorTable:
     new: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorSummary:
+class OperatorSummary(NamedTuple):
     """How many slots of an operator each rule fills, how many are stale, and how many differ from the base."""
 
     operator: str
@@ -73,8 +69,7 @@ class OperatorSummary:
     changed: int
 
 
-@dataclass(frozen=True, slots=True)
-class TableReport:
+class TableReport(NamedTuple):
     """The tables asked for; `tables` and `summaries` compute as they are read, operator by operator."""
 
     universe: str

@@ -12,8 +12,8 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.capture.probe import FORMAT, parse_dump
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.model.declarations import Kernel
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.support import UNIVERSE_OF, load_recording
 

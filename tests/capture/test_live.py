@@ -20,7 +20,7 @@ from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.dump import dump_registrations, dump_table
 from dispatch_cli.engine.run import run
-from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import read_document, torch_python
 

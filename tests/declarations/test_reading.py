@@ -15,13 +15,13 @@ from dispatch_cli.model.declarations import (
     Guard,
     HigherOrderOperator,
     Implement,
-    Kernel,
     LibraryKind,
     OpenBlock,
     PythonKernel,
     Settle,
 )
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from tests.declarations.helpers import read

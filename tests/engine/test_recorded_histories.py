@@ -11,8 +11,9 @@ from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.dump import dump_registrations, dump_table
 from dispatch_cli.engine.library import Library
 from dispatch_cli.engine.refusal import Refused
-from dispatch_cli.model.declarations import Block, Kernel, LibraryKind
+from dispatch_cli.model.declarations import Block, LibraryKind
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 from tests.support import UNIVERSE_OF, load_recording

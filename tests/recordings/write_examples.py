@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dispatch_cli import universes
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.model.declarations import Kernel
+from dispatch_cli.model.kernel import Kernel
 from tests.support import load_recording, replay_dump
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -1,0 +1,32 @@
+"""A kernel as it is registered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.function_schema import FunctionSchema
+
+
+class Kernel(NamedTuple):
+    """One kernel as it is registered.
+
+    debug: the text a dump shows for it; of a kernel declared by name, that name.
+    function: identity of the function behind it. PyTorch takes two registrations of one function for equal;
+        None stands for a function that nothing else registers.
+    signature: the inferred signature, or None (boxed kernels and Python kernels have none).
+    boxed, unboxed, fallthrough: the flags of the dump's brackets.
+    python: the kernel is a Python function.
+    span: where it is declared; None when it does not come from a file.
+    """
+
+    debug: str
+    function: str | None = None
+    signature: FunctionSchema | None = None
+    boxed: bool = True
+    unboxed: bool = False
+    fallthrough: bool = False
+    python: bool = False
+    span: Span | None = None
