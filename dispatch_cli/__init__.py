@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.library import Library
     from dispatch_cli.engine.refusal import Refused
     from dispatch_cli.engine.rules import Rule
-    from dispatch_cli.engine.run import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.engine.table import Table, TableEntry
     from dispatch_cli.model.declarations import Block, Declarations, LibraryKind
     from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
@@ -39,7 +39,7 @@ _HOMES = {
     "Library": "engine.library",
     "Refused": "engine.refusal",
     "Rule": "engine.rules",
-    "State": "engine.run",
+    "State": "engine.state",
     "Table": "engine.table",
     "TableEntry": "engine.table",
     "Block": "model.declarations",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.engine.run import State, run
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.problem import InputError, Problem
 
@@ -17,6 +18,13 @@ def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequ
 
     Errors: InputError with every problem of the files, or with every registration that the dispatcher refuses.
     """
+    if not paths and len(bases) == 1 and universe is None:
+        # nothing to read and nothing to run: the state as it is
+        from dispatch_cli import bases as states
+
+        if bases[0] in states.names():
+            base = states.load(bases[0])
+            return State(Declarations(base.universe, bases=tuple(bases)), Dispatcher(base.universe, base=base), ())
     from dispatch_cli.declarations.loader import load
 
     return run_declarations(load(paths, universe=universe, bases=bases))
@@ -34,6 +42,8 @@ def what_if_state(keys: Sequence[str], *, universe: str | None = None) -> State:
 
 def run_declarations(declarations: Declarations) -> State:
     """Run declarations over the embedded state that they continue, where they do. Errors: InputError."""
+    from dispatch_cli.engine.run import run
+
     if not declarations.bases:
         return run(declarations)
     from dispatch_cli import bases

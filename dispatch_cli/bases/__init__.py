@@ -4,26 +4,29 @@ A state file holds every operator of one PyTorch build. Its head is small and sa
 operator costs its head and one block, not the whole file.
 
 Layout: `MAGIC`; the length of the head, 4 bytes, big-endian; the head, compressed JSON; then the blocks, each
-compressed JSON: a list of operator records. ``python -m dispatch_cli.bases.build`` writes such files from what ``capture`` wrote.
+compressed JSON: a list of operator records. ``python -m dispatch_cli.bases.build`` writes such files from what
+``capture`` wrote.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
-from dispatch_cli.model.captured import CapturedOperator
-from dispatch_cli.model.declarations import HigherOrderOperator
-from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
+from dispatch_cli.model.captured import CapturedOperator, CapturedOutline
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.declarations import HigherOrderOperator
 
 MAGIC = b"dispatch-cli state 1\n"
 SUFFIX = ".state"
@@ -33,8 +36,7 @@ DEFAULT_ALIAS_ANALYSIS = "default"
 _HERE = Path(__file__).parent
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(NamedTuple):
     """What a state is of. kernels: registered kernels, inactive ones too. bytes: size of the file."""
 
     name: str
@@ -88,17 +90,32 @@ class Base:
         fields = ("name", "universe", "torch", "git", "build", "operators", "kernels", "higher_order_operators")
         return Description(**{field: self._head[field] for field in fields}, bytes=self._path.stat().st_size)
 
-    @cached_property
-    def names(self) -> Mapping[OperatorName, int]:
-        """Every operator, and its place in the file."""
-        return {OperatorName.parse(text): index for index, text in enumerate(self._head["names"])}
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of all operators, sorted."""
+        names: list[str] = self._head["names"]
+        return names
 
-    def operator(self, name: OperatorName) -> CapturedOperator:
+    def operator(self, name: str) -> CapturedOperator:
         """One operator. Errors: KeyError when the state has none of that name."""
-        number = self.names[name] // self._head["block_size"]
+        return _operator(name, self._record(name))
+
+    def outline(self, name: str) -> CapturedOutline:
+        """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
+        schema, _, _, _, kernels, _ = self._record(name)
+        # oldest first, so that the last one at a key, the active one, remains
+        active = {key: Kernel(debug, fallthrough="f" in flags) for key, debug, _, flags, _ in kernels}
+        return CapturedOutline(schema, active)
+
+    def _record(self, name: str) -> list[Any]:
+        place = bisect_left(self.names, name)
+        if place == len(self.names) or self.names[place] != name:
+            raise KeyError(name)
+        number = place // self._head["block_size"]
         if number not in self._blocks:
             self._blocks[number] = self._read_block(number)
-        return _operator(name, self._blocks[number][str(name)])
+        record: list[Any] = self._blocks[number][name]
+        return record
 
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
@@ -117,11 +134,13 @@ class Base:
             return json.loads(zlib.decompress(file.read(length)))
 
 
-def _operator(name: OperatorName, record: list[Any]) -> CapturedOperator:
+def _operator(name: str, record: list[Any]) -> CapturedOperator:
+    from dispatch_cli.model.function_schema import parse_schema
+
     schema, debug, alias_analysis, tags, kernels, python_kernels = record
     kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
     return CapturedOperator(
-        name=name,
+        name=OperatorName.parse(name),
         schema=None if schema is None else parse_schema(schema),
         debug=debug,
         alias_analysis=kind,
@@ -132,6 +151,8 @@ def _operator(name: OperatorName, record: list[Any]) -> CapturedOperator:
 
 
 def _kernel(debug: str, signature: str | None, flags: str, python: bool) -> Kernel:
+    from dispatch_cli.model.function_schema import parse_signature
+
     return Kernel(
         debug=debug,
         signature=None if signature is None else parse_signature(signature),
@@ -143,6 +164,8 @@ def _kernel(debug: str, signature: str | None, flags: str, python: bool) -> Kern
 
 
 def _higher_order(record: dict[str, Any]) -> HigherOrderOperator:
+    from dispatch_cli.model.declarations import HigherOrderOperator
+
     return HigherOrderOperator(
         name=record["name"],
         dispatch=tuple(record.get("dispatch", {}).items()),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span

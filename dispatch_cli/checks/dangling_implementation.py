@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 
 MAX_SUGGESTIONS = 20

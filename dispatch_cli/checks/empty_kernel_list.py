@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 
 

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.declarations import Guard
 from dispatch_cli.model.names import OperatorName

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related

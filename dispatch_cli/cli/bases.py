@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +34,7 @@ def _render(descriptions: list[Description], format_: str, style: Style) -> Iter
 
     if format_ == "json":
         head = {"schema_version": 1, "report": "bases"}
-        return json_document(head, "bases", (asdict(one) for one in descriptions))
-    columns = tuple(asdict(descriptions[0])) if descriptions else ()
-    rows = (tuple(str(value) for value in asdict(one).values()) for one in descriptions)
+        return json_document(head, "bases", (one._asdict() for one in descriptions))
+    columns = tuple(descriptions[0]._asdict()) if descriptions else ()
+    rows = (tuple(str(value) for value in one) for one in descriptions)
     return (csv_text if format_ == "csv" else markdown_text)(Sheet(columns, rows))

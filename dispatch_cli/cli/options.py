@@ -16,7 +16,7 @@ import click
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher import Dispatcher
-    from dispatch_cli.engine.run import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.console import Style

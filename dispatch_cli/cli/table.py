@@ -22,7 +22,7 @@ from dispatch_cli.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.run import State
+    from dispatch_cli.engine.state import State
     from dispatch_cli.render.console import Style
     from dispatch_cli.report.table import TableReport
 

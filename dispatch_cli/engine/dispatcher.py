@@ -6,9 +6,9 @@ raises `Refused` with PyTorch's text and leaves everything as it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.layout import Layout, layout_of
 from dispatch_cli.engine.live import Change, StaleEntry
 from dispatch_cli.engine.operator import Operator
@@ -16,18 +16,24 @@ from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, NameHold, Registration
 from dispatch_cli.engine.rules import Step, decide
 from dispatch_cli.engine.table import Plan, Table, TableEntry, entry_for, fallback_name, plan
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.function_schema import (
-    AliasAnalysisKind,
-    FunctionSchema,
-    find_schema_differences,
-    real_types,
-    takes_symint,
-)
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.keyset import DispatchKeySet
+    from dispatch_cli.model.function_schema import FunctionSchema
+
+
+class Outline(NamedTuple):
+    """What a table of an operator needs. schema, span: of the definition, where there is one. active: per key."""
+
+    schema: str | None
+    span: Span | None
+    active: Mapping[str, Registration]
 
 
 class Dispatcher:
@@ -145,7 +151,7 @@ class Dispatcher:
         for registration in registrations:
             self._fallbacks[registration.key] = registration
             self._fallback_bits |= 1 << self.universe.slot[registration.key]
-            self._fallback_texts[fallback_name(registration.key)] = _kernel_text(registration)
+            self._fallback_texts[fallback_name(registration.key)] = _kernel_text(registration.kernel)
             change = self._change(registration, registration, came=True, fallback=True)
             self._fallback_changes.append(change)
         return registrations
@@ -168,17 +174,40 @@ class Dispatcher:
     # asking
 
     def __iter__(self) -> Iterator[OperatorName]:
-        return iter([*self._waiting, *self._operators])
+        return iter([*map(OperatorName.parse, self._waiting), *self._operators])
 
     def __len__(self) -> int:
         return len(self._waiting) + len(self._operators)
 
     def __contains__(self, name: OperatorName) -> bool:
-        return name in self._operators or name in self._waiting
+        return name in self._operators or str(name) in self._waiting
+
+    def names(self) -> list[str]:
+        """The names of all operators, sorted."""
+        return sorted([*self._waiting, *map(str, self._operators)])
 
     def find(self, name: OperatorName) -> Operator | None:
         """The operator of that name, or None."""
-        return self._take_in(name) if name in self._waiting else self._operators.get(name)
+        return self._operators.get(name) or (self._take_in(name) if str(name) in self._waiting else None)
+
+    def is_as_captured(self, name: OperatorName) -> bool:
+        """Whether the operator comes from the base, and nothing that concerns it has happened since."""
+        return str(name) in self._waiting and len(self._fallback_changes) == self._base_fallback_changes
+
+    def outline(self, name: OperatorName) -> Outline:
+        """What a table of the operator needs. Errors: Refused when there is none of that name.
+
+        An operator of the base is not taken in for that.
+        """
+        if self._base is not None and str(name) in self._waiting:
+            captured = self._base.outline(str(name))
+            active = {key: Registration(name, key, kernel) for key, kernel in captured.kernels.items()}
+            return Outline(captured.schema, None, active)
+        operator = self.operator(name)
+        definition = operator.definition
+        if definition is None:
+            return Outline(None, None, operator.active_kernels())
+        return Outline(str(definition.schema), definition.span, operator.active_kernels())
 
     def settle(self, name: OperatorName) -> None:
         """Take the operator's registrations for a snapshot of a running dispatcher: its live table is in order."""
@@ -205,25 +234,33 @@ class Dispatcher:
 
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
-        operator = self.operator(name)
-        return Table(self.layout, self.plan(operator), operator.active_kernels(), self._fallbacks)
+        active = self.outline(name).active
+        return Table(self.layout, self._plan(active), active, self._fallbacks)
 
-    def plan(self, operator: Operator) -> Plan:
-        """The decisions that the operator shares with all that have kernels at the same keys."""
-        return plan(self.layout, operator.registered, self._fallback_bits)
+    def _plan(self, keys: Iterable[str]) -> Plan:
+        """The decisions that an operator shares with all that have kernels at the same keys."""
+        registered, bits = 0, self.layout.registered_bit
+        for key in keys:
+            registered |= bits[key]
+        return plan(self.layout, registered, self._fallback_bits)
 
     def dump_table(self, name: OperatorName) -> str:
         """What ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
 
         An empty text for an unknown operator.
         """
-        operator = self.find(name)
-        if operator is None:
-            return ""
+        kernels: Mapping[str, Kernel]
+        if self._base is not None and str(name) in self._waiting:
+            kernels = self._base.outline(str(name)).kernels
+        else:
+            operator = self._operators.get(name)
+            if operator is None:
+                return ""
+            kernels = {key: registrations[0].kernel for key, registrations in operator.kernels.items()}
         texts = self._fallback_texts.copy()
-        for key, kernels in operator.kernels.items():
-            texts[key] = _kernel_text(kernels[0])
-        return self.plan(operator).dump(texts)
+        for key, kernel in kernels.items():
+            texts[key] = _kernel_text(kernel)
+        return self._plan(kernels).dump(texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[Step, ...]]:
         """One slot of the canonical table, and every rule that was looked at on the way.
@@ -239,7 +276,7 @@ class Dispatcher:
 
     def stale_entries(self, name: OperatorName) -> list[StaleEntry]:
         """Where the live table differs from the canonical one."""
-        return self.operator(name).live.stale()
+        return [] if self.is_as_captured(name) else self.operator(name).live.stale()
 
     def keys_in(self, bits: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
@@ -296,8 +333,8 @@ class Dispatcher:
     def _take_in(self, name: OperatorName) -> Operator:
         """Make a waiting operator of the base a present one."""
         assert self._base is not None, "only a base has operators that wait"
-        del self._waiting[name]
-        captured = self._base.operator(name)
+        del self._waiting[str(name)]
+        captured = self._base.operator(str(name))
         seen = self._base_fallback_changes
         operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes, seen)
         if captured.schema is not None:
@@ -356,9 +393,8 @@ class Dispatcher:
             del self._operators[operator.name]
 
 
-def _kernel_text(registration: Registration) -> str:
+def _kernel_text(kernel: Kernel) -> str:
     """A kernel in a table dump."""
-    kernel = registration.kernel
     return f"fallthrough {kernel.debug}" if kernel.fallthrough else kernel.debug
 
 
@@ -368,6 +404,8 @@ def _check_signature(
     """Refuse a kernel whose inferred signature contradicts the schema."""
     if kernel.signature is None:
         return
+    from dispatch_cli.model.function_schema import find_schema_differences, real_types, takes_symint
+
     symint = takes_symint(kernel.signature)
     difference = find_schema_differences(schema, kernel.signature, symint)
     if difference is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.library import Library
 from dispatch_cli.engine.refusal import Refused
 from dispatch_cli.engine.registration import Definition, LibraryHold, Registration
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import Block, Declarations, Define, Fallback, Implement, OpenBlock, Settle, Step
 from dispatch_cli.model.problem import InputError, Problem, Related
@@ -15,20 +14,6 @@ from dispatch_cli.model.span import Span
 
 Entry = OpenBlock | Define | Implement | Fallback
 """The steps that belong to a block."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A dispatcher after a history.
-
-    overrides: the registrations that took the place of another, in order, where PyTorch warns of it.
-    base: the dispatcher as it was where the files named by the user begin; None when nothing was before them.
-    """
-
-    declarations: Declarations
-    dispatcher: Dispatcher
-    overrides: tuple[Registration, ...]
-    base: Dispatcher | None = None
 
 
 def run(declarations: Declarations, source: StateSource | None = None) -> State:
@@ -39,7 +24,7 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
     dispatcher, overrides = _play(declarations, declarations.steps, source)
     before = declarations.steps[: declarations.inherited_steps]
     base = None
-    if source is not None or before:
+    if (source is not None or before) and len(before) < len(declarations.steps):
         base, _ = _play(declarations, before, source)
     return State(declarations, dispatcher, overrides, base)
 

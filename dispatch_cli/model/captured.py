@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dispatch_cli.model.kernel import Kernel
@@ -28,12 +28,25 @@ class CapturedOperator(NamedTuple):
     python_kernels: tuple[tuple[str, str], ...] = ()
 
 
+class CapturedOutline(NamedTuple):
+    """What a table of a captured operator needs: the schema as text, and the active kernel of each key.
+
+    The kernels have no signatures here, so that nothing has to be parsed.
+    """
+
+    schema: str | None
+    kernels: dict[str, Kernel]
+
+
 class StateSource(Protocol):
     """A captured state that gives out its operators one at a time."""
 
     @property
-    def names(self) -> Collection[OperatorName]:
-        """The operators of the state."""
+    def names(self) -> Sequence[str]:
+        """The names of its operators."""
 
-    def operator(self, name: OperatorName) -> CapturedOperator:
+    def operator(self, name: str) -> CapturedOperator:
         """One operator; its live table is in order."""
+
+    def outline(self, name: str) -> CapturedOutline:
+        """The same operator in outline."""

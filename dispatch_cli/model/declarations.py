@@ -5,9 +5,8 @@ The history is flat and in order: PyTorch runs static initialisers one after the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -30,8 +29,7 @@ RULE_NAMES = ("kernel", "default", "nested", "ambiguous", "math", "autograd", "b
 """The rules that a guard can name; the values of `dispatch_cli.engine.rules.Rule`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A registration block: ``TORCH_LIBRARY(ns, m)`` and its siblings.
 
     namespace: ``_`` in blocks of fallbacks.
@@ -49,8 +47,7 @@ class Block:
     implicit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Define:
+class Define(NamedTuple):
     """``m.def(schema)``.
 
     alias_analysis: None for a legacy definition, which leaves the kind at its default.
@@ -65,8 +62,7 @@ class Define:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Implement:
+class Implement(NamedTuple):
     """``m.impl(name, dispatch_key, kernel)``; dispatch_key None is the catch-all."""
 
     block: Block
@@ -76,8 +72,7 @@ class Implement:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(NamedTuple):
     """``m.fallback(kernel)`` in a block of namespace ``_``."""
 
     block: Block
@@ -86,15 +81,13 @@ class Fallback:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenBlock:
+class OpenBlock(NamedTuple):
     """The block begins; a second DEF block of one namespace is refused here."""
 
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
+class Settle(NamedTuple):
     """The end of a snapshot: the live tables of these operators are in order, whatever the order they came in."""
 
     operators: tuple[OperatorName, ...]
@@ -103,8 +96,7 @@ class Settle:
 Step = OpenBlock | Define | Implement | Fallback | Settle
 
 
-@dataclass(frozen=True, slots=True)
-class PythonKernel:
+class PythonKernel(NamedTuple):
     """A kernel of the Python dispatcher (``py_impl``) for one operator and dispatch key."""
 
     operator: OperatorName
@@ -113,8 +105,7 @@ class PythonKernel:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HigherOrderOperator:
+class HigherOrderOperator(NamedTuple):
     """An operator with Python rules only: per dispatch key, mode type, tensor subclass, and for functionalization."""
 
     name: str
@@ -126,8 +117,7 @@ class HigherOrderOperator:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(NamedTuple):
     """What must hold of the computed tables: at *key* of every operator matching *op*, a rule or a kernel.
 
     op: a glob over operator names. key: a glob over runtime keys.
@@ -144,8 +134,7 @@ class Guard:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Declarations:
+class Declarations(NamedTuple):
     """Everything that one run's files say.
 
     universe: the key layout they all share.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
-from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema_constants import Constant, print_constant, print_quoted
 from dispatch_cli.model.schema_types import SchemaType, TypeKind

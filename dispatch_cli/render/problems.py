@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dispatch_cli.declarations.text import cut_line, cut_start
 from dispatch_cli.engine.registration import Registration
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.console import BAD, DIM, HEAD, WARN, Style, plain, to_text

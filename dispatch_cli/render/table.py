@@ -124,8 +124,8 @@ def _reasons(table: OperatorTable) -> Iterator[RenderableType]:
 def _kernel(folded: FoldedRow, short: bool) -> Text:
     row = folded.first
     if row.kernel is None:
-        return Text("-", console.DIM)
-    if row.core and len(folded.keys) > 1:
+        text = Text("-", console.DIM)
+    elif row.core and len(folded.keys) > 1:
         text = plain("PyTorch's own", console.DIM)
     else:
         text = plain(short_kernel(row.kernel) if short else row.kernel)
@@ -154,14 +154,14 @@ def _below(folded: FoldedTable) -> Iterator[RenderableType]:
 
 def stale_note(table: OperatorTable) -> Iterator[Text]:
     """A sentence that says where the live table holds something else."""
-    runs = [
+    runs = tuple(
         tuple(row.key for row in run)
         for stale, run in groupby(table.rows, key=lambda row: row.live_kernel is not None)
         if stale
-    ]
+    )
     if runs:
         yield Text()
-        where = safe(", ".join(keys_label(run) for run in runs))
+        where = safe(runs_label(runs))
         yield Text.assemble(
             ("Stale", console.BAD),
             f": a call at {where} runs what the live table holds, not this; see check-invariants.",

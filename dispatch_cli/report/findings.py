@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 
 SCHEMA_VERSION = 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.model.names import OperatorName
@@ -15,19 +15,22 @@ def select_operators(dispatcher: Dispatcher, globs: Sequence[str]) -> list[Opera
 
     Case matters. A glob may leave the overload out: ``aten::add`` finds ``aten::add.Tensor`` too.
     """
-    names = sorted(dispatcher, key=str)
-    if not globs:
-        return names
-    return [name for name in names if any(_matches(name, glob) for glob in globs)]
+    names = dispatcher.names()
+    if globs:
+        match = re.compile("|".join(f"(?:{translate(glob)})" for glob in globs)).match
+        names = [name for name in names if match(name) or match(_without_overload(name))]
+    return [OperatorName.parse(name) for name in names]
 
 
-def _matches(name: OperatorName, glob: str) -> bool:
-    return fnmatchcase(str(name), glob) or fnmatchcase(name.name, glob)
+def _without_overload(name: str) -> str:
+    return name[: name.find(".", name.rfind("::") + 1)] if "." in name else name
 
 
 def similar_names(dispatcher: Dispatcher, glob: str) -> list[str]:
     """Up to three operator names that look like *glob*."""
-    return get_close_matches(glob, [str(name) for name in dispatcher], n=3, cutoff=0.7)
+    from difflib import get_close_matches
+
+    return get_close_matches(glob, dispatcher.names(), n=3, cutoff=0.7)
 
 
 def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
@@ -37,4 +40,6 @@ def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
 
 def similar_keys(dispatcher: Dispatcher, glob: str) -> list[str]:
     """Up to three runtime keys that look like *glob*."""
+    from difflib import get_close_matches
+
     return get_close_matches(glob, dispatcher.universe.slots, n=3, cutoff=0.6)

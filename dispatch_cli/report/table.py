@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.run import State
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -91,7 +91,7 @@ def table_report(state: State, names: Iterable[OperatorName], keys: frozenset[st
 
 def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:
     dispatcher = state.dispatcher
-    definition = dispatcher.operator(name).definition
+    outline = dispatcher.outline(name)
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
     before = _changes(state, name)
     rows = tuple(
@@ -99,14 +99,13 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
         for entry in dispatcher.table(name).values()
         if keys is None or entry.key in keys
     )
-    schema = str(definition.schema) if definition else None
     new = state.base is not None and name not in state.base
-    return OperatorTable(str(name), schema, definition.span if definition else None, rows, new)
+    return OperatorTable(str(name), outline.schema, outline.span, rows, new)
 
 
 def _changes(state: State, name: OperatorName) -> dict[str, Before]:
     """The slots in which an operator of the base differs from what it was there."""
-    if state.base is None or name not in state.base:
+    if state.base is None or name not in state.base or state.dispatcher.is_as_captured(name):
         return {}
     changes = {}
     for entry, was in zip(state.dispatcher.table(name).values(), state.base.table(name).values(), strict=True):
@@ -142,10 +141,9 @@ def _row(dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None, be
 
 def _summary(state: State, name: OperatorName) -> OperatorSummary:
     dispatcher = state.dispatcher
-    definition = dispatcher.operator(name).definition
     return OperatorSummary(
         operator=str(name),
-        span=definition.span if definition else None,
+        span=dispatcher.outline(name).span,
         counts=dispatcher.table(name).plan.counts,
         stale=len(dispatcher.stale_entries(name)),
         changed=len(_changes(state, name)),
