@@ -10,7 +10,6 @@ from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
-from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -115,8 +114,10 @@ def _changes(state: State, name: OperatorName) -> dict[str, Before]:
     return changes
 
 
-def _answer(entry: TableEntry) -> tuple[Rule, Kernel | None]:
-    return entry.rule, entry.kernel
+def _answer(entry: TableEntry) -> tuple[object, ...]:
+    """What must be equal for a slot to be as it was; a base in outline knows no signatures and flags."""
+    kernel = entry.kernel
+    return (entry.rule, *(() if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)))
 
 
 def _row(dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None, before: Before | None) -> TableRow:
