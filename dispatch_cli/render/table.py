@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Style, fits, grid, plain, to_text
+from dispatch_cli.render.console import Rows, Style, fits, plain, to_text
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import (
     before_label,
@@ -58,9 +57,9 @@ def summary_text(report: TableReport, style: Style) -> Iterator[str]:
         )
         if any(numbers)
     ]
-    table = grid(["Operator"], style)
+    table = Rows(["Operator"])
     for name, _, _ in columns:
-        table.add_column(name.capitalize(), justify="right", no_wrap=True)
+        table.add_column(name.capitalize(), justify="right")
     for position, summary in enumerate(summaries):
         table.add_row(plain(summary.operator), *(_count(numbers[position], color) for _, numbers, color in columns))
     closing = Text(f"{len(summaries)} operators, {report.universe}; slots by rule", console.DIM)
@@ -83,19 +82,19 @@ def heading(table: OperatorTable) -> Iterator[Text]:
 
 def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
     yield from heading(table)
-    full = _rows(folded.rows, style, short=False)
-    yield full if fits(full, style) else _rows(folded.rows, style, short=True)
+    full = _rows(folded.rows, short=False)
+    yield full if fits(full, style) else _rows(folded.rows, short=True)
     yield from _reasons(table)
     yield from _below(folded)
     yield from stale_note(table)
 
 
-def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
+def _rows(rows: tuple[FoldedRow, ...], short: bool) -> Rows:
     placed = any(row.first.span is not None for row in rows)
     aliased = not short and any(source_label(row.first) for row in rows)
     changed = any(row.first.before is not None for row in rows)
-    optional = (("From", aliased), ("Declared at", placed), ("Before", changed))
-    table = grid(["Key", "Kernel", "Rule", *(header for header, shown in optional if shown)], style)
+    optional = (("From", aliased), ("Declared at", placed), ("Before", changed and not short))
+    table = Rows(["Key", "Kernel", "Rule", *(header for header, shown in optional if shown)])
     for folded in rows:
         row = folded.first
         cells = [
@@ -107,8 +106,8 @@ def _rows(rows: tuple[FoldedRow, ...], style: Style, short: bool) -> Table:
             cells.append(plain(source_label(row), console.ALIAS))
         if placed:
             cells.append(plain(place_label(row.span, short), console.PLACE))
-        if changed:
-            cells.append(plain(before_label(row.before, short) if row.before else "", console.WARN))
+        if changed and not short:
+            cells.append(plain(before_label(row.before) if row.before else "", console.WARN))
         table.add_row(*cells)
     return table
 
@@ -134,6 +133,8 @@ def _kernel(folded: FoldedRow, short: bool) -> Text:
     if row.live_kernel is not None:
         live = safe(short_kernel(row.live_kernel) if short else row.live_kernel) or "nothing"
         text = Text.assemble(text, "\n", (f"stale: live is {live}", console.BAD))
+    if row.before is not None and short:
+        text = Text.assemble(text, "\n", (f"before: {safe(before_label(row.before, short))}", console.WARN))
     return text
 
 
