@@ -3,7 +3,7 @@
 usage: python -m dispatch_cli.bases.build CAPTURE.json[.gz] OUT.state
 
 CAPTURE is what ``dispatch-cli capture -o CAPTURE.json.gz`` writes. The universe that it carries must be the embedded
-one of its version; the state refers to it by name.
+one of its version, so ``dispatch_cli.universes.build`` comes first; the state refers to the universe by name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""New random histories against a live PyTorch of any version, whose universe is read from it first.
+"""New random histories against a live PyTorch of any version, whose universe is captured from it first.
 
 Opt in by naming a Python that has PyTorch in ``DISPATCH_CLI_TORCH_PYTHON``. ``DISPATCH_CLI_LIVE_HISTORIES`` says how
 many histories, ``DISPATCH_CLI_LIVE_SEED`` repeats a run.
@@ -18,14 +18,12 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.universes.build import build
+from dispatch_cli.capture.run import run_probe
 from tests.bindings.histories import differences
 from tests.support import RECORDINGS
 
 PYTHON = os.environ.get("DISPATCH_CLI_TORCH_PYTHON", "")
 COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "3000"))
-PROBING_SEED, PROBING_COUNT = 0, 1500
-"""Histories from which the universe learns which aliases refresh nothing; not those that are then compared."""
 
 RUN = """
 import gc, runpy, sys
@@ -50,11 +48,8 @@ def record(script: str, out: Path, *arguments: str) -> Any:
 @pytest.mark.skipif(not PYTHON, reason="DISPATCH_CLI_TORCH_PYTHON names no Python with PyTorch")
 def test_new_histories_are_as_live_pytorch_has_them(tmp_path: Path) -> None:
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
-    state = record("record.py", tmp_path / "state.json.xz")
-    probing = record("record_sequences.py", tmp_path / "probing.json.xz", str(PROBING_SEED), str(PROBING_COUNT))
-    data = build(state, probing)
-    batched = data["refreshes"]["FuncTorchBatchedDecomposition"]
-    print(f"PyTorch {state['torch']}, seed {seed}, FuncTorchBatchedDecomposition refreshes {batched}")
+    data = run_probe(PYTHON)["universe"]
+    print(f"PyTorch {data['torch']}, seed {seed}")
     histories = record("record_sequences.py", tmp_path / "histories.json.xz", seed, str(COUNT))["histories"]
     assert len(histories) == COUNT
     steps, found = differences(Bindings(universes.from_data(data)), histories)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli import universes
 from dispatch_cli.capture import probe
-from dispatch_cli.universes.build import fallbacks as built_fallbacks
 from tests.support import UNIVERSE_OF, load_recording
 
 
@@ -43,7 +43,8 @@ def test_every_recorded_dump_is_taken_apart_without_loss(version: str) -> None:
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_fallbacks_are_read_off_an_empty_table(version: str) -> None:
     table = load_recording(f"{version}.state")["empty_table"]
-    assert probe.parse_fallbacks(table) == built_fallbacks(table)
+    embedded = universes.load(UNIVERSE_OF[version]).fallbacks
+    assert probe.parse_fallbacks(table) == [fallback._asdict() for fallback in embedded]
 
 
 def test_a_dangling_operator() -> None:
