@@ -11,11 +11,11 @@ compressed JSON: a list of operator records. ``python -m dispatch_cli.bases.buil
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cache, cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
@@ -33,7 +33,7 @@ SUFFIX = ".state"
 DEFAULT_ALIAS_ANALYSIS = "default"
 """How a record says that the kind was left at its default."""
 
-_HERE = Path(__file__).parent
+_HERE = os.path.dirname(__file__)
 
 
 class Description(NamedTuple):
@@ -52,7 +52,7 @@ class Description(NamedTuple):
 
 def names() -> tuple[str, ...]:
     """Names of the embedded states, newest PyTorch first."""
-    found = {path.name.removesuffix(SUFFIX) for path in _HERE.glob(f"*{SUFFIX}")}
+    found = [name.removesuffix(SUFFIX) for name in os.listdir(_HERE) if name.endswith(SUFFIX)]
     return tuple(sorted(found, key=universes.version_of, reverse=True))
 
 
@@ -61,7 +61,7 @@ def load(name: str) -> Base:
     """The embedded state of that name. Errors: KeyError when there is none."""
     if name not in names():
         raise KeyError(name)
-    return Base(_HERE / f"{name}{SUFFIX}")
+    return Base(os.path.join(_HERE, f"{name}{SUFFIX}"))
 
 
 class Base:
@@ -70,10 +70,10 @@ class Base:
     Source of the data: a live PyTorch, by ``capture``.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
-        with path.open("rb") as file:
-            assert file.read(len(MAGIC)) == MAGIC, f"{path.name} is not a state file"
+        with open(path, "rb") as file:
+            assert file.read(len(MAGIC)) == MAGIC, f"{path} is not a state file"
             length = int.from_bytes(file.read(4), "big")
             self._head: dict[str, Any] = json.loads(zlib.decompress(file.read(length)))
             self._start = file.tell()
@@ -88,7 +88,7 @@ class Base:
     def description(self) -> Description:
         """What the state is of."""
         fields = ("name", "universe", "torch", "git", "build", "operators", "kernels", "higher_order_operators")
-        return Description(**{field: self._head[field] for field in fields}, bytes=self._path.stat().st_size)
+        return Description(**{field: self._head[field] for field in fields}, bytes=os.path.getsize(self._path))
 
     @property
     def names(self) -> Sequence[str]:
@@ -129,7 +129,7 @@ class Base:
 
     def _read(self, place: list[int]) -> Any:
         offset, length = place
-        with self._path.open("rb") as file:
+        with open(self._path, "rb") as file:
             file.seek(self._start + offset)
             return json.loads(zlib.decompress(file.read(length)))
 

@@ -6,11 +6,9 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import wraps
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -91,8 +89,7 @@ def output_options(formats: Iterable[str]) -> Callable[[_Command], _Command]:
     return decorate
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """What the source options say."""
 
     files: tuple[str, ...]
@@ -122,6 +119,8 @@ def load_state(source: Source, color: str = "auto", annotate: bool = False) -> S
         return api.load_state(source.files, universe=source.universe, bases=source.bases)
     except InputError as error:
         if annotate:
+            from pathlib import Path
+
             from dispatch_cli.render.github import problems_github
 
             write(problems_github(error.problems, Path.cwd()), None)
@@ -139,14 +138,20 @@ def refuse(error: InputError, color: str = "auto") -> click.exceptions.Exit:
 
 def chosen_operators(dispatcher: Dispatcher, ops: tuple[str, ...]) -> list[OperatorName]:
     """The operators that --op chooses; exits with 2 when a glob chooses none."""
+    from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.selection import select_operators, similar_names
 
+    if not ops:
+        return [OperatorName.parse(name) for name in dispatcher.names()]
+    chosen: set[str] = set()
     for glob in ops:
-        if not select_operators(dispatcher, (glob,)):
+        found = select_operators(dispatcher, glob)
+        if not found:
             close = similar_names(dispatcher, glob)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
-    return select_operators(dispatcher, ops)
+        chosen.update(found)
+    return [OperatorName.parse(name) for name in sorted(chosen)]
 
 
 def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str] | None:
@@ -197,6 +202,7 @@ def write(chunks: Iterable[str], output: str | None) -> None:
         _write_to_stdout(chunks)
         return
     import tempfile
+    from pathlib import Path
 
     target = Path(output)
     try:

@@ -10,7 +10,7 @@ from dispatch_cli.engine.rules import AUTOGRAD_OTHER, PRECEDENCE, Candidate, Rul
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layout:
     """Derived from a universe once, then shared.
 
@@ -20,7 +20,6 @@ class Layout:
     registered_bit: one bit per key, for sets of keys that have a kernel.
     candidates: per slot, what could fill it, in order of precedence.
     alike: groups of slots that have the same candidates but for their own kernels: the candidates, and the slots.
-    affected: per key, the runtime keys whose canonical entry depends on whether a kernel is registered at it.
     """
 
     universe: Universe
@@ -30,7 +29,6 @@ class Layout:
     registered_bit: dict[str, int]
     candidates: tuple[tuple[Candidate, ...], ...]
     alike: tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]
-    affected: dict[str, tuple[str, ...]]
 
     def slots_of(self, registered: int) -> Iterator[int]:
         """The slots that have a kernel of their own, by their bits among registered keys."""
@@ -40,6 +38,19 @@ class Layout:
             slot = self._slot_of_bit.get(lowest)
             if slot is not None:
                 yield slot
+
+    @cached_property
+    def affected(self) -> dict[str, tuple[str, ...]]:
+        """Per key, the runtime keys whose canonical entry depends on whether a kernel is registered at it."""
+        depends_on = []
+        for slot, key in enumerate(self.universe.slots[1:], start=1):
+            bits = 0
+            for candidate in self.candidates[slot]:
+                bits |= candidate.bit | candidate.unless | candidate.ambiguous
+            depends_on.append((key, bits))
+        return {
+            source: tuple(key for key, bits in depends_on if bits & bit) for source, bit in self.registered_bit.items()
+        }
 
     @cached_property
     def _slot_of_bit(self) -> dict[int, int]:
@@ -58,7 +69,8 @@ def layout_of(universe: Universe) -> Layout:
     for key, (functionality, backend) in universe.runtime_parts.items():
         key_bits[key] = functionality_bit[functionality] | (backend_bit[backend] if backend else 0)
     registered_bit = {key: 1 << i for i, key in enumerate(universe.keys_by_id)}
-    candidates = tuple(_candidates(universe, key_bits, registered_bit, key) for key in universe.slots)
+    covered = {alias: frozenset(keys) for alias, keys in universe.aliases.items()}
+    candidates = tuple(_candidates(universe, covered, key_bits, registered_bit, key) for key in universe.slots)
     return Layout(
         universe=universe,
         key_bits=key_bits,
@@ -67,7 +79,6 @@ def layout_of(universe: Universe) -> Layout:
         registered_bit=registered_bit,
         candidates=candidates,
         alike=_alike(candidates),
-        affected=_affected(universe, registered_bit, candidates),
     )
 
 
@@ -80,26 +91,18 @@ def _alike(
     return tuple((others, tuple(slots)) for others, slots in groups.items())
 
 
-def _affected(
-    universe: Universe, registered_bit: dict[str, int], candidates: tuple[tuple[Candidate, ...], ...]
-) -> dict[str, tuple[str, ...]]:
-    depends_on = []
-    for slot, key in enumerate(universe.slots[1:], start=1):
-        bits = 0
-        for candidate in candidates[slot]:
-            bits |= candidate.bit | candidate.unless | candidate.ambiguous
-        depends_on.append((key, bits))
-    return {source: tuple(key for key, bits in depends_on if bits & bit) for source, bit in registered_bit.items()}
-
-
 def _candidates(
-    universe: Universe, key_bits: dict[str, int], registered_bit: dict[str, int], key: str
+    universe: Universe,
+    covered: dict[str, frozenset[str]],
+    key_bits: dict[str, int],
+    registered_bit: dict[str, int],
+    key: str,
 ) -> tuple[Candidate, ...]:
     """What could fill the slot of *key*, in order; an alias that does not cover it is there with no bit to match."""
     found = [Candidate(1, Rule.KERNEL, key, registered_bit.get(key, 0), covers=True)]
     for precedence in PRECEDENCE:
         alias = precedence.alias
-        covers = key in universe.aliases.get(alias, ()) or (key == UNDEFINED and precedence.fills_undefined)
+        covers = key in covered.get(alias, ()) or (key == UNDEFINED and precedence.fills_undefined)
         unless = ambiguous = 0
         if precedence.yields_to_backends and covers:
             unless = _registrable_in(universe.autograd_backends.get(key, ()), key_bits, registered_bit)
@@ -117,6 +120,8 @@ def _registrable_in(keys: tuple[str, ...], key_bits: dict[str, int], registered_
     A kernel may be registered at a functionality's own name; PyTorch's ``has`` then finds it in any set that has the
     functionality.
     """
+    if not keys:
+        return 0
     whole = 0
     for key in keys:
         whole |= key_bits[key]

@@ -8,7 +8,7 @@ the notes in order when somebody asks; most operators are never asked about.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatch_cli.engine.layout import Layout
 from dispatch_cli.engine.registration import Registration
@@ -20,8 +20,7 @@ MAX_PENDING = 256
 """Notes kept before they are replayed in any case, so that a long-lived dispatcher does not hoard them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Change:
+class Change(NamedTuple):
     """A kernel came to, or went from, *key*.
 
     active: the key's active registration after the change, or None. cause: the registration that came or went.
@@ -38,8 +37,7 @@ class Change:
     time: int
 
 
-@dataclass(frozen=True, slots=True)
-class StaleEntry:
+class StaleEntry(NamedTuple):
     """A slot where the live table is behind the canonical one.
 
     cause: the change after which they differed, and differ since.

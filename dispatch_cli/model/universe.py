@@ -25,7 +25,7 @@ class CoreFallback(NamedTuple):
     fallthrough: bool
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Universe:
     """The dispatch keys of one PyTorch version.
 

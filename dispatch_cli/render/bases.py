@@ -8,17 +8,18 @@ from rich.text import Text
 
 from dispatch_cli.bases import Description
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Style, grid, to_text
+from dispatch_cli.render.console import Rows, Style, plain, to_text
 
 
 def bases_text(descriptions: Sequence[Description], style: Style) -> Iterator[str]:
     """One row per state."""
-    table = grid(["Name", "PyTorch"], style)
+    table = Rows(["Name", "PyTorch"])
     for header in ("Operators", "Kernels", "Higher-order", "Size"):
-        table.add_column(header, justify="right", no_wrap=True)
+        table.add_column(header, justify="right")
     for one in descriptions:
         counts = [str(number) for number in (one.operators, one.kernels, one.higher_order_operators)]
-        table.add_row(one.name, one.torch, *counts, f"{one.bytes / 1024:.0f} KiB")
+        cells = (one.name, one.torch, *counts, f"{one.bytes / 1024:.0f} KiB")
+        table.add_row(*map(plain, cells))
     if not descriptions:
         yield to_text([Text("No state is embedded.", console.DIM)], style)
         return

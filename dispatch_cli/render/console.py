@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -34,6 +36,27 @@ class Style(NamedTuple):
 
 def to_text(renderables: Iterable[RenderableType], style: Style) -> str:
     """Render to a string; trailing blanks are taken off each line of a text without colour."""
+    return "".join(_plainly(one, style) or _by_rich(one, style) for one in renderables)
+
+
+def _plainly(renderable: RenderableType, style: Style) -> str | None:
+    """The text of what needs no colour and no wrapping; None for what rich has to render."""
+    if style.color:
+        return None
+    if isinstance(renderable, Text):
+        lines = renderable.plain.split("\n")
+    elif isinstance(renderable, Rows):
+        if not fits(renderable, style):
+            return None
+        lines = [line.plain for line in renderable.lines()]
+    else:
+        return None
+    if style.width is not None and any(cell_len(line) > style.width for line in lines):
+        return None
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _by_rich(renderable: RenderableType, style: Style) -> str:
     buffer = io.StringIO()
     console = Console(
         file=buffer,
@@ -46,8 +69,7 @@ def to_text(renderables: Iterable[RenderableType], style: Style) -> str:
         highlight=False,
         legacy_windows=False,
     )
-    for renderable in renderables:
-        console.print(renderable, soft_wrap=style.width is None and isinstance(renderable, Text))
+    console.print(renderable, soft_wrap=style.width is None)
     text = buffer.getvalue()
     return text if style.color else "\n".join(line.rstrip() for line in text.split("\n"))
 
@@ -57,14 +79,80 @@ def plain(text: str, style: str = "") -> Text:
     return Text(safe(text), style)
 
 
-def grid(headers: Iterable[str], style: Style) -> Table:
-    """An empty table in the house style: no frame, bold heads, cells that wrap rather than lose text."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=HEAD, show_edge=False)
-    for header in headers:
-        table.add_column(header, overflow="fold", no_wrap=style.width is None)
-    return table
+class Rows:
+    """Rows in aligned columns, in the house style: no frame, bold heads.
+
+    They are laid out here where they have room, which is quick for thousands; where they have not, rich wraps their
+    cells, so that no text is lost. indent: columns left free on the left.
+    """
+
+    GAP = 2
+
+    def __init__(self, headers: Iterable[str], indent: int = 0) -> None:
+        self.indent = indent
+        self._headers: list[Text] = []
+        self._justify: list[JustifyMethod] = []
+        self._rows: list[tuple[Text, ...]] = []
+        for header in headers:
+            self.add_column(header)
+
+    def add_column(self, header: str, justify: JustifyMethod = "left") -> None:
+        """A further column; those that are not on the left are never wrapped."""
+        self._headers.append(Text(header, HEAD))
+        self._justify.append(justify)
+
+    def add_row(self, *cells: Text) -> None:
+        """A row, one cell per column; a cell may have several lines."""
+        self._rows.append(cells)
+
+    @property
+    def width(self) -> int:
+        """Columns that the rows take when no cell is wrapped."""
+        return self.indent + sum(self._widths()) + self.GAP * (len(self._headers) - 1)
+
+    def lines(self) -> Iterator[Text]:
+        """The rows as lines, heads first, each cell as wide as its column."""
+        widths = self._widths()
+        for row in (self._headers, *self._rows):
+            for cells in zip_longest(*(_lines(cell) for cell in row), fillvalue=Text()):
+                yield self._line(cells, widths)
+
+    def _line(self, cells: tuple[Text, ...], widths: list[int]) -> Text:
+        line = Text(" " * self.indent)
+        for cell, width, justify in zip(cells, widths, self._justify, strict=True):
+            blanks = " " * (width - cell_len(cell.plain))
+            if justify == "right":
+                line.append(blanks)
+            line.append_text(cell)
+            line.append((blanks if justify == "left" else "") + " " * self.GAP)
+        line.rstrip()
+        return line
+
+    def _widths(self) -> list[int]:
+        columns = zip(self._headers, *self._rows, strict=True)
+        return [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.width <= options.max_width:
+            yield Text("\n").join(self.lines())
+            return
+        table = Table(box=None, padding=(0, self.GAP, 0, 0), pad_edge=False, show_edge=False)
+        for header, justify in zip(self._headers, self._justify, strict=True):
+            table.add_column(header, justify=justify, overflow="fold", no_wrap=justify != "left")
+        for row in self._rows:
+            table.add_row(*row)
+        if not self.indent:
+            yield table
+            return
+        from rich.padding import Padding
+
+        yield Padding(table, (0, 0, 0, self.indent))
 
 
-def fits(table: Table, style: Style) -> bool:
-    """Whether a table has room without wrapping a cell."""
-    return style.width is None or Console(width=UNLIMITED).measure(table).maximum <= style.width
+def _lines(cell: Text) -> list[Text]:
+    return list(cell.split("\n")) if "\n" in cell.plain else [cell]
+
+
+def fits(rows: Rows, style: Style) -> bool:
+    """Whether rows have room without wrapping a cell."""
+    return style.width is None or rows.width <= style.width

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from dispatch_cli.checks.check import Finding, Severity
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Style, fits, grid, plain, to_text
+from dispatch_cli.render.console import Rows, Style, fits, plain, to_text
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import keys_label, short_kernel
 from dispatch_cli.report.findings import FindingsReport, grouped
@@ -40,12 +38,12 @@ def _group(group: list[Finding], style: Style) -> Iterator[RenderableType]:
     common = [pair for pair in first.details if all(pair in finding.details for finding in group)]
     yield from _facts(tuple(common))
     yield Text()
-    full = _group_table(group, common, style, short=False)
-    yield Padding(full if fits(full, _narrower(style)) else _group_table(group, common, style, short=True), _INDENT)
+    full = _group_table(group, common, short=False)
+    yield full if fits(full, style) else _group_table(group, common, short=True)
     yield Text()
 
 
-def _group_table(group: list[Finding], common: list[tuple[str, str]], style: Style, short: bool) -> Table:
+def _group_table(group: list[Finding], common: list[tuple[str, str]], short: bool) -> Rows:
     runs: list[tuple[list[str], tuple[tuple[str, str], ...]]] = []
     for finding in group:
         own = tuple(pair for pair in finding.details if pair not in common)
@@ -53,18 +51,11 @@ def _group_table(group: list[Finding], common: list[tuple[str, str]], style: Sty
             runs[-1][0].append(finding.key or "")
         else:
             runs.append(([finding.key or ""], own))
-    table = grid(["Key", *(name.capitalize() for name, _ in runs[0][1])], style)
+    table = Rows(["Key", *(name.capitalize() for name, _ in runs[0][1])], indent=4)
     for keys, own in runs:
         cells = (plain(short_kernel(value) if short else value) for _, value in own)
         table.add_row(plain(keys_label(tuple(keys), short)), *cells)
     return table
-
-
-_INDENT = (0, 0, 0, 4)
-
-
-def _narrower(style: Style) -> Style:
-    return style if style.width is None else style._replace(width=style.width - _INDENT[3])
 
 
 def _title(finding: Finding, message: str) -> Text:

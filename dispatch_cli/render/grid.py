@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Style, grid, plain, to_text
+from dispatch_cli.render.console import Rows, Style, plain, to_text
 from dispatch_cli.render.table import RULE_STYLES, heading, stale_note
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import reasons, short_kernel
@@ -202,7 +201,7 @@ def _others(rows: Sequence[TableRow], style: Style) -> Iterator[RenderableType]:
 
 def _legend(rows: Sequence[TableRow], style: Style) -> Iterator[RenderableType]:
     """The codes and marks that are used: what each means, how many slots have it, and their kernels."""
-    table = grid(["Code", "Meaning", "Slots", "Kernels"], style)
+    table = Rows(["Code", "Meaning", "Slots", "Kernels"])
     for code in _ORDER:
         having = [row for row in rows if code_of(row) == code]
         if having:
@@ -212,7 +211,7 @@ def _legend(rows: Sequence[TableRow], style: Style) -> Iterator[RenderableType]:
         count = sum(_mark(row) == mark for row in rows)
         if count:
             table.add_row(Text(mark, color), Text(meaning), Text(str(count)), Text())
-    yield table if style.width is None else Padding(table, (0, 0, 0, 0))
+    yield table
 
 
 def _kernels(rows: Sequence[TableRow], style: Style) -> str:

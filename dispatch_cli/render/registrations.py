@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Style, fits, grid, plain, to_text
+from dispatch_cli.render.console import Rows, Style, fits, plain, to_text
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import place_label, short_kernel
 from dispatch_cli.report.registrations import KernelRow, OperatorRegistrations, RegistrationsReport
@@ -24,7 +23,7 @@ def registrations_text(report: RegistrationsReport, style: Style) -> Iterator[st
         kernels += len(operator.kernels)
         overridden += sum(not row.active for row in operator.kernels)
         dangling += operator.schema is None
-    yield to_text([*_fallbacks(report, style), *_higher_order(report, style)], style)
+    yield to_text([*_fallbacks(report), *_higher_order(report)], style)
     parts = [_plural(count, "operator"), _plural(kernels, "kernel")]
     if overridden:
         parts.append(f"{overridden} overridden")
@@ -49,19 +48,19 @@ def _operator(operator: OperatorRegistrations, style: Style) -> Iterator[Rendera
         yield plain("; ".join(facts), console.DIM)
     if operator.kernels:
         yield Text()
-        full = _kernels(operator.kernels, style, short=False)
-        yield full if fits(full, style) else _kernels(operator.kernels, style, short=True)
+        full = _kernels(operator.kernels, short=False)
+        yield full if fits(full, style) else _kernels(operator.kernels, short=True)
     if operator.python_kernels:
         yield Text()
-        table = grid(["Python dispatcher key", "Kernel", "Declared at"], style)
+        table = Rows(["Python dispatcher key", "Kernel", "Declared at"])
         for key, kernel, span in operator.python_kernels:
             table.add_row(plain(key), plain(kernel), plain(place_label(span), console.PLACE))
         yield table
 
 
-def _kernels(rows: tuple[KernelRow, ...], style: Style, short: bool) -> Table:
+def _kernels(rows: tuple[KernelRow, ...], short: bool) -> Rows:
     placed = any(row.span is not None for row in rows)
-    table = grid(["Key", "Kernel", "State", "Fills", *(["Declared at"] if placed else [])], style)
+    table = Rows(["Key", "Kernel", "State", "Fills", *(["Declared at"] if placed else [])])
     for row in rows:
         key = Text.assemble((safe(row.key), console.ALIAS if row.alias else ""), (" [alias]" if row.alias else ""))
         cells = [key, _kernel(row, short), _state(row), _fills(row)]
@@ -90,12 +89,12 @@ def _fills(row: KernelRow) -> Text:
     return Text(f"{row.fills} of {row.covers} keys" if row.alias else _plural(row.fills, "key"))
 
 
-def _fallbacks(report: RegistrationsReport, style: Style) -> Iterator[RenderableType]:
+def _fallbacks(report: RegistrationsReport) -> Iterator[RenderableType]:
     if not report.fallbacks:
         return
     yield Text("Backend fallbacks, for all operators", console.HEAD)
     yield Text()
-    table = grid(["Key", "Kernel", "Declared at"], style)
+    table = Rows(["Key", "Kernel", "Declared at"])
     for row in report.fallbacks:
         kernel = Text.assemble(("fallthrough " if row.fallthrough else "", console.WARN), safe(row.kernel))
         table.add_row(plain(row.key), kernel, plain(place_label(row.span), console.PLACE))
@@ -103,14 +102,14 @@ def _fallbacks(report: RegistrationsReport, style: Style) -> Iterator[Renderable
     yield Text()
 
 
-def _higher_order(report: RegistrationsReport, style: Style) -> Iterator[RenderableType]:
+def _higher_order(report: RegistrationsReport) -> Iterator[RenderableType]:
     for operator in report.higher_order:
         effect = ", with a side effect" if operator.side_effect else ""
         yield plain(f"{operator.name} (higher-order operator{effect})", console.HEAD)
         if operator.span is not None:
             yield plain(f"declared at {operator.span}", console.DIM)
         yield Text()
-        table = grid(["Rule for", "Name", "Kernel"], style)
+        table = Rows(["Rule for", "Name", "Kernel"])
         for kind, name, kernel in operator.rules:
             table.add_row(plain(kind), plain(name or "-"), plain(kernel))
         yield table

@@ -11,6 +11,8 @@ _UNSAFE_IN_LINES = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x09\x0
 
 def safe(text: str) -> str:
     """*text* with control, direction and invisible characters spelled out as escapes such as ``\\x1b``."""
+    if text.isprintable():
+        return text
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
 
 

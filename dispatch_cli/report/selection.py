@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase, translate
 
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.model.names import OperatorName
 
 
-def select_operators(dispatcher: Dispatcher, globs: Sequence[str]) -> list[OperatorName]:
-    """Operators whose name matches any of the globs, sorted; all of them without globs.
+def select_operators(dispatcher: Dispatcher, glob: str) -> list[str]:
+    """Names of the operators that match a glob, sorted.
 
     Case matters. A glob may leave the overload out: ``aten::add`` finds ``aten::add.Tensor`` too.
     """
     names = dispatcher.names()
-    if globs:
-        match = re.compile("|".join(f"(?:{translate(glob)})" for glob in globs)).match
-        names = [name for name in names if match(name) or match(_without_overload(name))]
-    return [OperatorName.parse(name) for name in names]
+    if not any(sign in glob for sign in "*?["):
+        return [name for name in names if name == glob or name.startswith(f"{glob}.")]
+    from fnmatch import translate
+
+    match = re.compile(translate(glob)).match
+    return [name for name in names if match(name) or match(_without_overload(name))]
 
 
 def _without_overload(name: str) -> str:
@@ -35,6 +35,8 @@ def similar_names(dispatcher: Dispatcher, glob: str) -> list[str]:
 
 def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
     """Slots (Undefined among them) whose name matches any of the globs."""
+    from fnmatch import fnmatchcase
+
     return frozenset(key for key in dispatcher.universe.slots if any(fnmatchcase(key, glob) for glob in globs))
 
 

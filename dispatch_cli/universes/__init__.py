@@ -7,10 +7,10 @@ A universe file is JSON (format 1, written by ``python -m dispatch_cli.universes
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, CoreFallback, Universe
@@ -19,7 +19,7 @@ FORMAT = 1
 MAX_BYTES = 4 << 20
 """A universe is some 30 KB; more than this is not one."""
 
-_HERE = Path(__file__).parent
+_HERE = os.path.dirname(__file__)
 
 
 class UniverseError(Exception):
@@ -28,7 +28,7 @@ class UniverseError(Exception):
 
 def names() -> tuple[str, ...]:
     """Names of the embedded universes, newest PyTorch first."""
-    found = [path.stem for path in _HERE.glob("torch-*.json")]
+    found = [name.removesuffix(".json") for name in os.listdir(_HERE) if name.endswith(".json")]
     return tuple(sorted(found, key=version_of, reverse=True))
 
 
@@ -49,6 +49,8 @@ def load(name_or_path: str) -> Universe:
     """
     if name_or_path in names():
         return _embedded(name_or_path)
+    from pathlib import Path
+
     path = Path(name_or_path)
     if not path.is_file():
         raise UniverseError(
@@ -65,7 +67,8 @@ def load(name_or_path: str) -> Universe:
 
 @cache
 def _embedded(name: str) -> Universe:
-    return from_data(json.loads((_HERE / f"{name}.json").read_text(encoding="utf-8")))
+    with open(os.path.join(_HERE, f"{name}.json"), encoding="utf-8") as file:
+        return _universe(json.load(file))
 
 
 def differences(one: Universe, other: Universe) -> list[str]:
@@ -91,6 +94,13 @@ def from_data(data: object) -> Universe:
 
     Errors: UniverseError, naming the field.
     """
+    universe = _universe(data)
+    _check_names(universe)
+    return universe
+
+
+def _universe(data: object) -> Universe:
+    """The universe, each field of the right type."""
     if not isinstance(data, Mapping):
         raise UniverseError("a universe is a mapping of fields")
     if data.get("format") != FORMAT:
@@ -114,9 +124,7 @@ def from_data(data: object) -> Universe:
     unparseable = set(_texts(data.get("unparseable"), "unparseable"))
     values["parseable"] = frozenset(ids) - unparseable
     values["fallbacks"] = tuple(_fallback(entry) for entry in _checked(data, "fallbacks", Sequence))
-    universe = Universe(**values)
-    _check_names(universe)
-    return universe
+    return Universe(**values)
 
 
 def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:

@@ -11,6 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""Both sides may keep their compiled modules, as installed programs do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """seconds: median wall time of a whole process. memory: its median peak resident set, in MiB."""
@@ -22,7 +26,7 @@ class Measured:
 def once(command: Sequence[str]) -> Measured:
     """Run a command to its end; its output is thrown away."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=_ENVIRONMENT)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
