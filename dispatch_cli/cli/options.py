@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dispatch_cli.engine.dispatcher import Dispatcher
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
@@ -201,30 +203,42 @@ def write(chunks: Iterable[str], output: str | None) -> None:
     if output is None:
         _write_to_stdout(chunks)
         return
-    import tempfile
     from pathlib import Path
 
     target = Path(output)
     try:
-        with tempfile.NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            errors=_UNENCODABLE,
-            newline="",
-            dir=target.parent,
-            prefix=f".{target.name}.",
-            delete=False,
-        ) as file:
-            try:
+        if target.exists() and not target.is_file():
+            # a device or a named pipe is written to; a directory is an error
+            with target.open("w", encoding="utf-8", errors=_UNENCODABLE, newline="") as file:
                 file.writelines(chunks)
-            except BaseException:
-                Path(file.name).unlink()
-                raise
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        Path(file.name).chmod(mode)
-        Path(file.name).replace(target)
+        else:
+            _replace(target.resolve(), chunks)
     except OSError as error:
         raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
+
+
+def _replace(target: Path, chunks: Iterable[str]) -> None:
+    """Write beside *target*, then put it in its place with the mode that it has, or that a new file would have."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(
+        "w",
+        encoding="utf-8",
+        errors=_UNENCODABLE,
+        newline="",
+        dir=target.parent,
+        prefix=f".{target.name[:100]}.",
+        delete=False,
+    ) as file:
+        written = type(target)(file.name)
+        try:
+            file.writelines(chunks)
+            file.close()
+            written.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+            written.replace(target)
+        except BaseException:
+            written.unlink(missing_ok=True)
+            raise
 
 
 _UNENCODABLE = "backslashreplace"

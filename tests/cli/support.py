@@ -1,0 +1,93 @@
+"""Ways to run the command line: in this process, as a process of its own, in a terminal."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from dispatch_cli.cli import main
+
+ROOT = Path(__file__).parents[2]
+COLOR_VARIABLES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING")
+COMMAND = (sys.executable, "-m", "dispatch_cli")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+def call(*args: str, stdin: bytes = b"") -> Result:
+    """Run in this process, away from any terminal."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+    source = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
+    code: object = None
+    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "stdin", source):
+        try:
+            main(list(args))
+        except SystemExit as stop:
+            code = stop.code
+    assert isinstance(code, int)
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        buffer = stream.buffer
+        assert isinstance(buffer, io.BytesIO)
+        texts.append(buffer.getvalue().decode())
+    return Result(code, texts[0], texts[1])
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """This process's environment, without what says something about colour, and with *variables*."""
+    kept = {name: value for name, value in os.environ.items() if name not in COLOR_VARIABLES}
+    return {**kept, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT), **variables}
+
+
+def process(*args: str, stdin: bytes = b"", **variables: str) -> Result:
+    """Run as a process of its own, its three streams pipes."""
+    done = subprocess.run(
+        [*COMMAND, *args], input=stdin, capture_output=True, check=False, cwd=ROOT, env=environment(**variables)
+    )
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def in_terminal(columns: int, *args: str, **variables: str) -> Result:
+    """Run with standard output a terminal so many columns wide; standard error is a pipe."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    with subprocess.Popen(
+        [*COMMAND, *args], stdin=slave, stdout=slave, stderr=subprocess.PIPE, cwd=ROOT, env=environment(**variables)
+    ) as running:
+        os.close(slave)
+        out = _read_all(master)
+        assert running.stderr is not None
+        err = running.stderr.read()
+        code = running.wait()
+    return Result(code, out.decode().replace("\r\n", "\n"), err.decode())
+
+
+def _read_all(master: int) -> bytes:
+    pieces = []
+    while True:
+        try:
+            piece = os.read(master, 1 << 16)
+        except OSError:  # Linux reports the end of a terminal as an error
+            piece = b""
+        if not piece:
+            os.close(master)
+            return b"".join(pieces)
+        pieces.append(piece)

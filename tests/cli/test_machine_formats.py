@@ -1,0 +1,344 @@
+"""JSON, CSV, Markdown and raw answers, whole."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import call
+
+DECLARATIONS = """\
+dispatch: 1
+fallbacks: {PrivateUse1: demo_fallback}
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    tags: [core]
+    dispatch:
+      CPU: {kernel: "op_[alias]_*|`cpu`", signature: "(Tensor x) -> Tensor"}
+      CompositeExplicitAutograd: op_default
+      AutogradCPU: fallthrough
+    python_dispatch: {CPU: op_python}
+  - name: demo::lost
+    dispatch: {CPU: lost_cpu}
+higher_order_operators:
+  - {name: hop, dispatch: {CPU: hop_cpu}, modes: {FakeTensorMode: hop_fake}, side_effect: true}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(DECLARATIONS, encoding="utf-8")
+    return "a.yaml"
+
+
+def place(line: int, column: int) -> dict[str, object]:
+    return {"file": "a.yaml", "line": line, "column": column}
+
+
+def test_register_json(file: str) -> None:
+    result = call("register", file, "--format", "json")
+    assert (result.code, result.err) == (0, "")
+    kernel = {"active": True, "python": False}
+    assert json.loads(result.out) == {
+        "schema_version": 1,
+        "report": "registrations",
+        "universe": "torch-2.15",
+        "core_fallbacks": 38,
+        "fallbacks": [
+            {"key": "PrivateUse1", "kernel": "demo_fallback", "fallthrough": False, "declared_at": place(2, 26)}
+        ],
+        "higher_order_operators": [
+            {
+                "name": "hop",
+                "rules": [
+                    {"kind": "dispatch", "name": "CPU", "kernel": "hop_cpu"},
+                    {"kind": "mode", "name": "FakeTensorMode", "kernel": "hop_fake"},
+                ],
+                "side_effect": True,
+                "declared_at": place(14, 5),
+            }
+        ],
+        "operators": [
+            {
+                "operator": "demo::lost",
+                "schema": None,
+                "debug": None,
+                "alias_analysis": None,
+                "tags": [],
+                "declared_at": None,
+                "kernels": [
+                    {
+                        **kernel,
+                        "key": "CPU",
+                        "alias": False,
+                        "kernel": "lost_cpu",
+                        "fills": 1,
+                        "covers": 1,
+                        "signature": None,
+                        "flags": ["boxed"],
+                        "declared_at": place(12, 21),
+                    }
+                ],
+                "python_kernels": [],
+            },
+            {
+                "operator": "demo::op",
+                "schema": "demo::op(Tensor x) -> Tensor",
+                "debug": "registered at a.yaml:4",
+                "alias_analysis": "FROM_SCHEMA",
+                "tags": ["core"],
+                "declared_at": place(4, 11),
+                "kernels": [
+                    {
+                        **kernel,
+                        "key": "CPU",
+                        "alias": False,
+                        "kernel": "op_[alias]_*|`cpu`",
+                        "fills": 1,
+                        "covers": 1,
+                        "signature": "(Tensor x) -> Tensor",
+                        "flags": ["boxed", "unboxed"],
+                        "declared_at": place(7, 12),
+                    },
+                    {
+                        **kernel,
+                        "key": "AutogradCPU",
+                        "alias": False,
+                        "kernel": "registered at a.yaml:4",
+                        "fills": 1,
+                        "covers": 1,
+                        "signature": None,
+                        "flags": ["fallthrough", "boxed"],
+                        "declared_at": place(9, 20),
+                    },
+                    {
+                        **kernel,
+                        "key": "CompositeExplicitAutograd",
+                        "alias": True,
+                        "kernel": "op_default",
+                        "fills": 69,
+                        "covers": 69,
+                        "signature": None,
+                        "flags": ["boxed"],
+                        "declared_at": place(8, 34),
+                    },
+                ],
+                "python_kernels": [{"key": "CPU", "kernel": "op_python", "declared_at": place(10, 23)}],
+            },
+        ],
+    }
+
+
+def test_register_csv(file: str) -> None:
+    assert call("register", file, "--format", "csv").out == (
+        "operator,key,alias,kernel,state,fills,signature,flags,declared_at\n"
+        "demo::lost,CPU,false,lost_cpu,active,1,,boxed,a.yaml:12:21\n"
+        "demo::op,CPU,false,op_[alias]_*|`cpu`,active,1,(Tensor x) -> Tensor,boxed unboxed,a.yaml:7:12\n"
+        "demo::op,AutogradCPU,false,registered at a.yaml:4,active,1,,fallthrough boxed,a.yaml:9:20\n"
+        "demo::op,CompositeExplicitAutograd,true,op_default,active,69,,boxed,a.yaml:8:34\n"
+    )
+
+
+def test_register_raw(file: str) -> None:
+    assert call("register", file, "--format", "raw").out == (
+        "name: demo::lost\n"
+        "schema: (none)\n"
+        "CPU: lost_cpu :: (none) [ boxed ]\n"
+        "\n"
+        "name: demo::op\n"
+        "schema: demo::op(Tensor x) -> Tensor\n"
+        "debug: registered at a.yaml:4\n"
+        "alias analysis kind: FROM_SCHEMA\n"
+        "CPU: op_[alias]_*|`cpu` :: (Tensor x) -> Tensor [ boxed unboxed ]\n"
+        "AutogradCPU: registered at a.yaml:4 :: (none) [ fallthrough boxed ]\n"
+        "CompositeExplicitAutograd[alias]: op_default :: (none) [ boxed ]\n"
+    )
+
+
+def test_table_json(file: str) -> None:
+    result = call("table", file, "--op", "demo::op", "--key", "*CPU", "--key", "PrivateUse1", "--format", "json")
+    document = json.loads(result.out)
+    entries = document["operators"][0].pop("entries")
+    assert document == {
+        "schema_version": 1,
+        "report": "table",
+        "universe": "torch-2.15",
+        "operators": [{"operator": "demo::op", "schema": "demo::op(Tensor x) -> Tensor", "declared_at": place(4, 11)}],
+    }
+    assert [entry["key"] for entry in entries] == [
+        *("CPU", "PrivateUse1", "QuantizedCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU"),
+        *("AutogradCPU", "AutocastCPU"),
+    ]
+    fixed = {"blockers": [], "core_fallback": False, "stale": False, "before": None, "fallthrough": False}
+    cpu = "op_[alias]_*|`cpu`"
+    assert entries[0] == {
+        **fixed,
+        "key": "CPU",
+        "rule": "kernel",
+        "rule_number": 1,
+        "kernel": cpu,
+        "source": "CPU",
+        "declared_at": place(7, 12),
+        "live_kernel": cpu,
+    }
+    assert entries[1] == {
+        **fixed,
+        "key": "PrivateUse1",
+        "rule": "default",
+        "rule_number": 3,
+        "kernel": "op_default",
+        "source": "CompositeExplicitAutograd",
+        "declared_at": place(8, 34),
+        "live_kernel": "op_default",
+    }
+    assert entries[6] == {
+        **fixed,
+        "key": "NestedTensorCPU",
+        "rule": "missing",
+        "rule_number": 10,
+        "kernel": None,
+        "source": None,
+        "declared_at": None,
+        "live_kernel": None,
+    }
+    assert entries[7] == {
+        **fixed,
+        "key": "AutogradCPU",
+        "rule": "kernel",
+        "rule_number": 1,
+        "kernel": "registered at a.yaml:4",
+        "fallthrough": True,
+        "source": "AutogradCPU",
+        "declared_at": place(9, 20),
+        "live_kernel": "registered at a.yaml:4",
+    }
+    assert (entries[8]["rule"], entries[8]["core_fallback"], entries[8]["fallthrough"]) == ("fallback", True, True)
+
+
+def test_table_json_says_what_is_stale_and_what_the_base_had() -> None:
+    result = call("table", "examples/stale.yaml", "--op", "stale::quantized", "--format", "json")
+    entries = json.loads(result.out)["operators"][0]["entries"]
+    assert len(entries) == 137
+    assert [(entry["key"], entry["kernel"], entry["live_kernel"]) for entry in entries if entry["stale"]] == [
+        ("AutogradOther", "ambiguous_autogradother", "quantized_math")
+    ]
+    result = call("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype", "--format", "json")
+    entries = json.loads(result.out)["operators"][0]["entries"]
+    before = [(entry["key"], entry["rule"], entry["before"]) for entry in entries if entry["before"]]
+    was = {
+        "rule": "math",
+        "kernel": (
+            "registered at /__w/pytorch/pytorch/build/aten/src/ATen/RegisterCompositeImplicitAutograd_0.cpp:9860"
+        ),
+        "fallthrough": False,
+    }
+    assert before == [("PrivateUse1", "kernel", was), ("AutogradPrivateUse1", "fallback", was)]
+
+
+def test_table_csv_has_every_slot(file: str) -> None:
+    rows = list(csv.DictReader(io.StringIO(call("table", file, "--format", "csv").out)))
+    assert len(rows) == 2 * 137
+    assert rows[138] == {
+        "operator": "demo::op",
+        "key": "CPU",
+        "rule": "kernel",
+        "rule_number": "1",
+        "kernel": "op_[alias]_*|`cpu`",
+        "fallthrough": "false",
+        "source": "CPU",
+        "blockers": "",
+        "declared_at": "a.yaml:7:12",
+        "live_kernel": "op_[alias]_*|`cpu`",
+        "before": "",
+    }
+
+
+def test_table_markdown(file: str) -> None:
+    answer = call("table", file, "--op", "demo::op", "--key", "CPU", "--key", "AutogradCPU", "--format", "markdown")
+    assert answer.out == (
+        "| Operator | Key | Kernel | Rule | From | Why | Declared at | Before |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        "| demo::op | CPU | op\\_\\[alias\\]\\_\\*\\|\\`cpu\\` | kernel |  |  | a.yaml:7:12 |  |\n"
+        "| demo::op | AutogradCPU | fallthrough registered at a.yaml:4 | kernel |  |  | a.yaml:9:20 |  |\n"
+    )
+
+
+def test_table_summary(file: str) -> None:
+    result = call("table", file, "--view", "summary", "--format", "json")
+    slots = {"kernel": 1, "default": 0, "nested": 0, "ambiguous": 0, "math": 0, "autograd": 0, "batched": 0}
+    document = json.loads(result.out)
+    assert (document["schema_version"], document["report"]) == (1, "table-summary")
+    assert document["operators"][0] == {
+        "operator": "demo::lost",
+        "declared_at": None,
+        "slots": {**slots, "fallback": 39, "missing": 97},
+        "stale": 0,
+        "changed": 0,
+    }
+    assert call("table", file, "--view", "summary", "--format", "csv").out.splitlines()[1] == (
+        "demo::lost,1,0,0,0,0,0,0,39,97,0,0,"
+    )
+
+
+def test_findings_json(file: str) -> None:
+    result = call("check-invariants", file, "--format", "json")
+    assert (result.code, result.err) == (1, "")
+    assert json.loads(result.out) == {
+        "schema_version": 1,
+        "report": "findings",
+        "universe": "torch-2.15",
+        "operators": 2,
+        "checks": [
+            {"id": "schema-name", "title": "schema and operator name agree"},
+            {"id": "undefined-registration", "title": "nothing is registered at Undefined"},
+            {"id": "empty-kernel-list", "title": "a key without kernels has no list"},
+            {"id": "dangling-implementation", "title": "every operator with kernels has a schema"},
+            {"id": "stale-live-table", "title": "the live table equals the canonical one"},
+            {"id": "guard", "title": "the guards of the declarations hold"},
+        ],
+        "findings": [
+            {
+                "check": "dangling-implementation",
+                "severity": "error",
+                "message": "demo::lost has kernels at CPU, but nothing defines it",
+                "operator": "demo::lost",
+                "key": None,
+                "details": {"keys": "CPU"},
+                "place": place(12, 21),
+                "related": [],
+            }
+        ],
+    }
+
+
+def test_findings_csv_and_markdown(file: str) -> None:
+    message = "demo::lost has kernels at CPU, but nothing defines it"
+    assert call("check-invariants", file, "--format", "csv").out == (
+        "check,severity,operator,key,message,place\n"
+        f'dangling-implementation,error,demo::lost,,"{message}",a.yaml:12:21\n'
+    )
+    assert call("check-invariants", file, "--format", "markdown").out.splitlines()[2] == (
+        f"| dangling-implementation | error | demo::lost |  | {message} | a.yaml:12:21 |"
+    )
+
+
+def test_findings_raw() -> None:
+    result = call("check-invariants", "examples/stale.yaml", "--op", "stale::quantized", "--format", "raw")
+    registrations = call("register", "examples/stale.yaml", "--op", "stale::quantized", "--format", "raw").out
+    table = call("table", "examples/stale.yaml", "--op", "stale::quantized", "--format", "raw").out
+    assert result.code == 1
+    assert result.out == (f"Canonical state\n~~~~~~~~~~~\n{registrations}\n\nComputed table:\n~~~~~~~~~~~\n{table}")
+
+
+def test_nothing_found_in_every_format() -> None:
+    source = ("examples/custom_library.yaml",)
+    for format_ in ("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"):
+        result = call("check-invariants", *source, "--format", format_)
+        assert (result.code, result.err) == (0, "")
+    assert call("check-invariants", *source, "--format", "github").out == ""
+    assert call("check-invariants", *source, "--format", "raw").out == ""

@@ -1,0 +1,176 @@
+"""Where the answer goes: -o, standard input, terminals, colour."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import call, in_terminal, process
+
+TABLE = ("table", "examples/ambiguous.yaml", "--key", "CPU")
+ESCAPE = "\x1b["
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_gets_what_a_pipe_would(tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    result = call(*TABLE, "-o", str(target))
+    assert (result.code, result.out, result.err) == (0, "", "")
+    assert target.read_text(encoding="utf-8") == call(*TABLE).out
+    assert names_in(tmp_path) == ["out.txt"]
+
+
+def test_findings_set_the_exit_code_of_a_run_that_writes_a_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.sarif"
+    args = ("check-invariants", "examples/stale.yaml", "--format", "sarif")
+    assert call(*args, "-o", str(target)).code == 1
+    assert target.read_text(encoding="utf-8") == call(*args).out
+
+
+def test_nothing_is_written_when_the_input_is_bad(tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    target.write_text("as it was", encoding="utf-8")
+    for format_ in ("text", "json", "sarif", "github", "junit"):
+        result = call("check-invariants", "examples/broken.yaml", "--format", format_, "-o", str(target))
+        assert (result.code, result.out) == (2, "")
+    assert target.read_text(encoding="utf-8") == "as it was"
+    assert names_in(tmp_path) == ["out.txt"]
+
+
+def test_nothing_is_left_of_a_run_that_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dispatch_cli.report import table
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("halfway")
+
+    target = tmp_path / "out.txt"
+    target.write_text("as it was", encoding="utf-8")
+    monkeypatch.setattr(table, "_operator_table", fail)
+    assert call(*TABLE, "--format", "json", "-o", str(target)).code == 3
+    assert target.read_text(encoding="utf-8") == "as it was"
+    assert names_in(tmp_path) == ["out.txt"]
+
+
+def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
+    target = tmp_path / "out.txt"
+    target.touch(mode=0o640)
+    target.chmod(0o640)
+    assert call(*TABLE, "-o", str(target)).code == 0
+    assert target.stat().st_mode & 0o777 == 0o640
+    mask = os.umask(0o027)
+    try:
+        assert call(*TABLE, "-o", str(tmp_path / "new.txt")).code == 0
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "new.txt").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "real.txt").touch()
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    assert call(*TABLE, "-o", str(tmp_path / "link.txt")).code == 0
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text(encoding="utf-8") == call(*TABLE).out
+
+
+def test_devices_and_pipes_can_be_written_to() -> None:
+    assert process(*TABLE, "-o", "/dev/stdout").out == call(*TABLE).out
+    assert call(*TABLE, "-o", "/dev/null").code == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    for target in (tmp_path / "nowhere" / "out.txt", tmp_path):
+        result = call(*TABLE, "-o", str(target))
+        assert (result.code, result.out) == (2, "")
+        assert f"Error: cannot write {target}: " in result.err
+
+
+def test_standard_input() -> None:
+    text = Path("examples/ambiguous.yaml").read_bytes()
+    result = call("table", "-", "--key", "CPU", stdin=text)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == call(*TABLE).out.replace("examples/ambiguous.yaml:", "-:")
+    assert process("table", "-", "--key", "CPU", stdin=text).out == result.out
+
+
+def test_mistakes_on_standard_input() -> None:
+    result = call("table", "-", stdin=b"dispatch: 1\nfoo: 1\n")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("-:2:1: error[unknown-field]: a declaration file has no field 'foo'\n  2 | foo: 1\n")
+
+
+def test_colour_in_a_terminal() -> None:
+    colored = in_terminal(80, *TABLE)
+    plain = in_terminal(80, *TABLE, NO_COLOR="1")
+    assert ESCAPE in colored.out
+    assert ESCAPE not in plain.out
+    without = re.sub(r"\x1b\[[0-9;]*m", "", colored.out)
+    assert [line.rstrip() for line in without.splitlines()] == plain.out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "expected"),
+    [
+        ({"NO_COLOR": ""}, (), True),
+        ({"TERM": "dumb"}, (), False),
+        ({"TERM": "dumb", "FORCE_COLOR": "1"}, (), True),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, (), False),
+        ({}, ("--color", "never"), False),
+        ({"FORCE_COLOR": "1"}, ("--color", "never"), False),
+        ({"NO_COLOR": "1"}, ("--color", "always"), True),
+        ({"TERM": "dumb"}, ("--color", "always"), True),
+    ],
+)
+def test_who_decides_on_colour_in_a_terminal(
+    variables: dict[str, str], options: tuple[str, ...], expected: bool
+) -> None:
+    assert (ESCAPE in in_terminal(80, *TABLE, *options, **variables).out) is expected
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "expected"),
+    [
+        ({}, (), False),
+        ({"FORCE_COLOR": ""}, (), False),
+        ({"FORCE_COLOR": "1"}, (), True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, (), False),
+        ({}, ("--color", "always"), True),
+        ({"FORCE_COLOR": "1"}, ("--color", "never"), False),
+    ],
+)
+def test_who_decides_on_colour_in_a_pipe(
+    variables: dict[str, str], options: tuple[str, ...], expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert (ESCAPE in call(*TABLE, *options).out) is expected
+    assert (ESCAPE in call("table", "examples/broken.yaml", *options).err) is expected
+
+
+@pytest.mark.parametrize("format_", ["json", "csv", "markdown", "raw"])
+def test_machine_formats_have_no_colour_and_no_width(format_: str) -> None:
+    args = ("table", "examples/ambiguous.yaml", "--format", format_)
+    assert in_terminal(40, *args, FORCE_COLOR="1").out == call(*args).out
+    assert call(*args, "--color", "always").out == call(*args).out
+
+
+@pytest.mark.parametrize("format_", ["sarif", "github", "junit"])
+def test_reports_for_ci_have_no_colour_and_no_width(format_: str) -> None:
+    args = ("check-invariants", "examples/stale.yaml", "--format", format_)
+    assert in_terminal(40, *args, FORCE_COLOR="1").out == call(*args).out
+
+
+def test_colour_goes_into_a_file_only_when_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "out.txt"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert call(*TABLE, "-o", str(target)).code == 0
+    assert ESCAPE not in target.read_text(encoding="utf-8")
+    assert call(*TABLE, "-o", str(target), "--color", "always").code == 0
+    assert ESCAPE in target.read_text(encoding="utf-8")

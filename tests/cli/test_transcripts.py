@@ -1,0 +1,32 @@
+"""Whole answers for people are as recorded; see `tests.cli.transcripts`."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from tests.cli.support import call
+from tests.cli.transcripts import CASES, EXPECTED, every_case, path_of, transcript
+
+
+@pytest.mark.parametrize(("name", "width"), list(every_case()))
+def test_transcript(name: str, width: int | None) -> None:
+    assert transcript(name, width) == path_of(name, width).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "width"), [case for case in every_case() if case[1] is not None])
+def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
+    command, *lines = path_of(name, width).read_text(encoding="utf-8").splitlines()
+    assert command.startswith("$ ")
+    assert max(map(cell_len, lines)) <= width
+
+
+def test_every_recorded_text_is_compared() -> None:
+    assert {path.name for path in EXPECTED.glob("*.txt")} == {path_of(*case).name for case in every_case()}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_pipe_is_a_pipe_in_this_process_too(name: str) -> None:
+    result = call(*CASES[name])
+    recorded = path_of(name, None).read_text(encoding="utf-8")
+    assert recorded.startswith(f"$ dispatch-cli {' '.join(CASES[name])}\n{result.err}{result.out}")

@@ -1,0 +1,49 @@
+"""Whole answers for people, in a pipe and in terminals of 80 and 200 columns.
+
+The files in ``expected`` are written by ``python -m tests.cli.transcripts``; whoever writes them anew reads the
+difference line by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.cli.support import in_terminal, process
+
+EXPECTED = Path(__file__).parent / "expected"
+WIDTHS = (None, 80, 200)
+CASES: dict[str, tuple[str, ...]] = {
+    "register": ("register", "examples/custom_library.yaml"),
+    "register_many_kernels": ("register", "examples/real_operators.yaml", "--op", "aten::bmm"),
+    "table": ("table", "examples/stale.yaml"),
+    "table_all": ("table", "examples/ambiguous.yaml", "--op", "demo::ambiguous", "--all"),
+    "table_key": ("table", "examples/out_of_tree_backend.yaml", "--key", "*PrivateUse1"),
+    "table_overlay": ("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype"),
+    "summary": ("table", "examples/real_operators.yaml"),
+    "grid": ("table", "examples/stale.yaml", "--view", "grid", "--op", "stale::quantized", "--op", "stale::explicit"),
+    "grid_overlay": ("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype", "--view", "grid"),
+    "grid_key": ("table", "examples/ambiguous.yaml", "--view", "grid", "--key", "Sparse*", "--key", "Autograd*"),
+    "findings": ("check-invariants", "examples/stale.yaml"),
+}
+
+
+def transcript(name: str, width: int | None) -> str:
+    """The command, its answer, and its exit code where that is not 0; without colour."""
+    args = CASES[name]
+    result = process(*args) if width is None else in_terminal(width, *args, NO_COLOR="1")
+    code = f"(exits with {result.code})\n" if result.code else ""
+    return f"$ dispatch-cli {' '.join(args)}\n{result.err}{result.out}{code}"
+
+
+def path_of(name: str, width: int | None) -> Path:
+    return EXPECTED / f"{name}.{width or 'pipe'}.txt"
+
+
+def every_case() -> Iterator[tuple[str, int | None]]:
+    return ((name, width) for name in CASES for width in WIDTHS)
+
+
+if __name__ == "__main__":
+    for case in every_case():
+        path_of(*case).write_text(transcript(*case), encoding="utf-8")
