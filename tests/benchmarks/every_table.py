@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.measure import report, side_by_side
+from tests.benchmarks.measure import installed, report, side_by_side
 
 THEIRS = """
 import sys, torch
@@ -45,7 +45,7 @@ def main(torch_python: str, runs: int) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         capture, state, out = Path(folder, "capture.json"), Path(folder, "live.state"), Path(folder, "out")
-        command = [sys.executable, "-m", "dispatch_cli", "capture", "--python", torch_python, "-o", str(capture)]
+        command = [installed(), "capture", "--python", torch_python, "-o", str(capture)]
         subprocess.run(command, check=True)
         state.write_bytes(build.build(load([str(capture)]), "live"))
         _whole_process(torch_python, out, runs)
@@ -53,8 +53,8 @@ def main(torch_python: str, runs: int) -> None:
 
 
 def _whole_process(torch_python: str, out: Path, runs: int) -> None:
-    ours = ["-m", "dispatch_cli", "table", "--base", "torch-2.15", "--format", "raw", "-o", str(out)]
-    measured = side_by_side([sys.executable, *ours], [torch_python, "-c", THEIRS, str(out)], runs)
+    ours = ["table", "--base", "torch-2.15", "--format", "raw", "-o", str(out)]
+    measured = side_by_side([installed(), *ours], [torch_python, "-c", THEIRS, str(out)], runs)
     report("raw dump of every table to a file against PyTorch's", *measured, runs)
 
 

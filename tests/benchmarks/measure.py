@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-
+from pathlib import Path
 
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """Both sides may keep their compiled modules, as installed programs do."""
@@ -21,6 +22,15 @@ class Measured:
 
     seconds: float
     memory: float
+
+
+def installed() -> str:
+    """The command as it is installed beside this Python, or found on the path."""
+    beside = Path(sys.executable).with_name("dispatch-cli")
+    command = str(beside) if beside.exists() else shutil.which("dispatch-cli")
+    if command is None:
+        sys.exit("dispatch-cli is not installed")
+    return command
 
 
 def once(command: Sequence[str]) -> Measured:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import sys
 
-from tests.benchmarks.measure import report, side_by_side
+from tests.benchmarks.measure import installed, report, side_by_side
 
-OURS = ["-m", "dispatch_cli", "table", "--base", "torch-2.15", "--op", "aten::add.Tensor"]
+OURS = ["table", "--base", "torch-2.15", "--op", "aten::add.Tensor"]
 PEER = ["-c", "import click, rich.console, rich.table"]
 
 
 def main(runs: int) -> None:
-    """Measure both with this Python."""
-    ours, peer = side_by_side([sys.executable, *OURS], [sys.executable, *PEER], runs)
+    """Measure the installed command."""
+    ours, peer = side_by_side([installed(), *OURS], [sys.executable, *PEER], runs)
     report("one operator of 3,624 from an embedded state against importing click and rich", ours, peer, runs)
 
 
