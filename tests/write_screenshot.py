@@ -13,14 +13,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-WIDTH = 118
-COMMAND = ["table", "examples/overlay.yaml", "--op", "aten::to.dtype", "--key", "*PrivateUse1", "--key", "CPU"]
+WIDTH = 120
+COMMAND = ["table", "examples/overlay.yaml", "--op", "aten::to.dtype"]
+for _key in ("CPU", "PrivateUse1", "AutogradCPU", "AutogradPrivateUse1"):
+    COMMAND += ["--key", _key]
 PICTURE = Path(__file__).parents[1] / "examples" / "table.svg"
 
 
 def main() -> None:
     """Run the command in a pseudo-terminal of that width, and draw what it prints."""
-    shown = f"dispatch-cli {' '.join(COMMAND)}".replace("*PrivateUse1", "'*PrivateUse1'")
+    shown = f"dispatch-cli {' '.join(COMMAND)}"
     output = _in_terminal([sys.executable, "-m", "dispatch_cli", *COMMAND, "--color", "always"])
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="standard")
     console.print(Text.assemble(("$ ", "bold"), shown))
