@@ -12,7 +12,7 @@ from dispatch_cli.cli.options import output_options, style_for, write
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Description
-    from dispatch_cli.render.console import Style
+    from dispatch_cli.render.style import Style
 
 
 @click.command("bases")

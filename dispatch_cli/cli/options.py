@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError
-    from dispatch_cli.render.console import Style
+    from dispatch_cli.render.style import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -179,7 +179,7 @@ def warn_of_overrides(state: State, color: str = "auto") -> None:
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:
     """Width and colour for a stream: a terminal's own width, and no limit where there is no terminal."""
-    from dispatch_cli.render.console import Style
+    from dispatch_cli.render.style import Style
 
     terminal = output is None and stream.isatty()
     if color == "auto":
@@ -220,6 +220,7 @@ def write(chunks: Iterable[str], output: str | None) -> None:
 def _replace(target: Path, chunks: Iterable[str]) -> None:
     """Write beside *target*, then put it in its place with the mode that it has, or that a new file would have."""
     import tempfile
+    from pathlib import Path
 
     with tempfile.NamedTemporaryFile(
         "w",
@@ -230,7 +231,7 @@ def _replace(target: Path, chunks: Iterable[str]) -> None:
         prefix=f".{target.name[:100]}.",
         delete=False,
     ) as file:
-        written = type(target)(file.name)
+        written = Path(file.name)
         try:
             file.writelines(chunks)
             file.close()

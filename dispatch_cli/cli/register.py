@@ -23,7 +23,7 @@ from dispatch_cli.cli.options import (
 if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.render.console import Style
+    from dispatch_cli.render.style import Style
 
 
 @click.command("register")

@@ -8,7 +8,8 @@ from rich.text import Text
 
 from dispatch_cli.bases import Description
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, Style, plain, to_text
+from dispatch_cli.render.console import Rows, plain, to_text
+from dispatch_cli.render.style import Style
 
 
 def bases_text(descriptions: Sequence[Description], style: Style) -> Iterator[str]:

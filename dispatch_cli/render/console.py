@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
-from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 
 UNLIMITED = 1_000_000
@@ -25,13 +25,6 @@ BAD = "bold red"
 WARN = "yellow"
 PLACE = "dim"
 HEAD = "bold"
-
-
-class Style(NamedTuple):
-    """How a text goes out: width in columns (None where nothing limits it), and whether in colour."""
-
-    width: int | None = None
-    color: bool = False
 
 
 def to_text(renderables: Iterable[RenderableType], style: Style) -> str:

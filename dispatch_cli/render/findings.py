@@ -9,7 +9,8 @@ from rich.text import Text
 
 from dispatch_cli.checks.check import Finding, Severity
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, Style, fits, plain, to_text
+from dispatch_cli.render.console import Rows, fits, plain, to_text
+from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import keys_label, short_kernel
 from dispatch_cli.report.findings import FindingsReport, grouped

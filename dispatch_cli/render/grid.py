@@ -14,7 +14,8 @@ from rich.text import Text
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, Style, plain, to_text
+from dispatch_cli.render.console import Rows, plain, to_text
+from dispatch_cli.render.style import Style
 from dispatch_cli.render.table import RULE_STYLES, heading, stale_note
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import reasons, short_kernel

@@ -12,7 +12,8 @@ from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.console import BAD, DIM, HEAD, WARN, Style, plain, to_text
+from dispatch_cli.render.console import BAD, DIM, HEAD, WARN, plain, to_text
+from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 
 

@@ -1,6 +1,6 @@
 """PyTorch's dump texts, byte for byte; several operators are parted by an empty line.
 
-Only control characters, which no name of PyTorch has, are spelled out.
+They are printed as they are: reading declarations lets no control character into a name or a debug text.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.dump import dump_registrations, dump_table
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.text_safety import safe_lines
 from dispatch_cli.report.findings import FindingsReport
 
 
@@ -30,8 +29,8 @@ def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str
     for position, text in enumerate(affected):
         name = OperatorName.parse(text)
         yield "\n" if position else ""
-        yield f"Canonical state\n~~~~~~~~~~~\n{safe_lines(dump_registrations(dispatcher, name))}\n\n"
-        yield f"Computed table:\n~~~~~~~~~~~\n{safe_lines(dump_table(dispatcher, name))}"
+        yield f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n"
+        yield f"Computed table:\n~~~~~~~~~~~\n{dump_table(dispatcher, name)}"
 
 
 def _parted(
@@ -41,5 +40,5 @@ def _parted(
     for name in names:
         if several:
             yield "\n"
-        yield safe_lines(dump(dispatcher, name))
+        yield dump(dispatcher, name)
         several = True

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, Style, fits, plain, to_text
+from dispatch_cli.render.console import Rows, fits, plain, to_text
+from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import (
     before_label,

@@ -1,0 +1,61 @@
+"""What a command does not need is not imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.support import ROOT, environment
+
+SCRIPT = """
+import sys
+from dispatch_cli.cli import main
+try:
+    main(sys.argv[1:])
+except SystemExit as stop:
+    assert not stop.code, stop.code
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def imported(*args: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *args], capture_output=True, text=True, check=True, cwd=ROOT, env=environment()
+    )
+    return set(done.stderr.split())
+
+
+def packages(modules: set[str]) -> set[str]:
+    """The packages of ours, and those of others that are not the standard library's."""
+    ours = {".".join(module.split(".")[:2]) for module in modules if module.startswith("dispatch_cli")}
+    return ours | ({module.split(".")[0] for module in modules} & {"click", "rich", "yaml", "jsonschema", "torch"})
+
+
+@pytest.mark.parametrize("args", [("--help",), ("--version",), ()])
+def test_help_and_version_import_click_alone(args: tuple[str, ...]) -> None:
+    assert packages(imported(*(args or ("-h",)))) == {"dispatch_cli", "dispatch_cli.cli", "click"}
+
+
+@pytest.mark.parametrize("command", ["register", "table", "check-invariants", "bases", "capture", "schema"])
+def test_the_help_of_a_command_imports_no_engine(command: str) -> None:
+    assert packages(imported(command, "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
+
+
+@pytest.mark.parametrize("format_", ["json", "csv", "markdown", "raw"])
+def test_machine_formats_do_not_import_rich(format_: str) -> None:
+    assert "rich" not in imported("table", "-k", "CPU", "--format", format_)
+
+
+def test_reports_for_ci_do_not_import_rich() -> None:
+    for format_ in ("sarif", "github", "junit"):
+        assert "rich" not in imported("check-invariants", "examples/custom_library.yaml", "--format", format_)
+
+
+def test_the_package_alone_imports_nothing() -> None:
+    script = "import sys, dispatch_cli; print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment(), cwd=ROOT
+    )
+    assert packages(set(done.stderr.split())) == {"dispatch_cli"}
