@@ -104,7 +104,7 @@ class Base:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
         schema, _, _, _, kernels, _ = self._record(name)
         # oldest first, so that the last one at a key, the active one, remains
-        active = {key: Kernel(debug, fallthrough="f" in flags) for key, debug, _, flags, _ in kernels}
+        active = {key: (debug, "f" in flags) for key, debug, _, flags, _ in kernels}
         return CapturedOutline(schema, active)
 
     def _record(self, name: str) -> list[Any]:

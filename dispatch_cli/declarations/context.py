@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import (
     Block,
@@ -34,4 +35,4 @@ class Context:
     ) -> Block:
         """The registration block that begins at *at*."""
         span = self.report.span(at)
-        return Block(kind, namespace, dispatch_key, span.file, span.line, span, implicit)
+        return Block(kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit)

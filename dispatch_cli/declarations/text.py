@@ -13,6 +13,13 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}…")
 
 
+def printable(text: str) -> str:
+    """*text* with every character escaped that is not for printing, so that a dump can hold it."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
 def suggestion(word: str, candidates: Iterable[str]) -> str | None:
     """``did you mean …?`` for the candidate closest to *word*, or None."""
     found = closest(word, candidates)

@@ -15,7 +15,7 @@ from dispatch_cli.engine.operator import Operator
 from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, NameHold, Registration
 from dispatch_cli.engine.rules import Step, decide
-from dispatch_cli.engine.table import Plan, Table, TableEntry, entry_for, fallback_name, plan
+from dispatch_cli.engine.table import Table, TableEntry, entry_for, fallback_name, plan
 from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.kernel import Kernel
@@ -29,11 +29,10 @@ if TYPE_CHECKING:
 
 
 class Outline(NamedTuple):
-    """What a table of an operator needs. schema, span: of the definition, where there is one. active: per key."""
+    """How an operator is headed: its schema as text, and where that is declared."""
 
     schema: str | None
     span: Span | None
-    active: Mapping[str, Registration]
 
 
 class Dispatcher:
@@ -151,7 +150,9 @@ class Dispatcher:
         for registration in registrations:
             self._fallbacks[registration.key] = registration
             self._fallback_bits |= 1 << self.universe.slot[registration.key]
-            self._fallback_texts[fallback_name(registration.key)] = _kernel_text(registration.kernel)
+            self._fallback_texts[fallback_name(registration.key)] = _kernel_text(
+                registration.kernel.debug, registration.kernel.fallthrough
+            )
             change = self._change(registration, registration, came=True, fallback=True)
             self._fallback_changes.append(change)
         return registrations
@@ -195,19 +196,31 @@ class Dispatcher:
         return str(name) in self._waiting and len(self._fallback_changes) == self._base_fallback_changes
 
     def outline(self, name: OperatorName) -> Outline:
-        """What a table of the operator needs. Errors: Refused when there is none of that name.
+        """How the operator is headed. Errors: Refused when there is none of that name.
 
         An operator of the base is not taken in for that.
         """
         if self._base is not None and str(name) in self._waiting:
-            captured = self._base.outline(str(name))
-            active = {key: Registration(name, key, kernel) for key, kernel in captured.kernels.items()}
-            return Outline(captured.schema, None, active)
-        operator = self.operator(name)
-        definition = operator.definition
-        if definition is None:
-            return Outline(None, None, operator.active_kernels())
-        return Outline(str(definition.schema), definition.span, operator.active_kernels())
+            return Outline(self._base.outline(str(name)).schema, None)
+        definition = self.operator(name).definition
+        return Outline(None, None) if definition is None else Outline(str(definition.schema), definition.span)
+
+    def _active(self, name: OperatorName) -> Mapping[str, Registration]:
+        """The active registration of every key that has one; an operator of the base is not taken in for that."""
+        if self._base is None or str(name) not in self._waiting:
+            return self.operator(name).active_kernels()
+        kernels = self._base.outline(str(name)).kernels
+        return {
+            key: Registration(name, key, Kernel(debug, fallthrough=fallthrough))
+            for key, (debug, fallthrough) in kernels.items()
+        }
+
+    def _registered(self, keys: Iterable[str]) -> int:
+        """The bits of keys with a kernel."""
+        registered, bits = 0, self.layout.registered_bit
+        for key in keys:
+            registered |= bits[key]
+        return registered
 
     def settle(self, name: OperatorName) -> None:
         """Take the operator's registrations for a snapshot of a running dispatcher: its live table is in order."""
@@ -234,33 +247,25 @@ class Dispatcher:
 
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
-        active = self.outline(name).active
-        return Table(self.layout, self._plan(active), active, self._fallbacks)
-
-    def _plan(self, keys: Iterable[str]) -> Plan:
-        """The decisions that an operator shares with all that have kernels at the same keys."""
-        registered, bits = 0, self.layout.registered_bit
-        for key in keys:
-            registered |= bits[key]
-        return plan(self.layout, registered, self._fallback_bits)
+        active = self._active(name)
+        shared = plan(self.layout, self._registered(active), self._fallback_bits)
+        return Table(self.layout, shared, active, self._fallbacks)
 
     def dump_table(self, name: OperatorName) -> str:
         """What ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
 
         An empty text for an unknown operator.
         """
-        kernels: Mapping[str, Kernel]
-        if self._base is not None and str(name) in self._waiting:
+        operator = self._operators.get(name)
+        if operator is not None:
+            texts, registered = operator.texts, operator.registered
+        elif self._base is not None and str(name) in self._waiting:
             kernels = self._base.outline(str(name)).kernels
+            texts = {key: _kernel_text(*kernel) for key, kernel in kernels.items()}
+            registered = self._registered(kernels)
         else:
-            operator = self._operators.get(name)
-            if operator is None:
-                return ""
-            kernels = {key: registrations[0].kernel for key, registrations in operator.kernels.items()}
-        texts = self._fallback_texts.copy()
-        for key, kernel in kernels.items():
-            texts[key] = _kernel_text(kernel)
-        return self._plan(kernels).dump(texts)
+            return ""
+        return plan(self.layout, registered, self._fallback_bits).dump(self._fallback_texts | texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[Step, ...]]:
         """One slot of the canonical table, and every rule that was looked at on the way.
@@ -352,6 +357,7 @@ class Dispatcher:
         if key not in operator.kernels:
             operator.visits.note(self.universe.ids[key], came=True)
         operator.kernels.setdefault(key, []).insert(0, registration)
+        operator.texts[key] = _kernel_text(kernel.debug, kernel.fallthrough)
         operator.registered |= self.layout.registered_bit[key]
         operator.holds += 1
         return registration
@@ -380,8 +386,11 @@ class Dispatcher:
         if operator is None or registration not in registrations:
             return
         registrations.remove(registration)
-        if not registrations:
-            del operator.kernels[key]
+        if registrations:
+            active = registrations[0].kernel
+            operator.texts[key] = _kernel_text(active.debug, active.fallthrough)
+        else:
+            del operator.kernels[key], operator.texts[key]
             operator.visits.note(self.universe.ids[key], came=False)
             operator.registered &= ~self.layout.registered_bit[key]
         operator.live.note(self._change(registration, operator.active(key), came=False))
@@ -393,9 +402,9 @@ class Dispatcher:
             del self._operators[operator.name]
 
 
-def _kernel_text(kernel: Kernel) -> str:
+def _kernel_text(debug: str, fallthrough: bool) -> str:
     """A kernel in a table dump."""
-    return f"fallthrough {kernel.debug}" if kernel.fallthrough else kernel.debug
+    return f"fallthrough {debug}" if fallthrough else debug
 
 
 def _check_signature(

@@ -16,12 +16,13 @@ class Operator:
 
     definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
     holds: how many things keep the operator in existence (definition, kernels, bare names).
-    registered: one bit per key that has a kernel (`Layout.registered_bit`).
+    registered: one bit per key that has a kernel (`Layout.registered_bit`). texts: what a table dump prints for the
+        active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.
     seen: how many of the fallback changes had happened when the operator came to be.
     """
 
-    __slots__ = ("definition", "holds", "kernels", "live", "name", "registered", "visits")
+    __slots__ = ("definition", "holds", "kernels", "live", "name", "registered", "texts", "visits")
 
     def __init__(self, name: OperatorName, layout: Layout, fallback_changes: Sequence[Change], seen: int) -> None:
         self.name = name
@@ -29,6 +30,7 @@ class Operator:
         self.kernels: dict[str, list[Registration]] = {}
         self.holds = 0
         self.registered = 0
+        self.texts: dict[str, str] = {}
         self.visits = VisitOrder()
         self.live = LiveTable(layout, fallback_changes, seen)
 

@@ -14,35 +14,28 @@ AUTOGRAD_OTHER = "AutogradOther"
 
 
 class Rule(Enum):
-    """Why a slot holds what it holds."""
+    """Why a slot holds what it holds.
 
-    KERNEL = "kernel"
-    DEFAULT = "default"
-    NESTED = "nested"
-    AMBIGUOUS = "ambiguous"
-    MATH = "math"
-    AUTOGRAD = "autograd"
-    BATCHED = "batched"
-    FALLBACK = "fallback"
-    MISSING = "missing"
+    value: our short name. dump_text: what PyTorch's table dump prints in brackets.
+    """
 
-    @property
-    def dump_text(self) -> str:
-        """What PyTorch's table dump prints in brackets."""
-        return _DUMP_TEXTS[self]
+    KERNEL = ("kernel", "kernel")
+    DEFAULT = ("default", "default backend kernel")
+    NESTED = ("nested", "nested kernel")
+    AMBIGUOUS = ("ambiguous", "ambiguous autogradother")
+    MATH = ("math", "math kernel")
+    AUTOGRAD = ("autograd", "autograd kernel")
+    BATCHED = ("batched", "batched kernel")
+    FALLBACK = ("fallback", "backend fallback")
+    MISSING = ("missing", "missing")
 
+    dump_text: str
 
-_DUMP_TEXTS = {
-    Rule.KERNEL: "kernel",
-    Rule.DEFAULT: "default backend kernel",
-    Rule.NESTED: "nested kernel",
-    Rule.AMBIGUOUS: "ambiguous autogradother",
-    Rule.MATH: "math kernel",
-    Rule.AUTOGRAD: "autograd kernel",
-    Rule.BATCHED: "batched kernel",
-    Rule.FALLBACK: "backend fallback",
-    Rule.MISSING: "missing",
-}
+    def __new__(cls, value: str, dump_text: str) -> Rule:
+        rule = object.__new__(cls)
+        rule._value_ = value
+        rule.dump_text = dump_text
+        return rule
 
 
 class Precedence(NamedTuple):

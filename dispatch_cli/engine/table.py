@@ -93,17 +93,20 @@ class Plan:
 
         Putting a dump together is then three calls that run at the speed of C, whatever the number of slots.
         """
-        parts, names = [""], []
+        parts: list[str] = []
+        names: list[str] = []
+        tail = ""
         for key, decision in zip(self._slots, self.decisions, strict=True):
-            if decision.rule is Rule.MISSING:
+            rule, source = decision.rule, decision.source
+            if rule is Rule.MISSING:
                 continue
-            parts[-1] += f"{key}: "
-            if decision.rule is Rule.AMBIGUOUS:
-                parts[-1] += AMBIGUOUS_KERNEL.debug
-            else:
-                names.append(fallback_name(key) if decision.source is None else decision.source)
-                parts += ["", ""]
-            parts[-1] += f" [{decision.rule.dump_text}]\n"
+            if rule is Rule.AMBIGUOUS:
+                tail += f"{key}: {AMBIGUOUS_KERNEL.debug} [{rule.dump_text}]\n"
+                continue
+            names.append(fallback_name(key) if source is None else source)
+            parts += (f"{tail}{key}: ", "")
+            tail = f" [{rule.dump_text}]\n"
+        parts.append(tail)
         return parts, names
 
     @cached_property

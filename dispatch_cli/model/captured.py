@@ -29,13 +29,13 @@ class CapturedOperator(NamedTuple):
 
 
 class CapturedOutline(NamedTuple):
-    """What a table of a captured operator needs: the schema as text, and the active kernel of each key.
+    """What a table of a captured operator needs, so that nothing has to be parsed.
 
-    The kernels have no signatures here, so that nothing has to be parsed.
+    schema: as text. kernels: the active kernel of each key: its debug text, and whether it falls through.
     """
 
     schema: str | None
-    kernels: dict[str, Kernel]
+    kernels: dict[str, tuple[str, bool]]
 
 
 class StateSource(Protocol):
