@@ -1,0 +1,217 @@
+"""Names of operators, kernels and files are data in every format: no markup, no terminal escapes, no extra cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.cli.support import COMMAND, Result, call, environment, in_terminal
+
+NAMES = {
+    "markup": "[bold red]x[/] [link=http://a.b]y[/link]",
+    "brackets": "CPU[alias]: fn [math kernel]",
+    "emoji code": ":smile: :warning:",
+    "direction": "a\u202eb\u2066c\u200fd",
+    "invisible": "a\u200bb\u2060d",
+    "markdown": "a|b `c` *d* _e_ <b>f</b> [g](http://h) \\ ~~i~~ #1",
+    "csv": 'a,b "c" ;d',
+    "xml": "<a b='c'>&amp;]]>\"</a>",
+    "github": "100%0A::error ::stop,title=x:y",
+    "wide": "日本語カーネル👩‍🚀",
+}
+SAFE = {
+    **NAMES,
+    "direction": "a\\u202eb\\u2066c\\u200fd",
+    "invisible": "a\\u200bb\\u2060d",
+    "wide": "日本語カーネル👩\\u200d🚀",
+}
+"""What each name looks like where characters that command are spelled out."""
+COMMANDS = {
+    "register": ("text", "json", "csv", "markdown", "raw"),
+    "table": ("text", "json", "csv", "markdown", "raw"),
+    "check-invariants": ("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"),
+}
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def dangerous(format_: str, text: str) -> bool:
+    """Whether a text has what it must not have. PyTorch's dumps are byte for byte, but for control characters."""
+    return (CONTROL if format_ == "raw" else DANGEROUS).search(text) is not None
+
+
+def declaration(kernel: str) -> bytes:
+    """A stale operator, so that the checks find something, with *kernel* for every kernel; and a guard that breaks."""
+    text = json.dumps(kernel, ensure_ascii=False)
+    return (
+        "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch:\n"
+        f"      CompositeImplicitAutograd: {text}\n      QuantizedCPU: {text}\n"
+        f'guards:\n  - {{op: "demo::*", key: CPU, kernel: other}}\n'
+    ).encode()
+
+
+def answer(command: str, format_: str, kernel: str, name: str = "-") -> Result:
+    """Each command, of one slot where it can be."""
+    key = ("--key", "CPU") if command == "table" and format_ != "raw" else ()
+    return call(command, name, *key, "--format", format_, stdin=declaration(kernel))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_format_lets_a_command_through(command: str, name: str) -> None:
+    for format_ in COMMANDS[command]:
+        result = answer(command, format_, NAMES[name])
+        assert (result.code, result.err) == (int(command == "check-invariants"), "")
+        assert not dangerous(format_, result.out), format_
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_shows_the_name_as_it_is(name: str) -> None:
+    assert f"  {SAFE[name]}  " in answer("register", "text", NAMES[name]).out
+    assert f"  {SAFE[name]}  " in answer("table", "text", NAMES[name]).out
+    assert f" {SAFE[name]} by rule math" in answer("check-invariants", "text", NAMES[name]).out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dumps_have_the_very_name(name: str) -> None:
+    assert f": {NAMES[name]} :: " in answer("register", "raw", NAMES[name]).out
+    assert f"CPU: {NAMES[name]} [math kernel]\n" in answer("table", "raw", NAMES[name]).out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_has_the_very_name(name: str) -> None:
+    text = answer("table", "json", NAMES[name]).out
+    assert text.isascii()
+    assert json.loads(text)["operators"][0]["entries"][0]["kernel"] == NAMES[name]
+    finding = json.loads(answer("check-invariants", "json", NAMES[name]).out)["findings"][-1]
+    assert finding["details"]["found"] == f"{NAMES[name]} by rule math"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_csv_has_it_in_one_cell(name: str) -> None:
+    (row,) = csv.DictReader(io.StringIO(answer("table", "csv", NAMES[name]).out, newline=""))
+    assert row["kernel"] == SAFE[name]
+    assert row["declared_at"] == "-:5:34"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_markdown_has_it_in_one_cell(name: str) -> None:
+    line = answer("table", "markdown", NAMES[name]).out.splitlines()[2]
+    cells = re.split(r"(?<!\\)\|", line.replace("\\\\", "\0"))
+    assert len(cells) == 10
+    written = cells[3].strip()
+    assert re.sub(r"\\(.)", r"\1", written).replace("\0", "\\") == SAFE[name]
+    assert re.search(r"(?<![\\])[`*_\[\]<>~#]", written) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sarif_has_it_in_a_message_without_links(name: str) -> None:
+    (run,) = json.loads(answer("check-invariants", "sarif", NAMES[name]).out)["runs"]
+    text = run["results"][-1]["message"]["text"]
+    assert SAFE[name].replace("](", "]\\(") in text
+    assert "](" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_workflow_command_stays_one(name: str) -> None:
+    lines = answer("check-invariants", "github", NAMES[name]).out.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        assert re.match(r"::error title=(guard|stale-live-table)::", line)
+    data = lines[1].split("::", 2)[2].replace("%0A", "\n").replace("%0D", "\r").replace("%25", "%")
+    assert f"found: {SAFE[name]} by rule math" in data.splitlines()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_xml_stays_valid(name: str) -> None:
+    root = ElementTree.fromstring(answer("check-invariants", "junit", NAMES[name]).out)
+    failures = root.findall(".//failure")
+    assert len(failures) == 2
+    assert all(SAFE[name] in failure.get("message", "") for failure in failures)
+
+
+def test_control_characters_never_get_so_far() -> None:
+    for sign in ("\\e[31m", "\\0", "\\n", "\\x9b", "\\u2028"):
+        text = declaration("KERNEL").replace(b"KERNEL", sign.encode())
+        result = call("table", "-", stdin=text)
+        assert (result.code, result.out) == (2, "")
+        assert DANGEROUS.search(result.err) is None
+        assert result.err.count(": error[") == 2
+
+
+@pytest.mark.parametrize("name", ["markup", "brackets", "emoji code"])
+def test_markup_does_not_colour_a_terminal(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_bytes(declaration(NAMES[name]))
+    out = in_terminal(200, "table", str(path), "--key", "CPU", "--color", "always").out
+    assert NAMES[name] in re.sub(r"\x1b\[[0-9;]*m", "", out)
+    assert "\x1b]8" not in out
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"[bold red]x[bold].yaml",
+        b":smile:.yaml",
+        b"a\x1b[31mb.yaml",
+        b"a\nb.yaml",
+        "a\u202eb.yaml".encode(),
+        b"\xff\xfe.yaml",
+        b"a,b%:c.yaml",
+        b"a b|c`d.yaml",
+        b"<&\">'.yaml",
+    ],
+)
+def test_names_of_files(name: bytes, tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/" + name
+    Path(os.fsdecode(path)).write_bytes(declaration("k"))
+    bad = os.fsencode(tmp_path) + b"/bad" + name
+    Path(os.fsdecode(bad)).write_bytes(b"dispatch: 1\nfoo: 1\n")
+    for command, formats in COMMANDS.items():
+        for format_ in formats:
+            result = call(command, os.fsdecode(name), "--format", format_)
+            assert result.code == 2  # it is not here
+            result = call(command, os.fsdecode(path), "--format", format_)
+            assert (result.code, result.err) == (int(command == "check-invariants"), "")
+            assert not dangerous(format_, result.out), (command, format_)
+            if format_ == "github":
+                assert all(line.startswith("::error file=") for line in result.out.splitlines())
+            if format_ == "junit":
+                ElementTree.fromstring(result.out)
+            if format_ in ("json", "sarif"):
+                json.loads(result.out)
+    result = call("check-invariants", os.fsdecode(bad), "--format", "github")
+    assert result.code == 2
+    assert result.out.count("\n") == 1
+    assert DANGEROUS.search(result.out + result.err) is None
+
+
+def test_a_name_of_a_file_that_is_not_text_as_a_process(tmp_path: Path) -> None:
+    (Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.yaml"))).write_bytes(declaration("k"))
+    for format_ in COMMANDS["check-invariants"]:
+        done = subprocess.run(
+            [*COMMAND, "check-invariants", b"\xff.yaml", "--format", format_],
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (1, b"")
+        done.stdout.decode("utf-8")
+
+
+def test_a_kernel_name_of_a_megabyte() -> None:
+    name = "k" * 1_000_000
+    for command, formats in COMMANDS.items():
+        for format_ in formats:
+            result = answer(command, format_, name)
+            assert result.code == int(command == "check-invariants")
+            assert name in result.out, (command, format_)

@@ -1,0 +1,107 @@
+"""The examples do what the comments at their heads say."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.support import ROOT, Result, call
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+COMMAND = re.compile(r"^#   dispatch-cli (.*?)(?: +\(exits with (\d)\))?$", re.M)
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def commands() -> list[tuple[str, int]]:
+    """Every command in a head, and the exit code that it names; 0 where it names none."""
+    found = []
+    for path in EXAMPLES:
+        head = re.match(r"(?:#.*\n)*", path.read_text(encoding="utf-8"))
+        assert head is not None
+        named = COMMAND.findall(head[0])
+        assert named, f"{path.name} says no command"
+        assert any(f"examples/{path.name}" in text for text, _ in named)
+        found += [(text, int(code or 0)) for text, code in named]
+    return found
+
+
+@pytest.mark.parametrize(("command", "code"), commands())
+def test_a_command_of_a_head(command: str, code: int) -> None:
+    result = call(*shlex.split(command))
+    assert result.code == code
+    assert (result.err if code == 2 else result.out).strip()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_only_the_broken_one_is_broken_and_only_the_stale_one_stale(path: Path) -> None:
+    codes = {"broken": 2, "stale": 1}
+    assert call("check-invariants", str(path.relative_to(ROOT))).code == codes.get(path.stem, 0)
+
+
+def test_the_broken_one_has_ten_mistakes_each_at_its_line() -> None:
+    path = ROOT / "examples" / "broken.yaml"
+    result = call("register", "examples/broken.yaml")
+    places = re.findall(r"^examples/broken\.yaml:(\d+):(\d+): error\[([a-z-]+)\]: ", result.err, re.M)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    numbered = {int(line.rpartition("# ")[2].split(".")[0]): i for i, line in enumerate(lines, 1) if "# " in line[1:]}
+    assert [int(line) for line, _, _ in places] == [numbered[number] for number in range(1, 11)]
+    assert [code for _, _, code in places] == [
+        "unknown-field",
+        "bad-schema",
+        "bad-schema",
+        "unknown-dispatch-key",
+        "unknown-dispatch-key",
+        "duplicate-key",
+        "bad-value",
+        "wrong-type",
+        "missing-field",
+        "block-misuse",
+    ]
+    assert result == Result(2, "", result.err)
+    assert result.err.endswith("\n10 errors; nothing was done.\n")
+
+
+def test_the_stale_one_names_its_entries() -> None:
+    out = call("check-invariants", "examples/stale.yaml", "--format", "csv").out
+    rows = [line.split(",")[:4] for line in out.splitlines()[1:]]
+    stale = ["stale-live-table", "error"]
+    assert rows[0] == [*stale, "stale::quantized", "AutogradOther"]
+    assert {tuple(row[:3]) for row in rows[1:]} == {(*stale, "stale::explicit")}
+    assert len(rows) == 35
+
+
+def test_the_ambiguous_one_is_settled_by_a_kernel_at_autogradother() -> None:
+    out = call("table", "examples/ambiguous.yaml", "--key", "AutogradOther", "--format", "csv").out
+    assert [line.split(",")[:5] for line in out.splitlines()[1:]] == [
+        ["demo::ambiguous", "AutogradOther", "ambiguous", "6", "ambiguous_autogradother"],
+        ["demo::settled", "AutogradOther", "kernel", "1", "op_autograd_other"],
+    ]
+
+
+def test_the_backend_from_outside() -> None:
+    args = ("--key", "PrivateUse1", "--key", "AutogradPrivateUse1", "--format", "csv")
+    out = call("table", "examples/out_of_tree_backend.yaml", *args).out
+    assert [line.split(",")[:3] + line.split(",")[7:8] for line in out.splitlines()[1:]] == [
+        ["aten::relu_like", "PrivateUse1", "fallback", ""],
+        ["aten::relu_like", "AutogradPrivateUse1", "autograd", ""],
+        ["aten::softmax_like", "PrivateUse1", "default", ""],
+        ["aten::softmax_like", "AutogradPrivateUse1", "autograd", ""],
+        ["aten::to_like", "PrivateUse1", "kernel", ""],
+        ["aten::to_like", "AutogradPrivateUse1", "fallback", "PrivateUse1"],
+    ]
+
+
+def test_the_examples_are_yaml_for_other_readers_too() -> None:
+    for path in EXAMPLES:
+        if path.stem != "broken":
+            assert yaml.safe_load(path.read_text(encoding="utf-8"))["dispatch"] == 1

@@ -1,0 +1,104 @@
+"""Data flows one way: declarations → model → engine → checks → report → render → cli. Who may import whom."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "dispatch_cli"
+ALLOWED: dict[str, set[str]] = {
+    "": {"api", "declarations", "engine", "model"},  # the package's own names, imported when they are used
+    "__main__": {"cli"},
+    "model": {"model"},
+    "universes": {"model", "universes"},
+    "bases": {"model", "universes", "bases"},
+    "engine": {"model", "engine"},
+    "declarations": {"model", "universes", "bases", "declarations"},
+    "api": {"model", "declarations", "engine", "bases", "universes"},
+    "checks": {"model", "engine", "checks"},
+    "report": {"model", "engine", "checks", "report"},
+    "render": {"", "model", "engine", "checks", "report", "render", "declarations.text", "bases"},
+    "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
+    "capture": {"model", "universes", "capture", "bases"},
+    "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
+    "bindings": {"model", "universes", "engine", "bindings"},
+    "cli": {"", "api", "model", "engine", "declarations", "bases", "capture", "crossref", "report", "render", "cli"},
+}
+"""Part of the package → the parts that it may import; ``""`` is the package itself (its version)."""
+OUTSIDE = {"click": {"cli"}, "rich": {"render", "cli"}, "yaml": {"declarations"}, "torch": {"capture"}}
+"""Package from outside → the parts that may import it. Nothing else from outside is imported."""
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """The module that imports, and what it imports; those that only a type checker sees count too."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        module = ".".join(parts).removesuffix(".__init__")
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            for name in _imported(node):
+                yield module, name
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "imports are absolute"
+        assert node.module is not None
+        for alias in node.names:
+            inside = PACKAGE.parent.joinpath(*node.module.split("."), alias.name)
+            is_module = inside.with_suffix(".py").exists() or (inside / "__init__.py").exists()
+            yield f"{node.module}.{alias.name}" if is_module else node.module
+
+
+def part_of(module: str) -> str:
+    inside = module.removeprefix("dispatch_cli").removeprefix(".")
+    return inside if inside in ALLOWED else inside.partition(".")[0]
+
+
+def is_allowed(part: str, imported: str) -> bool:
+    inside = imported.removeprefix("dispatch_cli").removeprefix(".")
+    return any(inside == one or (one and inside.startswith(f"{one}.")) for one in ALLOWED[part])
+
+
+IMPORTS = list(imports())
+
+
+def test_every_part_is_in_the_table() -> None:
+    assert {part_of(module) for module, _ in IMPORTS} <= set(ALLOWED)
+    assert len(IMPORTS) > 300
+
+
+@pytest.mark.parametrize("part", ALLOWED)
+def test_nothing_is_imported_from_above(part: str) -> None:
+    wrong = [
+        f"{module} imports {name}"
+        for module, name in IMPORTS
+        if part_of(module) == part and name.split(".")[0] == "dispatch_cli" and not is_allowed(part, name)
+    ]
+    assert wrong == []
+
+
+def test_what_comes_from_outside() -> None:
+    wrong = [
+        f"{module} imports {name}"
+        for module, name in IMPORTS
+        if name.split(".")[0] not in {*sys.stdlib_module_names, "dispatch_cli"}
+        and part_of(module) not in OUTSIDE.get(name.split(".")[0], set())
+    ]
+    assert wrong == []
+
+
+def test_the_table_allows_nothing_that_goes_up() -> None:
+    """The table itself is in order: no two parts may import each other."""
+    order = list(ALLOWED)
+    for part, allowed in ALLOWED.items():
+        for one in allowed - {"", part}:
+            other = one.partition(".")[0]
+            assert part not in {name.partition(".")[0] for name in ALLOWED[other]}, (part, other)
+    assert order[-1] == "cli"
