@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.problem import InputError, Problem
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.declarations import Declarations
 
 
 def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = ()) -> State:
@@ -24,7 +27,7 @@ def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequ
 
         if bases[0] in states.names():
             base = states.load(bases[0])
-            return State(Declarations(base.universe, bases=tuple(bases)), Dispatcher(base.universe, base=base), ())
+            return State(Dispatcher(base.universe, base=base), source=base)
     from dispatch_cli.declarations.loader import load
 
     return run_declarations(load(paths, universe=universe, bases=bases))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -138,17 +138,18 @@ def refuse(error: InputError, color: str = "auto") -> click.exceptions.Exit:
     return click.exceptions.Exit(2)
 
 
-def chosen_operators(dispatcher: Dispatcher, ops: tuple[str, ...]) -> list[OperatorName]:
-    """The operators that --op chooses; exits with 2 when a glob chooses none."""
+def chosen_operators(dispatcher: Dispatcher, ops: tuple[str, ...], others: Collection[str] = ()) -> list[OperatorName]:
+    """The operators that --op chooses; exits with 2 when a glob chooses none, and none of *others* either."""
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.selection import select_operators, similar_names
+    from dispatch_cli.report.selection import select_names, similar_names
 
     if not ops:
         return [OperatorName.parse(name) for name in dispatcher.names()]
+    names = dispatcher.names()
     chosen: set[str] = set()
     for glob in ops:
-        found = select_operators(dispatcher, glob)
-        if not found:
+        found = select_names(names, glob)
+        if not found and not select_names(others, glob):
             close = similar_names(dispatcher, glob)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")

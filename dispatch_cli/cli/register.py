@@ -43,19 +43,19 @@ def command(
     With --format raw the answer is what torch._C._dispatch_dump prints.
     """
     state = load_state(source, color)
-    names = chosen_operators(state.dispatcher, ops)
+    names = chosen_operators(state.dispatcher, ops, [one.name for one in state.higher_order_operators])
     warn_of_overrides(state, color)
-    write(_render(state, names, format_, style_for(sys.stdout, color, output)), output)
+    write(_render(state, names, ops, format_, style_for(sys.stdout, color, output)), output)
 
 
-def _render(state: State, names: list[OperatorName], format_: str, style: Style) -> Iterator[str]:
+def _render(state: State, names: list[OperatorName], ops: tuple[str, ...], format_: str, style: Style) -> Iterator[str]:
     if format_ == "raw":
         from dispatch_cli.render.raw import raw_registrations
 
         return raw_registrations(state.dispatcher, names)
     from dispatch_cli.report.registrations import registrations_report
 
-    report = registrations_report(state, names)
+    report = registrations_report(state, names, ops)
     if format_ == "text":
         from dispatch_cli.render.registrations import registrations_text
 

@@ -17,7 +17,6 @@ from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, Na
 from dispatch_cli.engine.rules import Step, decide
 from dispatch_cli.engine.table import Table, TableEntry, entry_for, fallback_name, plan
 from dispatch_cli.model.alias_analysis import AliasAnalysisKind
-from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -26,6 +25,7 @@ from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 if TYPE_CHECKING:
     from dispatch_cli.engine.keyset import DispatchKeySet
     from dispatch_cli.model.function_schema import FunctionSchema
+    from dispatch_cli.model.state_source import StateSource
 
 
 class Outline(NamedTuple):

@@ -7,10 +7,10 @@ from dispatch_cli.engine.library import Library
 from dispatch_cli.engine.refusal import Refused
 from dispatch_cli.engine.registration import Definition, LibraryHold, Registration
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import Block, Declarations, Define, Fallback, Implement, OpenBlock, Settle, Step
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.state_source import StateSource
 
 Entry = OpenBlock | Define | Implement | Fallback
 """The steps that belong to a block."""
@@ -26,7 +26,7 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
     base = None
     if (source is not None or before) and len(before) < len(declarations.steps):
         base, _ = _play(declarations, before, source)
-    return State(declarations, dispatcher, overrides, base)
+    return State(dispatcher, overrides, base, source, declarations)
 
 
 def _play(

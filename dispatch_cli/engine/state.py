@@ -2,21 +2,67 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.registration import Registration
-from dispatch_cli.model.declarations import Declarations
+from dispatch_cli.model.names import OperatorName
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.declarations import Declarations, HigherOrderOperator, PythonKernel
+    from dispatch_cli.model.state_source import StateSource
 
 
-class State(NamedTuple):
+class State:
     """A dispatcher after a history.
 
     overrides: the registrations that took the place of another, in order, where PyTorch warns of it.
-    base: the dispatcher as it was where the files named by the user begin; None when nothing was before them.
+    base: the dispatcher as it was where the files named by the user begin; None when nothing was before them, or
+        nothing came after it.
+    source: the captured state that the history continues.
     """
 
-    declarations: Declarations
-    dispatcher: Dispatcher
-    overrides: tuple[Registration, ...]
-    base: Dispatcher | None = None
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        overrides: tuple[Registration, ...] = (),
+        base: Dispatcher | None = None,
+        source: StateSource | None = None,
+        declarations: Declarations | None = None,
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.overrides = overrides
+        self.base = base
+        self.source = source
+        self._declarations = declarations
+
+    @cached_property
+    def declarations(self) -> Declarations:
+        """What the files say; nothing, where a captured state was asked for alone."""
+        from dispatch_cli.model.declarations import Declarations
+
+        return self._declarations or Declarations(self.dispatcher.universe)
+
+    def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
+        """The kernels that the Python dispatcher has for an operator: the captured ones, then the declared ones."""
+        from dispatch_cli.model.declarations import PythonKernel
+
+        captured: list[PythonKernel] = []
+        if self.source is not None and str(name) in self.source.names:
+            kernels = self.source.operator(str(name)).python_kernels
+            captured = [PythonKernel(name, key, kernel) for key, kernel in kernels]
+        return captured + self._declared_python_kernels.get(name, [])
+
+    @property
+    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """The higher-order operators: the captured ones, then the declared ones."""
+        captured = self.source.higher_order_operators if self.source is not None else ()
+        return captured + self.declarations.higher_order_operators
+
+    @cached_property
+    def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:
+        found: dict[OperatorName, list[PythonKernel]] = {}
+        for kernel in self.declarations.python_kernels:
+            found.setdefault(kernel.operator, []).append(kernel)
+        return found

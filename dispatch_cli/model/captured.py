@@ -1,9 +1,8 @@
-"""Captured states: what a source of operators must offer, so that a dispatcher can continue a running one."""
+"""Operators of a captured state, as a source of them gives them out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -36,17 +35,3 @@ class CapturedOutline(NamedTuple):
 
     schema: str | None
     kernels: dict[str, tuple[str, bool]]
-
-
-class StateSource(Protocol):
-    """A captured state that gives out its operators one at a time."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The names of its operators."""
-
-    def operator(self, name: str) -> CapturedOperator:
-        """One operator; its live table is in order."""
-
-    def outline(self, name: str) -> CapturedOutline:
-        """The same operator in outline."""

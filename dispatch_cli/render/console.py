@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
@@ -44,7 +43,7 @@ def _plainly(renderable: RenderableType, style: Style) -> str | None:
         lines = [line.plain for line in renderable.lines()]
     else:
         return None
-    if style.width is not None and any(cell_len(line) > style.width for line in lines):
+    if style.width is not None and any(width_of(line) > style.width for line in lines):
         return None
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
@@ -113,7 +112,7 @@ class Rows:
     def _line(self, cells: tuple[Text, ...], widths: list[int]) -> Text:
         line = Text(" " * self.indent)
         for cell, width, justify in zip(cells, widths, self._justify, strict=True):
-            blanks = " " * (width - cell_len(cell.plain))
+            blanks = " " * (width - width_of(cell.plain))
             if justify == "right":
                 line.append(blanks)
             line.append_text(cell)
@@ -123,7 +122,7 @@ class Rows:
 
     def _widths(self) -> list[int]:
         columns = zip(self._headers, *self._rows, strict=True)
-        return [max(cell_len(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
+        return [max(width_of(line) for cell in column for line in cell.plain.split("\n")) for column in columns]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.width <= options.max_width:
@@ -140,6 +139,15 @@ class Rows:
         from rich.padding import Padding
 
         yield Padding(table, (0, 0, 0, self.indent))
+
+
+def width_of(text: str) -> int:
+    """Columns that a text takes. Rich's tables of wide characters are asked only where there may be one."""
+    if text.replace("…", ".").replace("·", ".").isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def _lines(cell: Text) -> list[Text]:

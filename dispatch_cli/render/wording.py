@@ -9,8 +9,6 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.table import Before, TableRow
 
-_REGISTERED_AT = re.compile(r"registered at (?:.*/)?([^/]+:\d+)(?= \[|$)")
-
 
 def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
     """One key, two keys, or a run: ``CUDA … Meta (14 keys)``; short, the count alone in the brackets."""
@@ -26,7 +24,7 @@ def runs_label(runs: Iterable[tuple[str, ...]]) -> str:
 
 def short_kernel(debug: str) -> str:
     """A kernel's text for a narrow place: of ``registered at DIRECTORIES/FILE:LINE`` the file and the line."""
-    return _REGISTERED_AT.sub(r"\1", debug, count=1)
+    return re.sub(r"^registered at (?:.*/)?([^/]+:\d+)(?= \[|$)", r"\1", debug, count=1)
 
 
 def place_label(span: Span | None, short: bool = False) -> str:

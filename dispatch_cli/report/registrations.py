@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.state import State
+from dispatch_cli.model.declarations import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.selection import select_names
 
 SCHEMA_VERSION = 1
 
@@ -82,33 +83,35 @@ class RegistrationsReport:
     higher_order: tuple[HigherOrderRow, ...]
 
 
-def registrations_report(state: State, names: Iterable[OperatorName]) -> RegistrationsReport:
-    """The registrations of *names*, and the fallbacks and higher-order operators that the declarations add."""
+def registrations_report(state: State, names: Iterable[OperatorName], globs: Sequence[str]) -> RegistrationsReport:
+    """The registrations of *names*, the fallbacks that the declarations add, and the higher-order operators.
+
+    globs: higher-order operators must match one of them, where there are any.
+    """
     dispatcher, chosen = state.dispatcher, tuple(names)
-    python_kernels: dict[OperatorName, list[tuple[str, str, Span | None]]] = {}
-    for python_kernel in state.declarations.python_kernels:
-        row = (python_kernel.dispatch_key, python_kernel.kernel, python_kernel.span)
-        python_kernels.setdefault(python_kernel.operator, []).append(row)
     order = dispatcher.universe.slot
     fallbacks = sorted(dispatcher.fallbacks.values(), key=lambda registration: order[registration.key])
     declared = [registration.kernel for registration in fallbacks if registration.kernel.span is not None]
     return RegistrationsReport(
         universe=dispatcher.universe.name,
         names=chosen,
-        operators=lambda: (_operator(dispatcher, name, tuple(python_kernels.get(name, ()))) for name in chosen),
+        operators=lambda: (_operator(state, name) for name in chosen),
         fallbacks=tuple(
             FallbackRow(one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span)
             for one in fallbacks
             if one.kernel.span is not None
         ),
         core_fallbacks=len(fallbacks) - len(declared),
-        higher_order=tuple(_higher_order(state)),
+        higher_order=tuple(
+            _higher_order(one)
+            for one in state.higher_order_operators
+            if not globs or any(select_names([one.name], glob) for glob in globs)
+        ),
     )
 
 
-def _operator(
-    dispatcher: Dispatcher, name: OperatorName, python_kernels: tuple[tuple[str, str, Span | None], ...]
-) -> OperatorRegistrations:
+def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
+    dispatcher = state.dispatcher
     operator, universe = dispatcher.operator(name), dispatcher.universe
     fills = Counter(decision.source for decision in dispatcher.table(name).plan.decisions)
     rows = []
@@ -138,15 +141,14 @@ def _operator(
         tags=definition.tags if definition else (),
         span=definition.span if definition else None,
         kernels=tuple(rows),
-        python_kernels=python_kernels,
+        python_kernels=tuple((one.dispatch_key, one.kernel, one.span) for one in state.python_kernels(name)),
     )
 
 
-def _higher_order(state: State) -> Iterator[HigherOrderRow]:
-    for operator in state.declarations.higher_order_operators:
-        rules = [("dispatch", key, kernel) for key, kernel in operator.dispatch]
-        rules += [("mode", mode, kernel) for mode, kernel in operator.modes]
-        rules += [("subclass", name, kernel) for name, kernel in operator.subclasses]
-        if operator.functionalize is not None:
-            rules.append(("functionalize", "", operator.functionalize))
-        yield HigherOrderRow(operator.name, tuple(rules), operator.side_effect, operator.span)
+def _higher_order(operator: HigherOrderOperator) -> HigherOrderRow:
+    rules = [("dispatch", key, kernel) for key, kernel in operator.dispatch]
+    rules += [("mode", mode, kernel) for mode, kernel in operator.modes]
+    rules += [("subclass", name, kernel) for name, kernel in operator.subclasses]
+    if operator.functionalize is not None:
+        rules.append(("functionalize", "", operator.functionalize))
+    return HigherOrderRow(operator.name, tuple(rules), operator.side_effect, operator.span)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 
 
-def select_operators(dispatcher: Dispatcher, glob: str) -> list[str]:
-    """Names of the operators that match a glob, sorted.
+def select_names(names: Iterable[str], glob: str) -> list[str]:
+    """The operator names that match a glob, in their order.
 
     Case matters. A glob may leave the overload out: ``aten::add`` finds ``aten::add.Tensor`` too.
     """
-    names = dispatcher.names()
     if not any(sign in glob for sign in "*?["):
         return [name for name in names if name == glob or name.startswith(f"{glob}.")]
     from fnmatch import translate

@@ -1,0 +1,27 @@
+"""What a captured state must offer, so that a dispatcher can continue it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from dispatch_cli.model.captured import CapturedOperator, CapturedOutline
+from dispatch_cli.model.declarations import HigherOrderOperator
+
+
+class StateSource(Protocol):
+    """A captured state that gives out its operators one at a time."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of its operators."""
+
+    def operator(self, name: str) -> CapturedOperator:
+        """One operator; its live table is in order."""
+
+    def outline(self, name: str) -> CapturedOutline:
+        """The same operator in outline."""
+
+    @property
+    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """Its higher-order operators."""
