@@ -47,9 +47,12 @@ class Check:
 
     documentation: the docstring of the check's file: why, a bad and a good example, the fix.
     find: yields findings about the named operators of a state, in a deterministic order.
+    of_records: it is about an operator's records themselves. Where it finds something, nothing can be computed from
+    them, and the checks of what is computed leave the operator out.
     """
 
     id: str
     title: str
     documentation: str
     find: Callable[[State, tuple[OperatorName, ...]], Iterator[Finding]]
+    of_records: bool = False

@@ -28,4 +28,4 @@ def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
                 )
 
 
-CHECK = Check("empty-kernel-list", "a key without kernels has no list", __doc__, find)
+CHECK = Check("empty-kernel-list", "a key without kernels has no list", __doc__, find, of_records=True)

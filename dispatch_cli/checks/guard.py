@@ -30,12 +30,12 @@ Fix: register what the guard asks for, or change the guard when the new answer i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.declarations import Guard
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
@@ -44,24 +44,33 @@ from dispatch_cli.model.problem import Related
 def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
     """A finding for every slot that breaks a guard, and for every guard that matches nothing at all."""
     chosen = set(names)
+    slots = state.dispatcher.universe.slots
     for guard in state.declarations.guards:
-        matched = False
-        for name in sorted(state.dispatcher, key=str):
-            if not fnmatchcase(str(name), guard.op):
-                continue
-            for key, entry in state.dispatcher.table(name).items():
-                if not fnmatchcase(key, guard.key):
-                    continue
-                matched = True
-                if name in chosen and (reason := _broken(guard, entry)) is not None:
-                    yield _finding(guard, name, entry, reason)
-        if not matched:
-            yield Finding(
-                check=CHECK.id,
-                severity=Severity.ERROR,
-                message=f"the guard matches nothing: no operator {guard.op} has a slot {guard.key}",
-                span=guard.span,
-            )
+        keys = [key for key in slots if fnmatchcase(key, guard.key)]
+        guarded = [name for name in sorted(state.dispatcher, key=str) if fnmatchcase(str(name), guard.op)]
+        if not keys or not guarded:
+            yield _without_match(guard)
+            continue
+        for name in guarded:
+            if name in chosen:
+                yield from _find_broken(guard, name, state.dispatcher.table(name), keys)
+
+
+def _without_match(guard: Guard) -> Finding:
+    return Finding(
+        check=CHECK.id,
+        severity=Severity.ERROR,
+        message=f"the guard matches nothing: no operator {guard.op} has a slot {guard.key}",
+        span=guard.span,
+    )
+
+
+def _find_broken(guard: Guard, name: OperatorName, table: Table, keys: Iterable[str]) -> Iterator[Finding]:
+    for key in keys:
+        entry = table[key]
+        reason = _broken(guard, entry)
+        if reason is not None:
+            yield _finding(guard, name, entry, reason)
 
 
 def _broken(guard: Guard, entry: TableEntry) -> str | None:

@@ -27,4 +27,4 @@ def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
             )
 
 
-CHECK = Check("schema-name", "schema and operator name agree", __doc__, find)
+CHECK = Check("schema-name", "schema and operator name agree", __doc__, find, of_records=True)

@@ -20,14 +20,15 @@ def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
     for name in names:
         registrations = state.dispatcher.operator(name).kernels.get(UNDEFINED)
         if registrations is not None:
+            count = "1 kernel" if len(registrations) == 1 else f"{len(registrations)} kernels"
             yield Finding(
                 check=CHECK.id,
                 severity=Severity.ERROR,
-                message=f"{name} has {len(registrations)} kernels at Undefined, where none can be",
+                message=f"{name} has {count} at Undefined, where none can be",
                 operator=str(name),
                 key=UNDEFINED,
                 span=registrations[0].kernel.span if registrations else None,
             )
 
 
-CHECK = Check("undefined-registration", "nothing is registered at Undefined", __doc__, find)
+CHECK = Check("undefined-registration", "nothing is registered at Undefined", __doc__, find, of_records=True)

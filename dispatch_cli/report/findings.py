@@ -26,7 +26,10 @@ class FindingsReport:
 def findings_report(state: State, names: Iterable[OperatorName]) -> FindingsReport:
     """Run every check over *names*."""
     chosen = tuple(names)
-    findings = [finding for check in CHECKS for finding in check.find(state, chosen)]
+    findings = [finding for check in CHECKS if check.of_records for finding in check.find(state, chosen)]
+    broken = {finding.operator for finding in findings}
+    sound = tuple(name for name in chosen if str(name) not in broken) if broken else chosen
+    findings += [finding for check in CHECKS if not check.of_records for finding in check.find(state, sound)]
     order = state.dispatcher.universe.slot
     findings.sort(key=lambda finding: _place(finding, order.get(finding.key or "", -1)))
     return FindingsReport(state.dispatcher.universe.name, tuple(findings), CHECKS, len(chosen))

@@ -1,0 +1,33 @@
+"""What the tests of checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.findings import findings_report
+
+StateOf = Callable[[str], State]
+
+
+def findings(state: State, *ops: str) -> tuple[Finding, ...]:
+    """What all checks find about the operators named, all of them when none is."""
+    chosen = ops or state.dispatcher.names()
+    return findings_report(state, map(OperatorName.parse, sorted(chosen))).findings
+
+
+def loader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> StateOf:
+    """A function from a declaration to its state; the file is ``x.yaml``."""
+    monkeypatch.chdir(folder)
+
+    def state_of(text: str) -> State:
+        Path("x.yaml").write_text(text, encoding="utf-8")
+        return load_state(["x.yaml"])
+
+    return state_of

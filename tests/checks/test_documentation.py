@@ -1,0 +1,54 @@
+"""A check's docstring is its documentation, and its examples are true."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.check import Check
+from tests.checks.helpers import StateOf, findings
+
+EXAMPLE = re.compile(r"^(Bad|Good)\b[^\n]*(?:\n[^\n]+)*:\n\n```yaml\n(.*?)^```$", re.M | re.S)
+ONLY_BY_HAND = {"schema-name", "undefined-registration", "empty-kernel-list"}
+"""Checks that no declaration can break."""
+
+
+def examples(check: Check) -> list[tuple[str, str]]:
+    """The examples of a check's docstring: ``Bad`` or ``Good``, and the declaration."""
+    return EXAMPLE.findall(check.documentation)
+
+
+def test_ids_are_unique_and_the_files_names() -> None:
+    assert [check.id for check in CHECKS] == [
+        check.find.__module__.rpartition(".")[2].replace("_", "-") for check in CHECKS
+    ]
+    assert len({check.id for check in CHECKS}) == len(CHECKS)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_a_check_is_documented(check: Check) -> None:
+    first, *rest = check.documentation.strip().split("\n\n")
+    assert first.endswith(".")
+    assert rest
+    kinds = [kind for kind, _ in examples(check)]
+    assert check.documentation.count("```yaml") == len(kinds)
+    if check.id in ONLY_BY_HAND:
+        assert kinds == []
+        assert "by hand" in check.documentation or "can not break" in check.documentation
+    else:
+        assert set(kinds) == {"Bad", "Good"}
+        assert "\nFix: " in check.documentation
+
+
+@pytest.mark.parametrize(
+    ("check", "kind", "text"),
+    [
+        pytest.param(check, kind, text, id=f"{check.id}-{kind}-{number}")
+        for check in CHECKS
+        for number, (kind, text) in enumerate(examples(check))
+    ],
+)
+def test_an_example(check: Check, kind: str, text: str, state_of: StateOf) -> None:
+    assert {finding.check for finding in findings(state_of(text))} == ({check.id} if kind == "Bad" else set())
