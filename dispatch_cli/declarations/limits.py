@@ -8,7 +8,7 @@ MAX_BYTES = 64 << 20
 MAX_SCALAR = 1 << 20
 """Characters of one piece of text."""
 
-MAX_NODES = 1_000_000
+MAX_NODES = 3_000_000
 """Texts, lists and mappings of one file; those behind an alias count each time they are used."""
 
 MAX_DEPTH = 64

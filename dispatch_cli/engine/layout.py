@@ -41,9 +41,9 @@ class Layout:
 
     @cached_property
     def affected(self) -> dict[str, tuple[str, ...]]:
-        """Per key, the runtime keys whose canonical entry depends on whether a kernel is registered at it."""
+        """Per key, the slots whose canonical entry depends on the kernel that is registered at it."""
         depends_on = []
-        for slot, key in enumerate(self.universe.slots[1:], start=1):
+        for slot, key in enumerate(self.universe.slots):
             bits = 0
             for candidate in self.candidates[slot]:
                 bits |= candidate.bit | candidate.unless | candidate.ambiguous
@@ -51,6 +51,22 @@ class Layout:
         return {
             source: tuple(key for key, bits in depends_on if bits & bit) for source, bit in self.registered_bit.items()
         }
+
+    def left_behind(self, key: str, fallback: bool) -> tuple[str, ...]:
+        """The slots that a kernel's coming or going at *key* can change, and that PyTorch does not recompute then.
+
+        fallback: the kernel is a backend fallback, which can change its own slot alone.
+        """
+        found = self._left_behind.get((key, fallback))
+        if found is None:
+            refreshed = self.universe.refreshed_by(key)
+            affected = (key,) if fallback else self.affected[key]
+            found = self._left_behind[key, fallback] = tuple(slot for slot in affected if slot not in refreshed)
+        return found
+
+    @cached_property
+    def _left_behind(self) -> dict[tuple[str, bool], tuple[str, ...]]:
+        return {}
 
     @cached_property
     def _slot_of_bit(self) -> dict[int, int]:

@@ -48,37 +48,31 @@ class StaleEntry(NamedTuple):
     cause: Change
 
 
+class _Behind(NamedTuple):
+    """A slot whose live entry is not the canonical one. cause: None while both are one function."""
+
+    live: TableEntry
+    cause: Change | None
+
+
 class LiveTable:
-    """One operator's live table.
+    """One operator's live table, as what sets it apart from the canonical one.
 
     fallback_changes: the dispatcher's own list of fallback changes. seen: how many of them had happened when the
     operator came to be.
     """
 
-    __slots__ = (
-        "_active",
-        "_causes",
-        "_entries",
-        "_fallback_changes",
-        "_fallbacks",
-        "_layout",
-        "_pending",
-        "_registered",
-        "_seen",
-    )
+    __slots__ = ("_active", "_behind", "_fallback_changes", "_fallbacks", "_layout", "_pending", "_registered", "_seen")
 
     def __init__(self, layout: Layout, fallback_changes: Sequence[Change], seen: int) -> None:
         self._layout = layout
         self._fallback_changes = fallback_changes
-        self._registered = 0
-        self._pending: list[Change] = []
-        self._active: dict[str, Registration] = {}
-        self._fallbacks: dict[str, Registration] = {}
-        self._causes: dict[str, Change] = {}
-        for change in fallback_changes[:seen]:
-            self._apply_to_state(change)
         self._seen = seen
-        self._entries: dict[str, TableEntry] | None = None
+        self._pending: list[Change] = []
+        self._registered = 0
+        self._active: dict[str, Registration] | None = None
+        self._fallbacks: dict[str, Registration] = {}
+        self._behind: dict[str, _Behind] = {}
 
     def note(self, change: Change) -> None:
         """Remember a change of the operator's own kernels."""
@@ -92,72 +86,70 @@ class LiveTable:
         Fallbacks that came after the operator are seen in their turn.
         """
         self._pending.clear()
-        self._entries = None
-        self._causes.clear()
-        self._registered = 0
+        self._behind.clear()
+        if self._active is None:
+            self._begin()
         self._active = dict(active)
+        self._registered = 0
         for key in active:
             self._registered |= self._layout.registered_bit[key]
 
     def __getitem__(self, key: str) -> TableEntry:
-        return self._catch_up()[key]
-
-    def entries(self) -> Mapping[str, TableEntry]:
-        """The whole table, Undefined first."""
-        return self._catch_up()
+        self._catch_up()
+        behind = self._behind.get(key)
+        return self._canonical(key) if behind is None else behind.live
 
     def stale(self) -> list[StaleEntry]:
         """The slots that differ in function from the canonical table, in runtime order.
 
         Undefined is left out, as PyTorch's own check leaves it out.
         """
-        if self._entries is None and not self._pending and self._seen == len(self._fallback_changes):
-            return []
-        entries = self._catch_up()
-        found = []
-        for key in self._layout.universe.runtime:
-            canonical = self._canonical(key)
-            if canonical.function != entries[key].function:
-                found.append(StaleEntry(entries[key], canonical, self._causes[key]))
-        return found
+        self._catch_up()
+        slot = self._layout.universe.slot
+        return [
+            StaleEntry(self._behind[key].live, self._canonical(key), cause)
+            for key in sorted(self._behind, key=slot.__getitem__)
+            if (cause := self._behind[key].cause) is not None and key != UNDEFINED
+        ]
 
-    def _catch_up(self) -> dict[str, TableEntry]:
-        if self._entries is None:
-            self._entries = {key: self._canonical(key) for key in self._layout.universe.slots}
-        if not self._pending and self._seen == len(self._fallback_changes):
-            return self._entries
+    def _begin(self) -> None:
+        """The state that the operator came into: no kernels, and the fallbacks of that time."""
+        self._active = {}
+        for change in self._fallback_changes[: self._seen]:
+            self._apply_to_state(change)
+
+    def _catch_up(self) -> None:
+        if not self._pending and self._seen == len(self._fallback_changes) and self._active is not None:
+            return
+        if self._active is None:
+            self._begin()
         new = sorted([*self._pending, *self._fallback_changes[self._seen :]], key=lambda change: change.time)
         self._pending.clear()
         self._seen = len(self._fallback_changes)
         for change in new:
-            self._apply(change, self._entries)
-        return self._entries
+            self._apply(change)
 
-    def _apply(self, change: Change, entries: dict[str, TableEntry]) -> None:
-        universe = self._layout.universe
+    def _apply(self, change: Change) -> None:
+        """Let the slots that PyTorch recomputes follow a change; those that it should have recomputed stay behind."""
+        layout, behind = self._layout, self._behind
+        left = () if change.full else layout.left_behind(change.key, change.fallback)
+        lives = [behind[key].live if key in behind else self._canonical(key) for key in left]
         self._apply_to_state(change)
-        refreshed = universe.slots if change.full else universe.refreshed_by(change.key)
-        for key in refreshed:
-            entries[key] = self._canonical(key)
-            self._causes.pop(key, None)
-        self._blame(change, entries, frozenset(refreshed))
-
-    def _blame(self, change: Change, entries: dict[str, TableEntry], refreshed: frozenset[str]) -> None:
-        """Note *change* as the cause at every slot that it leaves behind, and forget causes that no longer hold."""
-        for key in self._affected(change):
-            if key in refreshed or key == UNDEFINED:
-                continue
-            if self._canonical(key).function == entries[key].function:
-                self._causes.pop(key, None)
-            else:
-                self._causes.setdefault(key, change)
-
-    def _affected(self, change: Change) -> tuple[str, ...]:
-        """The slots whose canonical entry a change can touch; see `Layout.affected`."""
-        return (change.key,) if change.fallback else self._layout.affected[change.key]
+        if behind:
+            for key in layout.universe.slots if change.full else layout.universe.refreshed_by(change.key):
+                behind.pop(key, None)
+        for key, live in zip(left, lives, strict=True):
+            canonical = self._canonical(key)
+            if live.registration is canonical.registration and live.rule is canonical.rule:
+                behind.pop(key, None)
+            elif live.function == canonical.function:
+                behind[key] = _Behind(live, None)
+            elif key not in behind or behind[key].cause is None:
+                behind[key] = _Behind(live, change)
 
     def _apply_to_state(self, change: Change) -> None:
         state = self._fallbacks if change.fallback else self._active
+        assert state is not None, "there is a state once the table has begun"
         if change.active is None:
             state.pop(change.key, None)
         else:
@@ -169,4 +161,4 @@ class LiveTable:
     def _canonical(self, key: str) -> TableEntry:
         layout = self._layout
         decision = decide(layout.candidates[layout.universe.slot[key]], self._registered, key in self._fallbacks)
-        return entry_for(key, decision, self._active, self._fallbacks)
+        return entry_for(key, decision, self._active or {}, self._fallbacks)

@@ -24,11 +24,11 @@ class VisitOrder:
         self._buckets = 0
         self._count = 0
         self._slots: list[tuple[int, int] | None] = []
-        self._pending: list[tuple[int, bool]] = []
+        self._pending: list[int] = []
 
     def note(self, key_id: int, came: bool) -> None:
         """A key's first kernel came, or its last one went."""
-        self._pending.append((key_id, came))
+        self._pending.append(key_id if came else -key_id)
         if len(self._pending) > MAX_PENDING:
             self._catch_up()
 
@@ -38,11 +38,11 @@ class VisitOrder:
         return [slot[0] for slot in self._slots if slot is not None]
 
     def _catch_up(self) -> None:
-        for key_id, came in self._pending:
-            if came:
-                self._insert(key_id)
+        for change in self._pending:
+            if change > 0:
+                self._insert(change)
             else:
-                self._erase(key_id)
+                self._erase(-change)
         self._pending.clear()
 
     def _insert(self, key_id: int) -> None:

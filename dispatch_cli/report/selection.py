@@ -22,7 +22,8 @@ def select_names(names: Iterable[str], glob: str) -> list[str]:
 
 
 def _without_overload(name: str) -> str:
-    return name[: name.find(".", name.rfind("::") + 1)] if "." in name else name
+    dot = name.find(".", name.rfind("::") + 1)
+    return name if dot < 0 else name[:dot]
 
 
 def similar_names(dispatcher: Dispatcher, glob: str) -> list[str]:
