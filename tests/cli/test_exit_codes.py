@@ -110,6 +110,31 @@ def test_bad_input_is_for_standard_error_in_every_format(format_: str) -> None:
     assert result.err.endswith("10 errors; nothing was done.\n")
 
 
+def test_bad_input_becomes_annotations_on_github() -> None:
+    plain = call("check-invariants", "examples/broken.yaml")
+    result = call("check-invariants", "examples/broken.yaml", "--format", "github")
+    assert (result.code, result.err) == (2, plain.err)
+    lines = result.out.splitlines()
+    assert len(lines) == 10
+    assert lines[0] == (
+        "::error file=examples/broken.yaml,line=5,col=1,title=unknown-field::"
+        "a declaration file has no field 'operatorz'%0Ahelp: did you mean operators?"
+    )
+    assert all(line.startswith("::error file=examples/broken.yaml,line=") for line in lines)
+
+
+@pytest.mark.parametrize("format_", ["json", "csv", "markdown", "raw"])
+def test_a_grid_is_for_people(format_: str) -> None:
+    result = call("table", "examples/stale.yaml", "--view", "grid", "--format", format_)
+    message = f"--view grid is for people; --format {format_} has every slot without it."
+    assert result == refused_by_usage("table", message)
+
+
+def test_a_dump_is_whole() -> None:
+    message = "--format raw is PyTorch's whole dump; it can not be filtered by --key."
+    assert call("table", "-k", "CPU", "--key", "CPU", "--format", "raw") == refused_by_usage("table", message)
+
+
 def test_a_refused_registration_names_both_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     first = "dispatch: 1\noperators:\n  - func: a::b(Tensor x) -> Tensor\n"
@@ -189,7 +214,7 @@ def test_help_lists_every_command() -> None:
     assert (result.code, result.err) == (0, "")
     commands = result.out.partition("Commands:\n")[2]
     names = [line.split()[0] for line in commands.splitlines() if line[2:3].strip()]
-    assert names == ["register", "table", "check-invariants", "bases", "capture", "schema"]
+    assert names == ["register", "table", "check-invariants", "bases", "capture", "crossref", "schema"]
     for name in names:
         answer = call(name, "--help")
         assert (answer.code, answer.err) == (0, "")

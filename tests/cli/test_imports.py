@@ -38,7 +38,7 @@ def test_help_and_version_import_click_alone(args: tuple[str, ...]) -> None:
     assert packages(imported(*(args or ("-h",)))) == {"dispatch_cli", "dispatch_cli.cli", "click"}
 
 
-@pytest.mark.parametrize("command", ["register", "table", "check-invariants", "bases", "capture", "schema"])
+@pytest.mark.parametrize("command", ["register", "table", "check-invariants", "bases", "capture", "crossref", "schema"])
 def test_the_help_of_a_command_imports_no_engine(command: str) -> None:
     assert packages(imported(command, "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
 

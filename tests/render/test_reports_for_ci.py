@@ -1,0 +1,242 @@
+"""SARIF, GitHub's workflow commands and JUnit XML, whole, and with names that mean harm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path, PurePosixPath
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from dispatch_cli import __version__
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.problem import Problem, Related
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.github import findings_github, problems_github
+from dispatch_cli.render.junit import findings_junit
+from dispatch_cli.render.locations import relative_path
+from dispatch_cli.render.sarif import findings_sarif
+from dispatch_cli.report.findings import FindingsReport
+
+ROOT = Path("/project")
+SPAN = Span("sub/a.yaml", 3, 5)
+
+
+def finding(**fields: Any) -> Finding:
+    whole: dict[str, Any] = {"check": "guard", "severity": Severity.ERROR, "message": "it does not hold", "span": SPAN}
+    return Finding(**{**whole, **fields})
+
+
+def report(*findings: Finding) -> FindingsReport:
+    return FindingsReport("torch-2.15", findings, CHECKS, 7)
+
+
+def sarif(*findings: Finding) -> Any:
+    (run,) = json.loads("".join(findings_sarif(report(*findings), ROOT)))["runs"]
+    return run
+
+
+def github(*findings: Finding) -> str:
+    return "".join(findings_github(report(*findings), ROOT))
+
+
+def junit(*findings: Finding) -> ElementTree.Element:
+    return ElementTree.fromstring("".join(findings_junit(report(*findings), ROOT)))
+
+
+# places
+
+
+@pytest.mark.parametrize(
+    ("file", "shown"),
+    [
+        ("a.yaml", "a.yaml"),
+        ("./sub/a.yaml", "sub/a.yaml"),
+        ("sub/../a.yaml", "a.yaml"),
+        ("/project/sub/a.yaml", "sub/a.yaml"),
+        ("../a.yaml", "/a.yaml"),
+        ("../../../a.yaml", "/a.yaml"),
+        ("/elsewhere/a.yaml", "/elsewhere/a.yaml"),
+        ("/projects/a.yaml", "/projects/a.yaml"),
+        ("sub/..", "."),
+    ],
+)
+def test_relative_path(file: str, shown: str) -> None:
+    assert relative_path(file, ROOT) == shown
+    assert PurePosixPath(shown).as_posix() == shown
+
+
+# SARIF
+
+
+def test_a_log_lists_every_check_that_ran() -> None:
+    log = json.loads("".join(findings_sarif(report(), ROOT)))
+    (run,) = log["runs"]
+    assert log == {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    rules = run["tool"]["driver"].pop("rules")
+    assert run == {
+        "tool": {"driver": {"name": "dispatch-cli", "version": __version__}},
+        "invocations": [{"executionSuccessful": True}],
+        "columnKind": "unicodeCodePoints",
+        "results": [],
+        "properties": {"universe": "torch-2.15", "operators": 7},
+    }
+    for rule, check in zip(rules, CHECKS, strict=True):
+        documentation = check.documentation.strip()
+        assert rule == {
+            "id": check.id,
+            "shortDescription": {"text": check.title},
+            "fullDescription": {"text": documentation.split("\n\n")[1]},
+            "help": {"text": documentation, "markdown": documentation},
+            "defaultConfiguration": {"level": "error"},
+        }
+
+
+def test_a_result() -> None:
+    one = finding(
+        severity=Severity.WARNING,
+        operator="a::b",
+        key="CPU",
+        details=(("wanted", "x"),),
+        related=(Related("here", Span("/elsewhere/ä b.yaml", 9, 1)), Related("not shown", Span("-", 1, 1))),
+    )
+    (result,) = sarif(one)["results"]
+    assert result == {
+        "ruleId": "guard",
+        "ruleIndex": 5,
+        "level": "warning",
+        "message": {"text": "it does not hold"},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "sub/a.yaml", "uriBaseId": "%SRCROOT%"},
+                    "region": {"startLine": 3, "startColumn": 5},
+                },
+                "logicalLocations": [{"fullyQualifiedName": "a::b at CPU", "kind": "function"}],
+            }
+        ],
+        "relatedLocations": [
+            {
+                "id": 0,
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "file:///elsewhere/%C3%A4%20b.yaml"},
+                    "region": {"startLine": 9, "startColumn": 1},
+                },
+                "message": {"text": "here"},
+            }
+        ],
+        "properties": {"operator": "a::b", "key": "CPU", "details": {"wanted": "x"}},
+    }
+
+
+def test_a_result_without_a_place() -> None:
+    assert sarif(finding(span=None))["results"][0]["locations"] == []
+    assert sarif(finding(span=Span("-", 1, 1)))["results"][0]["locations"] == []
+
+
+def test_a_relative_reference_is_not_taken_for_a_scheme() -> None:
+    (result,) = sarif(finding(span=Span("c:d%e?f#g.yaml", 1, 1)))["results"]
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "c%3Ad%25e%3Ff%23g.yaml"
+
+
+def test_a_message_has_no_links() -> None:
+    (result,) = sarif(finding(message="see [this](http://a.b), f[0] and g(1)"))["results"]
+    assert result["message"] == {"text": "see [this]\\(http://a.b), f[0] and g(1)"}
+
+
+# GitHub
+
+
+def test_a_command() -> None:
+    one = finding(details=(("wanted", "50%"),), related=(Related("registered here", Span("b.yaml", 1, 2)),))
+    assert github(one) == (
+        "::error file=sub/a.yaml,line=3,col=5,title=guard::it does not hold%0Awanted: 50%25%0A"
+        "note: registered here (b.yaml:1:2)\n"
+    )
+
+
+def test_a_command_without_a_place() -> None:
+    assert github(finding(span=None, severity=Severity.WARNING)) == "::warning title=guard::it does not hold\n"
+    assert github(finding(span=Span("-", 1, 1))) == "::error title=guard::it does not hold\n"
+
+
+def test_what_a_command_escapes() -> None:
+    one = finding(message="a%0Ab\r::error::c\x1b", span=Span("x,y:z%\n.yaml", 1, 1))
+    assert github(one) == ("::error file=x%2Cy%3Az%25\\n.yaml,line=1,col=1,title=guard::a%250Ab\\r::error::c\\x1b\n")
+
+
+def test_findings_that_belong_together_are_one_command() -> None:
+    shared: dict[str, Any] = {"group": "left behind", "related": (Related("here", SPAN),)}
+    keys = ("CPU", "CUDA", "XLA")
+    several = [finding(key=key, details=(("live", "x"), ("canonical", key)), **shared) for key in keys]
+    assert github(*several, finding()) == (
+        "::error file=sub/a.yaml,line=3,col=5,title=guard::left behind%0Aat CPU … XLA (3 keys)%0Alive: x%0A"
+        "note: here (sub/a.yaml:3:5)\n"
+        "::error file=sub/a.yaml,line=3,col=5,title=guard::it does not hold\n"
+    )
+
+
+def test_problems_are_commands_too() -> None:
+    problem = Problem("bad-value", "two\nlines", SPAN, "the line", "do this", (Related("here", SPAN),))
+    assert "".join(problems_github([problem, Problem("no-place", "x")], ROOT)) == (
+        "::error file=sub/a.yaml,line=3,col=5,title=bad-value::two%0Alines%0Anote: here (sub/a.yaml:3:5)%0A"
+        "help: do this\n"
+        "::error title=no-place::x\n"
+    )
+
+
+# JUnit
+
+
+def test_checks_that_find_nothing_are_passed_cases() -> None:
+    root = junit()
+    assert root.attrib == {"name": "dispatch-cli", "tests": str(len(CHECKS)), "failures": "0", "errors": "0"}
+    assert [suite.get("name") for suite in root] == [f"dispatch-cli.{check.id}" for check in CHECKS]
+    for suite, check in zip(root, CHECKS, strict=True):
+        (case,) = suite.findall("testcase")
+        assert case.attrib == {"classname": f"dispatch-cli.{check.id}", "name": check.title}
+        assert list(case) == []
+        assert {one.get("name"): one.get("value") for one in suite.iter("property")} == {
+            "universe": "torch-2.15",
+            "operators": "7",
+        }
+
+
+def test_a_failed_case_per_operator() -> None:
+    root = junit(
+        finding(operator="a::b", key="CPU", message="first", related=(Related("here", SPAN),)),
+        finding(operator="a::b", key="CUDA", message="second"),
+        finding(operator="a::c", key="CPU", message="third", span=None),
+        finding(message="about no operator"),
+    )
+    assert root.attrib == {"name": "dispatch-cli", "tests": "8", "failures": "3", "errors": "0"}
+    suite = root[-1]
+    assert (suite.get("tests"), suite.get("failures")) == ("3", "3")
+    cases = suite.findall("testcase")
+    assert [case.attrib for case in cases] == [
+        {"classname": "dispatch-cli.guard", "name": "a::b", "file": "sub/a.yaml", "line": "3"},
+        {"classname": "dispatch-cli.guard", "name": "a::c"},
+        {"classname": "dispatch-cli.guard", "name": "about no operator", "file": "sub/a.yaml", "line": "3"},
+    ]
+    failures = [failure for case in cases for failure in case]
+    assert [(failure.get("type"), failure.get("message")) for failure in failures] == [
+        ("guard", "2 findings; the first: first"),
+        ("guard", "third"),
+        ("guard", "about no operator"),
+    ]
+    assert failures[0].text == (
+        "sub/a.yaml:3:5: error: first\n  note: here (sub/a.yaml:3:5)\nsub/a.yaml:3:5: error: second"
+    )
+    assert failures[1].text == "error: third"
+
+
+@pytest.mark.parametrize("sign", ["\0", "\x1b", "\ufffe", "\uffff", "\ud800", "\u202e", "]]>", "<&\"'>"])
+def test_any_name_makes_valid_xml(sign: str) -> None:
+    one = finding(operator=f"a{sign}b", message=f"c{sign}d", span=Span(f"e{sign}f", 1, 1))
+    case = junit(one)[-1].find("testcase")
+    assert case is not None
+    assert case.get("name", "").startswith("a")
+    assert case.get("name", "").endswith("b")
+    "".join(findings_junit(report(one), ROOT)).encode("utf-8")

@@ -1,0 +1,78 @@
+"""What texts pass through on their way out: escapes, cells, places, wording."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.machine import Sheet, csv_text, json_document, markdown_text
+from dispatch_cli.render.text_safety import safe, safe_lines
+from dispatch_cli.render.wording import keys_label, place_label, runs_label, short_kernel
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("", ""),
+        ("add_kernel [alias] ü 日本", "add_kernel [alias] ü 日本"),
+        ("a\x1b[31mb", "a\\x1b[31mb"),
+        ("a\nb\tc\rd\0", "a\\nb\\tc\\rd\\x00"),
+        ("\x7f\x85\x9b", "\\x7f\\x85\\x9b"),
+        ("\u200b\u202e\u2066\ufeff", "\\u200b\\u202e\\u2066\\ufeff"),
+        ("\ud800\udcff", "\\ud800\\udcff"),
+        ("back\\slash", "back\\slash"),
+    ],
+)
+def test_safe(text: str, shown: str) -> None:
+    assert safe(text) == shown
+    assert safe_lines(f"{text}\n{text}") == "\n".join(map(safe, f"{text}\n{text}".split("\n")))
+
+
+def test_nothing_that_commands_a_terminal_is_left() -> None:
+    commands = {chr(i) for i in (*range(32), *range(0x7F, 0xA0))}
+    directions = set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    assert not (commands | directions) & set(safe("".join(commands | directions)))
+
+
+def test_a_json_document() -> None:
+    head = {"schema_version": 1, "nested": {"a": [1, 2]}}
+    items = [{"x": 1}, {"x": "a\nb"}, []]
+    text = "".join(json_document(head, "items", iter(items)))
+    assert json.loads(text) == {**head, "items": items}
+    assert text == json.dumps({**head, "items": items}, indent=2) + "\n"
+    empty = "".join(json_document(head, "items", []))
+    assert json.loads(empty) == {**head, "items": []}
+
+
+def test_csv_reads_back() -> None:
+    rows = [("a", 'b "c", d'), ("", " e "), ("=1+1", "x;y")]
+    text = "".join(csv_text(Sheet(("one", "two"), iter(rows))))
+    assert list(csv.reader(io.StringIO(text))) == [["one", "two"], *map(list, rows)]
+    assert "".join(csv_text(Sheet(("one", "two"), ()))) == "one,two\n"
+    assert "".join(csv_text(Sheet(("one",), [("a\x1b\nb",)]))) == "one\na\\x1b\\nb\n"
+
+
+def test_markdown_cells_are_no_markup() -> None:
+    rows = [("CPU[alias]: fn", "a|b `c` *d* _e_ <f> \\ ~g~ #h\ni")]
+    assert "".join(markdown_text(Sheet(("x", "y"), rows))) == (
+        "| x | y |\n| --- | --- |\n"
+        "| CPU\\[alias\\]: fn | a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f\\> \\\\ \\~g\\~ \\#h\\\\ni |\n"
+    )
+
+
+def test_labels() -> None:
+    assert keys_label(("CPU",)) == "CPU"
+    assert keys_label(("CPU", "CUDA")) == "CPU, CUDA"
+    assert keys_label(("CPU", "CUDA", "HIP")) == "CPU … HIP (3 keys)"
+    assert keys_label(("CPU", "CUDA", "HIP"), short=True) == "CPU … HIP (3)"
+    assert runs_label([("A", "B", "C"), ("D",), ("E", "F", "G", "H")]) == "A, B, C, D, E … H (4)"
+    assert place_label(None) == ""
+    assert place_label(Span("a/b.yaml", 3, 4)) == "a/b.yaml:3:4"
+    assert place_label(Span("a/b.yaml", 3, 4), short=True) == "b.yaml:3"
+    assert short_kernel("registered at /x/y/Fallback.cpp:66") == "Fallback.cpp:66"
+    assert short_kernel("registered at a.yaml:4") == "a.yaml:4"
+    assert short_kernel("my_kernel registered at /x.cpp:1") == "my_kernel registered at /x.cpp:1"

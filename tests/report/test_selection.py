@@ -1,0 +1,47 @@
+"""Globs over operators and keys."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.api import what_if_state
+from dispatch_cli.report.selection import select_keys, select_names, similar_keys, similar_names
+
+NAMES = ["aten::add.Tensor", "aten::add.out", "aten::add_.Tensor", "aten::addmm", "my.lib::add", "plain", "plain.out"]
+
+
+@pytest.mark.parametrize(
+    ("glob", "chosen"),
+    [
+        ("aten::add", ["aten::add.Tensor", "aten::add.out"]),
+        ("aten::add.out", ["aten::add.out"]),
+        ("aten::addmm", ["aten::addmm"]),
+        ("aten::ad", []),
+        ("aten::a", []),
+        ("aten::ad?", ["aten::add.Tensor", "aten::add.out"]),
+        ("aten::add*", ["aten::add.Tensor", "aten::add.out", "aten::add_.Tensor", "aten::addmm"]),
+        ("*.out", ["aten::add.out", "plain.out"]),
+        ("*::add", ["aten::add.Tensor", "aten::add.out", "my.lib::add"]),
+        ("*::ad", []),
+        ("aten::[ab]dd", ["aten::add.Tensor", "aten::add.out"]),
+        ("plain", ["plain", "plain.out"]),
+        ("ATEN::*", []),
+        ("*", NAMES),
+        ("", []),
+    ],
+)
+def test_operators(glob: str, chosen: list[str]) -> None:
+    assert select_names(NAMES, glob) == chosen
+
+
+def test_keys_and_what_looks_like_them() -> None:
+    dispatcher = what_if_state(["CPU"]).dispatcher
+    assert select_keys(dispatcher, ["Undefined", "Sparse?PU"]) == {"Undefined", *("SparseCPU", "SparseIPU")} | {
+        "SparseXPU",
+        "SparseHPU",
+    }
+    assert select_keys(dispatcher, ["Autograd"]) == set()  # an alias has no slot
+    assert select_keys(dispatcher, ["cpu"]) == set()
+    assert similar_keys(dispatcher, "AutogradCUDAA")[0] == "AutogradCUDA"
+    assert similar_names(dispatcher, "__test__::fo") == ["__test__::foo"]
+    assert similar_names(dispatcher, "aten::add") == []

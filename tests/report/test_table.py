@@ -1,0 +1,146 @@
+"""Tables as reports: folding, grids, what is marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.api import load_state, what_if_state
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.folding import fold, unfolded
+from dispatch_cli.report.grid import grid_of
+from dispatch_cli.report.table import Before, OperatorSummary, OperatorTable, table_report
+
+
+def table_of(state: State, name: str, keys: frozenset[str] | None = None) -> OperatorTable:
+    (table,) = table_report(state, [OperatorName.parse(name)], keys).tables()
+    return table
+
+
+@pytest.fixture(scope="module")
+def what_if() -> State:
+    return what_if_state(["CPU", "CompositeImplicitAutograd"])
+
+
+@pytest.mark.parametrize("name", universes.names())
+def test_a_grid_has_every_slot_once(name: str) -> None:
+    universe = universes.load(name)
+    table = table_of(what_if_state(["CPU"], universe=name), "__test__::foo")
+    grid = grid_of(table, universe)
+    assert grid.backends == universe.backends
+    assert [line.label for line in grid.lines] == [
+        *("Dense", "Quantized", "Sparse", "SparseCsr", "NestedTensor", "Autograd")
+    ]
+    in_lines = [cell.key for line in grid.lines for cell in line.cells if cell is not None]
+    assert sorted(in_lines + [row.key for row in grid.others]) == sorted(universe.slots)
+    for line in grid.lines:
+        prefix = "" if line.label == "Dense" else line.label
+        assert [cell and cell.key for cell in line.cells] == [f"{prefix}{backend}" for backend in universe.backends]
+
+
+def test_a_grid_of_some_keys(what_if: State) -> None:
+    keys = frozenset({"CPU", "AutogradXLA", "Python"})
+    grid = grid_of(table_of(what_if, "__test__::foo", keys), what_if.dispatcher.universe)
+    assert grid.backends == ("CPU", "XLA")
+    assert [(line.label, [cell and cell.key for cell in line.cells]) for line in grid.lines] == [
+        ("Dense", ["CPU", None]),
+        ("Autograd", [None, "AutogradXLA"]),
+    ]
+    assert [row.key for row in grid.others] == ["Python"]
+
+
+def test_a_fold_has_every_slot_once(what_if: State) -> None:
+    table = table_of(what_if, "__test__::foo")
+    folded = fold(table.rows, frozenset(what_if.dispatcher.universe.covered_by("Autograd")))
+    runs = [row.keys for row in folded.rows]
+    runs += [*folded.core_fallbacks, *folded.core_fallthroughs, *folded.missing]
+    assert sorted(key for run in runs for key in run) == sorted(what_if.dispatcher.universe.slots)
+    assert [(row.keys[0], len(row.keys), row.first.rule, row.first.kernel) for row in folded.rows][:5] == [
+        ("Undefined", 1, Rule.MATH, "fn_CompositeImplicitAutograd"),
+        ("CPU", 1, Rule.KERNEL, "fn_CPU"),
+        ("CUDA", 84, Rule.MATH, "fn_CompositeImplicitAutograd"),
+        ("AutogradOther", 1, Rule.MATH, "fn_CompositeImplicitAutograd"),
+        (
+            "AutogradCPU",
+            1,
+            Rule.FALLBACK,
+            "registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66",
+        ),
+    ]
+    assert [run for run in folded.core_fallthroughs if len(run) > 1] == [
+        ("AutocastCPU", "AutocastMTIA", "AutocastMAIA", "AutocastXPU"),
+        ("AutocastMPS", "AutocastCUDA"),
+    ]
+
+
+def test_unfolded_every_slot_is_a_row(what_if: State) -> None:
+    table = table_of(what_if, "__test__::foo")
+    assert [row.keys for row in unfolded(table.rows).rows] == [(key,) for key in what_if.dispatcher.universe.slots]
+
+
+def test_a_fold_keeps_apart_what_differs() -> None:
+    state = load_state([str(Path(__file__).parents[2] / "examples" / "stale.yaml")])
+    autograd = frozenset(state.dispatcher.universe.covered_by("Autograd"))
+    for name in ("stale::explicit", "stale::quantized", "stale::fine"):
+        rows = {row.key: row for row in table_of(state, name).rows}
+        for folded in fold(tuple(rows.values()), autograd).rows:
+            for key in folded.keys:
+                row, first = rows[key], folded.first
+                assert (row.rule, row.fallthrough, row.live_kernel, row.before) == (
+                    *(first.rule, first.fallthrough, first.live_kernel, first.before),
+                )
+                assert row.core or (row.kernel, row.span) == (first.kernel, first.span)
+
+
+BASE = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: {kernel: op_cpu, signature: "(Tensor x) -> Tensor"}, CompositeImplicitAutograd: op_math}
+  - func: demo::same(Tensor x) -> Tensor
+    dispatch: {CPU: same_cpu}
+"""
+OVERLAY = """\
+dispatch: 1
+extends: [./base.yaml]
+operators:
+  - {name: 'demo::op', dispatch: {CUDA: op_cuda}}
+  - {func: 'demo::new(Tensor x) -> Tensor', dispatch: {CPU: new_cpu}}
+"""
+
+
+def test_what_an_overlay_changes(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
+    (tmp_path / "overlay.yaml").write_text(OVERLAY, encoding="utf-8")
+    state = load_state([str(tmp_path / "overlay.yaml")])
+    changed = {row.key: row.before for row in table_of(state, "demo::op").rows if row.before is not None}
+    math = Before(Rule.MATH, "op_math", False)
+    assert changed == {"CUDA": math, "AutogradCUDA": math}
+    assert not any(row.before for row in table_of(state, "demo::same").rows)
+    new = table_of(state, "demo::new")
+    assert (new.new, [row for row in new.rows if row.before]) == (True, [])
+    assert not table_of(state, "demo::op").new
+    names = [OperatorName.parse(f"demo::{name}") for name in ("op", "same", "new")]
+    summaries: list[OperatorSummary] = list(table_report(state, names, None).summaries())
+    assert [(one.operator, one.changed, one.stale) for one in summaries] == [
+        ("demo::op", 2, 0),
+        ("demo::same", 0, 0),
+        ("demo::new", 0, 0),
+    ]
+
+
+def test_an_overlay_over_an_embedded_state_changes_what_it_touches() -> None:
+    state = load_state([str(Path(__file__).parents[1] / "cli" / "overlay.yaml")])
+    changed = [row.key for row in table_of(state, "aten::to.dtype").rows if row.before is not None]
+    assert changed == ["PrivateUse1", "AutogradPrivateUse1"]
+
+
+def test_a_summary_counts_what_the_table_has(what_if: State) -> None:
+    name = OperatorName.parse("__test__::foo")
+    (summary,) = table_report(what_if, [name], None).summaries()
+    rows = table_of(what_if, "__test__::foo").rows
+    assert dict(summary.counts) == {rule: count for rule in Rule if (count := sum(row.rule is rule for row in rows))}
