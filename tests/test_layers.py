@@ -20,8 +20,8 @@ ALLOWED: dict[str, set[str]] = {
     "declarations": {"model", "universes", "bases", "declarations"},
     "api": {"model", "declarations", "engine", "bases", "universes"},
     "checks": {"model", "engine", "checks"},
-    "report": {"model", "engine", "checks", "report"},
-    "render": {"", "model", "engine", "checks", "report", "render", "declarations.text", "bases"},
+    "report": {"model", "engine", "checks", "crossref", "report"},
+    "render": {"", "model", "engine", "checks", "crossref", "report", "render", "declarations.text", "bases"},
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
     "capture": {"model", "universes", "capture", "bases"},
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},

@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     from collections.abc import Callable, Iterable
 
     Data = dict[str, Any]
+    Answer = Callable[[Any, list[str], Callable[[str], str]], Data]
+    """Asks PyTorch: gets the module torch, the names of the modules imported besides, and what cleans a text."""
     Setup = tuple[tuple[str, ...], list[str]]
     """Registrations, and the slots that still run the first of them afterwards although a fresh look would not."""
 
@@ -555,15 +557,15 @@ def _has_side_effect(operator: Any) -> bool:
 # The script.
 
 
-def capture(modules: list[str]) -> Data:
-    """The whole state, once PyTorch and *modules* are imported. Errors: Failure."""
+def ask(modules: list[str], answer: Answer) -> Data:
+    """What *answer* says, once PyTorch and *modules* are imported. Errors: Failure."""
     torch = _import_torch()
     for module in modules:
         _import_module(module)
     root = Path(torch.__file__).absolute().parent.parent
     cleaner = Cleaner(str(root), sys.path, os.path.expanduser("~"))  # noqa: PTH111  (Path raises without a home)
     try:
-        return _state(torch, modules, cleaner.clean)
+        return answer(torch, modules, cleaner.clean)
     except (AttributeError, KeyError, ValueError, TypeError, StopIteration, RuntimeError) as error:
         raise Failure(
             EXIT_NOT_UNDERSTOOD,
@@ -572,11 +574,17 @@ def capture(modules: list[str]) -> Data:
         ) from error
 
 
-def _state(torch: Any, modules: list[str], clean: Callable[[str], str]) -> Data:
+def capture(
+    torch: Any, modules: list[str], clean: Callable[[str], str], step: Callable[[], None] | None = None
+) -> Data:
+    """The whole state of the dispatcher.
+
+    step: called for every operator and every key; by default it reports progress.
+    """
     # The operators come first: nothing that is registered to look at the table is there yet.
     names = sorted(torch._C._dispatch_get_all_op_names())
     live = Live(torch, clean)
-    step = _progress(len(names) + len(live.ids))
+    step = step or progress(len(names) + len(live.ids))
     found, skipped = operators(live, names, step)
     higher_order = higher_order_operators(live)
     return {
@@ -626,7 +634,8 @@ def _last_lines(error: BaseException) -> str:
     return "\n".join(text.split("\nException raised from ")[0].splitlines()[-8:])[-2000:]
 
 
-def _progress(total: int) -> Callable[[], None]:
+def progress(total: int) -> Callable[[], None]:
+    """Something to call at each of *total* steps; it tells standard error how far it is."""
     done = 0
 
     def step() -> None:
@@ -638,15 +647,15 @@ def _progress(total: int) -> Callable[[], None]:
     return step
 
 
-def main(arguments: list[str]) -> int:
-    """Capture, and write the file. Returns the exit code."""
+def main(arguments: list[str], answer: Answer) -> int:
+    """Ask, and write the file. Returns the exit code."""
     out, modules = arguments[0], arguments[2::2]
     # The script's own directory has modules that nobody means; those of the working directory come last.
     if sys.path and Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:
         del sys.path[0]
     sys.path.append(str(Path.cwd()))
     try:
-        data = capture(modules)
+        data = ask(modules, answer)
     except Failure as failure:
         print(json.dumps({"error": failure.message, "details": failure.details}), file=sys.stderr, flush=True)
         return failure.code
@@ -655,8 +664,13 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":
-    code = main(sys.argv[1:])
+def run(answer: Answer) -> None:
+    """Be the script that writes *answer*; does not return."""
+    code = main(sys.argv[1:], answer)
     sys.stderr.flush()
     # Neither PyTorch nor an imported module gets the chance to crash on the way out: the answer is written.
     os._exit(code)
+
+
+if __name__ == "__main__":
+    run(capture)

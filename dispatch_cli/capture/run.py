@@ -42,8 +42,16 @@ Progress = Callable[[int, int], None]
 """Told how much of how much is done."""
 
 
-def run_probe(python: str | None, modules: Sequence[str] = (), progress: Progress | None = None) -> dict[str, Any]:
-    """The state of the PyTorch that *python* imports, as `probe` writes it.
+CAPTURE = "probe.py"
+"""The script that asks for the state."""
+ANSWERS = "answers_probe.py"
+"""The script that asks for the state and for PyTorch's own answers about it."""
+
+
+def run_probe(
+    python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, script: str = CAPTURE
+) -> dict[str, Any]:
+    """What the PyTorch that *python* imports says of itself, as *script* writes it.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     Errors: InputError, with the last lines of what went wrong.
@@ -51,7 +59,7 @@ def run_probe(python: str | None, modules: Sequence[str] = (), progress: Progres
     executable = _executable(python)
     with tempfile.TemporaryDirectory(prefix="dispatch-cli-") as directory:
         out = Path(directory) / "state.json"
-        command = [executable, os.fspath(Path(probe.__file__).resolve()), os.fspath(out)]
+        command = [executable, os.fspath(Path(__file__).resolve().with_name(script)), os.fspath(out)]
         for module in modules:
             command += ["--import", module]
         code, errors = _run(command, progress or (lambda _done, _total: None))

@@ -5,6 +5,7 @@ Nothing heavier than click is imported before a command runs.
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import Any
@@ -24,6 +25,7 @@ _COMMANDS = {
     "check-invariants": "Check invariants and guards; for CI.",
     "bases": "List the embedded PyTorch states.",
     "capture": "Write the state of an importable PyTorch as declarations.",
+    "crossref": "Compare the engine with a live PyTorch or a recording.",
     "schema": "Print the JSON Schema of the declaration format.",
 }
 """Command → its line in the help. The command itself is imported when it is called."""
@@ -75,6 +77,8 @@ def main(args: list[str] | None = None) -> None:
     Exit codes: 0 clean, 1 findings or a difference, 2 usage or bad input, 3 a bug of ours.
     """
     argv = sys.argv[1:] if args is None else args
+    # a command ends long before cyclic garbage matters, and looking for it takes longer the more there is to look at
+    gc.disable()
     try:
         code = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
     except click.exceptions.Abort:

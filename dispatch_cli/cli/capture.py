@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.options import style_for, write
+from dispatch_cli.cli.live import ask_live, check_modules, live_options
+from dispatch_cli.cli.options import write
 
 if TYPE_CHECKING:
-    from dispatch_cli.capture.run import Progress
     from dispatch_cli.capture.write import Format
-
-_BAD_INPUT = 2
 
 
 @click.command("capture")
-@click.option(
-    "--python", metavar="PATH", help="The Python that has PyTorch; by default the one that dispatch-cli runs in."
-)
-@click.option(
-    "--import",
-    "modules",
-    multiple=True,
-    metavar="MODULE",
-    help="Import MODULE besides torch, such as torchvision; give it several times.",
-)
+@live_options
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE: .yaml, .yml, .json or .json.gz.")
 @click.option(
     "--format",
@@ -45,8 +31,10 @@ def command(python: str | None, modules: tuple[str, ...], output: str | None, fo
     dispatch-cli need not be installed in the Python that has PyTorch.
     """
     file_format = _file_format(output, format_)
-    _check_modules(modules)
-    state = _state(python, modules)
+    check_modules(modules)
+    from dispatch_cli.capture.run import run_probe
+
+    state = ask_live(lambda progress: run_probe(python, modules, progress))
     for skipped in state["skipped"]:
         click.echo(f"warning: the operator {skipped['name']!a} is not understood and left out", err=True)
     from dispatch_cli.capture.write import Format, state_text, write_file
@@ -81,38 +69,3 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
 
 def _unwritable(output: str, reason: str) -> click.ClickException:
     return click.UsageError(f"cannot write {output}: {reason}")
-
-
-def _check_modules(modules: tuple[str, ...]) -> None:
-    for module in modules:
-        if not all(part.isidentifier() for part in module.split(".")):
-            raise click.BadParameter(f"{module!r} is not the name of a module", param_hint="'--import'")
-
-
-def _state(python: str | None, modules: tuple[str, ...]) -> dict[str, Any]:
-    from dispatch_cli.capture.run import run_probe
-    from dispatch_cli.model.problem import InputError
-
-    try:
-        with _progress() as progress:
-            return run_probe(python, modules, progress)
-    except InputError as error:
-        from dispatch_cli.render.problems import problems_text
-
-        style = style_for(sys.stderr, "auto")
-        click.echo(problems_text(error.problems, style), nl=False, err=True, color=style.color)
-        raise click.exceptions.Exit(_BAD_INPUT) from None
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A progress bar on standard error where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking PyTorch", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

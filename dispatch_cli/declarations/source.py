@@ -25,6 +25,9 @@ _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """The line breaks that YAML counts."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_XZ_MAGIC = b"\xfd7zXZ\x00"
+_XZ_MEMORY = 128 << 20
+"""Bytes that decompression may take beside its result; what the highest preset needs."""
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -73,22 +76,43 @@ def identity(file: str) -> str:
 
 
 def read(file: str) -> Source:
-    """Read *file*, or standard input when it is ``-``; gzip is recognised by its first bytes.
+    """Read *file* as text, or standard input when it is ``-``. Errors: SourceError."""
+    return Source(file, _decode(read_bytes(file, MAX_BYTES)))
 
-    Errors: SourceError.
+
+def read_bytes(file: str, limit: int) -> bytes:
+    """Read *file*, or standard input when it is ``-``; gzip and xz are recognised by their first bytes.
+
+    limit: the bytes that it may have, before and after decompression. Errors: SourceError.
     """
     try:
-        data = sys.stdin.buffer.read(MAX_BYTES + 1) if file == STDIN else _read_regular(file)
+        data = sys.stdin.buffer.read(limit + 1) if file == STDIN else _read_regular(file, limit)
         if data.startswith(_GZIP_MAGIC):
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-                data = stream.read(MAX_BYTES + 1)
+                data = stream.read(limit + 1)
+        elif data.startswith(_XZ_MAGIC):
+            data = _decompress_xz(data, limit)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
     except (OSError, ValueError) as error:
         raise _unreadable(file, error) from None
-    if len(data) > MAX_BYTES:
-        raise SourceError("too-large", f"the file is larger than {MAX_BYTES >> 20} MiB")
-    return Source(file, _decode(data))
+    if len(data) > limit:
+        raise SourceError("too-large", f"the file is larger than {limit >> 20} MiB")
+    return data
+
+
+def _decompress_xz(data: bytes, limit: int) -> bytes:
+    """Errors: EOFError where the data ends too early or is no xz."""
+    import lzma
+
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+    try:
+        found = decompressor.decompress(data, limit + 1)
+    except lzma.LZMAError as error:
+        raise EOFError(str(error)) from None
+    if not decompressor.eof and len(found) <= limit:
+        raise EOFError("it ends too early")
+    return found
 
 
 def check(file: str) -> None:
@@ -101,14 +125,14 @@ def check(file: str) -> None:
         raise _not_regular(file)
 
 
-def _read_regular(file: str) -> bytes:
+def _read_regular(file: str, limit: int) -> bytes:
     """Read a regular file and nothing else: opening a pipe or a device can wait forever."""
     check(file)
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _not_regular(file)
-        return stream.read(MAX_BYTES + 1)
+        return stream.read(limit + 1)
 
 
 def _not_regular(file: str) -> SourceError:

@@ -1,0 +1,98 @@
+"""Ask the PyTorch of this Python for the state of its dispatcher, and for its own answers about every operator.
+
+usage: PYTHON answers_probe.py OUT.json [--import MODULE]...
+
+What OUT.json holds, besides what ``probe.py`` writes: both dumps of every operator, PyTorch's complaint about every
+operator whose invariants do not hold, and what ``torch._ops.resolve_key`` says for every operator and runtime key. All
+of it comes from one process, so registrations and answers belong together.
+
+A script of its own like ``probe.py``, which must lie beside it; the exit codes are the same.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
+    from collections.abc import Callable
+
+    from dispatch_cli.capture import probe
+else:
+    # Not by name: whether a script's own directory is searched for modules is up to the user's settings.
+    _SPEC = importlib.util.spec_from_file_location("probe", Path(__file__).resolve().with_name("probe.py"))
+    probe = importlib.util.module_from_spec(_SPEC)
+    _SPEC.loader.exec_module(probe)
+
+MISSING = "missing"
+"""The answer of ``resolve_key`` where it finds no kernel; no key has such a name."""
+ERROR = "error: "
+"""What an answer begins with where ``resolve_key`` refuses."""
+
+
+def answers(torch: Any, modules: list[str], clean: Callable[[str], str]) -> probe.Data:
+    """The state, and PyTorch's answers about it."""
+    names = sorted(torch._C._dispatch_get_all_op_names())
+    live = probe.Live(torch, clean)
+    step = probe.progress(2 * len(names) + len(live.ids))
+    # The texts come first: nothing that a capture registers to look at the tables is there yet.
+    texts = {
+        name: [clean(live.core._dispatch_dump(name)), clean(live.core._dispatch_dump_table(name))] for name in names
+    }
+    broken = {name: clean(complaint) for name in names for complaint in _complaint(live, name)}
+    state = probe.capture(torch, modules, clean, step)
+    rows, resolved = resolve_keys(live, names, step)
+    return {**state, "texts": texts, "broken": broken, "resolve_rows": rows, "resolved": resolved}
+
+
+def _complaint(live: probe.Live, name: str) -> list[str]:
+    """The first line of PyTorch's complaint about an operator's invariants; empty when they hold."""
+    try:
+        live.core._dispatch_check_invariants(name)
+    except RuntimeError as error:
+        return (str(error).splitlines() or ["RuntimeError"])[:1]
+    return []
+
+
+def resolve_keys(
+    live: probe.Live, names: list[str], step: Callable[[], None]
+) -> tuple[list[list[str]], dict[str, int]]:
+    """What ``resolve_key`` says: the different rows of answers, Undefined first, and the row of each operator.
+
+    Operators that ``torch.ops`` does not give out have no row.
+    """
+    ops = importlib.import_module("torch._ops")
+    slots = [live.slot_key(slot) for slot in (probe.UNDEFINED, *live.runtime)]
+    rows: dict[tuple[str, ...], int] = {}
+    resolved = {}
+    for name in names:
+        operator = _overload(live.torch, name)
+        if isinstance(operator, ops.OpOverload):
+            row = tuple(_resolve(live, ops, operator, key) for key in slots)
+            resolved[name] = rows.setdefault(row, len(rows))
+        step()
+    return [list(row) for row in rows], resolved
+
+
+def _overload(torch: Any, name: str) -> Any:
+    base, _, overload = name.partition(".")
+    namespace, _, operator = base.partition("::")
+    try:
+        return getattr(getattr(getattr(torch.ops, namespace), operator), overload or "default")
+    except (AttributeError, RuntimeError):
+        return None
+
+
+def _resolve(live: probe.Live, ops: Any, operator: Any, key: Any) -> str:
+    try:
+        return live.name_of(ops.resolve_key(operator, key))
+    except NotImplementedError:
+        return MISSING
+    except RuntimeError as error:
+        return ERROR + (str(error).splitlines() or [""])[0]
+
+
+if __name__ == "__main__":
+    probe.run(answers)

@@ -1,0 +1,128 @@
+"""``dispatch-cli crossref``"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.cli.live import ask_live, check_modules, live_options
+from dispatch_cli.cli.options import filter_option, output_options, refuse, style_for, write
+
+if TYPE_CHECKING:
+    from dispatch_cli.crossref.answers import Answers, Probed
+    from dispatch_cli.crossref.replay import Subject
+    from dispatch_cli.render.style import Style
+    from dispatch_cli.report.crossref import CrossrefReport
+
+
+@click.command("crossref")
+@click.argument("file", required=False, metavar="[FILE]")
+@click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
+@live_options
+@filter_option
+@output_options(("text", "json", "csv", "markdown"))
+def command(
+    file: str | None,
+    live: bool,
+    python: str | None,
+    modules: tuple[str, ...],
+    ops: tuple[str, ...],
+    format_: str,
+    output: str | None,
+    color: str,
+) -> None:
+    """Compare the engine with a live PyTorch or a recording.
+
+    The registrations go into the engine; its dumps and tables are compared with PyTorch's, line by line and key by
+    key. A live PyTorch is also asked for its invariants, and for what torch._ops.resolve_key chooses.
+
+    FILE is a recording, which has both registrations and answers, or a file of declarations such as a capture: then the
+    answers are those of the live PyTorch. Without FILE the registrations come from the live PyTorch, too.
+
+    Exits with 1 when anything differs. Where the C++ table and Python's resolve_key choose different keys is told, and
+    is no difference; --format json has every such slot.
+    """
+    live = live or python is not None or bool(modules)
+    if file is None and not live:
+        raise click.UsageError("Nothing to compare with: give a recording, or --live.")
+    check_modules(modules)
+    subject, answers = _sides(file, live, python, modules, color)
+    from dispatch_cli.crossref.compare import compare
+    from dispatch_cli.report.crossref import crossref_report
+
+    comparison = compare(subject, answers, _names(subject, answers, ops))
+    report = crossref_report(comparison)
+    write(_render(report, format_, style_for(sys.stdout, color, output)), output)
+    raise click.exceptions.Exit(1 if comparison.differences else 0)
+
+
+def _sides(
+    file: str | None, live: bool, python: str | None, modules: tuple[str, ...], color: str
+) -> tuple[Subject, Answers]:
+    """The engine and PyTorch. The file is read first: asking PyTorch takes a while."""
+    from dispatch_cli.crossref.replay import replay
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        subject, recorded = (None, None) if file is None else _read(file, needs_answers=not live)
+    except InputError as error:
+        raise refuse(error, color) from None
+    probed = _ask(python, modules) if live else recorded
+    assert probed is not None, "a file without answers is refused where there is no live PyTorch"
+    return subject or replay(probed), probed.answers
+
+
+def _read(file: str, needs_answers: bool) -> tuple[Subject, Probed | None]:
+    """The registrations of a file, and the answers when it is a recording. Errors: InputError."""
+    from dispatch_cli.crossref.recording import read
+    from dispatch_cli.crossref.replay import replay, subject_of
+    from dispatch_cli.model.problem import InputError, Problem
+
+    recorded = read(file)
+    if recorded is not None:
+        return replay(recorded), recorded
+    from dispatch_cli.api import load_state
+
+    subject = subject_of(load_state([file]))
+    if needs_answers:
+        message = f"{file} holds registrations, but nothing that a PyTorch answered"
+        hint = "compare it with a running PyTorch: --live, or --python PATH"
+        raise InputError((Problem("no-answers", message, hint=hint),))
+    return subject, None
+
+
+def _ask(python: str | None, modules: tuple[str, ...]) -> Probed:
+    from dispatch_cli.crossref.live import ask
+
+    return ask_live(lambda progress: ask(python, modules, progress))
+
+
+def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> list[str]:
+    """The operators that --op chooses of those that either has; exits with 2 when a glob chooses none."""
+    from dispatch_cli.crossref.compare import names_of
+    from dispatch_cli.report.selection import select_names
+
+    names = names_of(subject, answers)
+    if not ops:
+        return names
+    chosen = {glob: select_names(names, glob) for glob in ops}
+    for glob, found in chosen.items():
+        if not found:
+            raise click.BadParameter(f"no operator matches {glob!r}.", param_hint="'--op'")
+    return sorted(set().union(*chosen.values()))
+
+
+def _render(report: CrossrefReport, format_: str, style: Style) -> Iterator[str]:
+    if format_ == "text":
+        from dispatch_cli.render.crossref import crossref_text
+
+        return crossref_text(report, style)
+    from dispatch_cli.render.crossref_machine import crossref_json, crossref_sheet
+    from dispatch_cli.render.machine import csv_text, markdown_text
+
+    if format_ == "json":
+        return crossref_json(report)
+    return (csv_text if format_ == "csv" else markdown_text)(crossref_sheet(report))

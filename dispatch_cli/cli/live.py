@@ -1,0 +1,65 @@
+"""Options of the commands that ask a live PyTorch, and the asking."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from dispatch_cli.cli.options import refuse
+
+if TYPE_CHECKING:
+    from dispatch_cli.capture.run import Progress
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Answer = TypeVar("_Answer")
+
+
+def live_options(command: _Command) -> _Command:
+    """--python and --import: which PyTorch."""
+    python = click.option(
+        "--python", metavar="PATH", help="The Python that has PyTorch; by default the one that dispatch-cli runs in."
+    )
+    modules = click.option(
+        "--import",
+        "modules",
+        multiple=True,
+        metavar="MODULE",
+        help="Import MODULE besides torch, such as torchvision; give it several times.",
+    )
+    return python(modules(command))
+
+
+def check_modules(modules: tuple[str, ...]) -> None:
+    """Refuse what cannot be the name of a module."""
+    for module in modules:
+        if not all(part.isidentifier() for part in module.split(".")):
+            raise click.BadParameter(f"{module!r} is not the name of a module", param_hint="'--import'")
+
+
+def ask_live(ask: Callable[[Progress | None], _Answer]) -> _Answer:
+    """What *ask* answers, with a progress bar on a terminal; exits with 2 when PyTorch cannot be asked."""
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        with _progress() as progress:
+            return ask(progress)
+    except InputError as error:
+        raise refuse(error) from None
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """A progress bar on standard error where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("asking PyTorch", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

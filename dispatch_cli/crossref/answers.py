@@ -1,0 +1,56 @@
+"""What a PyTorch answers, whether it was asked just now or recorded once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+
+class Texts(NamedTuple):
+    """The two dumps of one operator: ``_dispatch_dump`` and ``_dispatch_dump_table``."""
+
+    registrations: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveAnswers:
+    """What ``torch._ops.resolve_key`` answers.
+
+    slots: the keys asked for, Undefined first. rows: the different rows of answers, one answer per slot: a key, or what
+    `dispatch_cli.crossref.compare` writes for an error. row_of: operator → its row.
+    """
+
+    slots: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    row_of: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """A PyTorch's answers about its operators.
+
+    source: where they come from, in words. texts: the dumps of every operator. complaints: of the operators whose
+    invariants do not hold, PyTorch's complaint. complaints and resolved are None where they were not asked for.
+    """
+
+    source: str
+    texts: Mapping[str, Texts]
+    complaints: Mapping[str, str] | None = None
+    resolved: ResolveAnswers | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """Registrations as they came from a PyTorch, with its answers.
+
+    universe: the data of a universe file. operators: as `dispatch_cli.capture.probe.parse_dump` gives them, with the
+    Python kernels of each under ``python``, where known. not_understood: operator → the line of its dump that is not
+    understood.
+    """
+
+    universe: Mapping[str, Any]
+    operators: tuple[Mapping[str, Any], ...]
+    not_understood: Mapping[str, str]
+    answers: Answers

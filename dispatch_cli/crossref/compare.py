@@ -1,0 +1,211 @@
+"""The engine's answers against PyTorch's, operator by operator and key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from dispatch_cli.crossref.answers import Answers, ResolveAnswers, Texts
+from dispatch_cli.crossref.replay import Subject
+from dispatch_cli.engine import python_table
+from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.engine.python_table import Divergence
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.model.names import OperatorName
+
+MISSING = "missing"
+AMBIGUOUS = "error: ambiguous autogradother kernel"
+"""What ``capture/answers_probe.py`` writes for a missing and for an ambiguous kernel."""
+
+INVARIANTS_HOLD = "the invariants hold"
+STALE = "the live table is stale"
+ABSENT = "no such operator"
+PRESENT = "registered"
+
+
+class Part(Enum):
+    """What is compared."""
+
+    REGISTRATION = "registration"
+    """Whether the engine takes what PyTorch has registered."""
+    OPERATOR = "operator"
+    """Whether both have the operator."""
+    DUMP = "dump"
+    """The registration dump, line by line."""
+    TABLE = "table"
+    """The computed table, slot by slot."""
+    INVARIANTS = "invariants"
+    """Whether the live table is what the registrations determine."""
+    RESOLVE_KEY = "resolve_key"
+    """What Python's dispatcher chooses, slot by slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that the engine and PyTorch do not agree about.
+
+    key: the slot; of a dump, what stands before the colon; empty where it is about the whole operator.
+    ours, theirs: what the one and the other say; None when it says nothing.
+    """
+
+    operator: str
+    part: Part
+    key: str
+    ours: str | None
+    theirs: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many answers of a part were compared, and how many of them differ."""
+
+    part: Part
+    compared: int
+    different: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What came of it.
+
+    source: whose answers they were. slots: of the engine's tables, in order. counts: of the parts that were asked for.
+    differences: by operator, then part.
+    divergences: where C++ and Python choose different keys, by operator; None when that was not asked for.
+    """
+
+    source: str
+    universe: str
+    slots: tuple[str, ...]
+    counts: tuple[Count, ...]
+    differences: tuple[Difference, ...]
+    divergences: tuple[tuple[str, Divergence], ...] | None
+
+
+def names_of(subject: Subject, answers: Answers) -> list[str]:
+    """The operators that one or the other has, sorted."""
+    return sorted({*subject.dispatcher.names(), *answers.texts})
+
+
+def compare(subject: Subject, answers: Answers, names: Iterable[str]) -> Comparison:
+    """Compare everything that was asked about the operators *names*."""
+    comparer = _Comparer(subject, answers)
+    for name in names:
+        comparer.take(name)
+    return comparer.result()
+
+
+class _Comparer:
+    def __init__(self, subject: Subject, answers: Answers) -> None:
+        self._subject = subject
+        self._dispatcher = subject.dispatcher
+        self._answers = answers
+        self._compared = dict.fromkeys(Part, 0)
+        self._different = dict.fromkeys(Part, 0)
+        self._differences: list[Difference] = []
+        self._divergences: list[tuple[str, Divergence]] = []
+        self._refusals: dict[str, list[Difference]] = {}
+        for one in subject.refusals:
+            difference = Difference(one.operator, Part.REGISTRATION, "", f"refused: {one.reason}", one.what)
+            self._refusals.setdefault(one.operator, []).append(difference)
+
+    def take(self, name: str) -> None:
+        """Compare one operator."""
+        refused = self._refusals.get(name, [])
+        self._differences += refused
+        theirs = self._answers.texts.get(name)
+        operator = OperatorName.parse(name)
+        self._compared[Part.OPERATOR] += 1
+        before = len(self._differences) - len(refused)
+        if theirs is None or operator not in self._dispatcher:
+            ours_text, theirs_text = (PRESENT, ABSENT) if theirs is None else (ABSENT, PRESENT)
+            self._differences.append(Difference(name, Part.OPERATOR, "", ours_text, theirs_text))
+        else:
+            self._compare(name, operator, theirs)
+        self._different[Part.OPERATOR] += len(self._differences) > before
+
+    def _compare(self, name: str, operator: OperatorName, theirs: Texts) -> None:
+        dump = _lines(dump_registrations(self._dispatcher, operator), theirs.registrations)
+        self._note(name, Part.DUMP, 1, dump, bool(dump))
+        table = _lines(dump_table(self._dispatcher, operator), theirs.table)
+        # Slots that neither has a line for are missing in both, and so agree.
+        self._note(name, Part.TABLE, len(self._dispatcher.universe.slots), table, len(table))
+        if self._answers.complaints is not None:
+            complaint = self._answers.complaints.get(name)
+            stale = bool(self._dispatcher.stale_entries(operator))
+            differs = stale is (complaint is None)
+            texts = [("", STALE if stale else INVARIANTS_HOLD, complaint or INVARIANTS_HOLD)] if differs else []
+            self._note(name, Part.INVARIANTS, 1, texts, differs)
+        resolved = self._answers.resolved
+        if resolved is not None and name in resolved.row_of:
+            self._resolve(name, operator, resolved)
+
+    def _resolve(self, name: str, operator: OperatorName, resolved: ResolveAnswers) -> None:
+        python_keys = self._subject.python_keys.get(name, ())
+        slots = self._dispatcher.universe.slots
+        decisions = python_table.decisions(self._dispatcher, operator, python_keys)
+        ours = dict(zip(slots, map(resolve_answer, slots, decisions), strict=True))
+        theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
+        texts = list(_different(ours, theirs)) if ours != theirs else []
+        self._note(name, Part.RESOLVE_KEY, len(slots), texts, len(texts))
+        self._divergences += (
+            (name, divergence) for divergence in python_table.divergences(self._dispatcher, operator, python_keys)
+        )
+
+    def _note(
+        self, name: str, part: Part, compared: int, texts: Sequence[tuple[str, str | None, str | None]], different: int
+    ) -> None:
+        self._compared[part] += compared
+        self._different[part] += different
+        self._differences += (Difference(name, part, *text) for text in texts)
+
+    def result(self) -> Comparison:
+        """Everything noted."""
+        asked = [Part.OPERATOR, Part.DUMP, Part.TABLE]
+        if self._answers.complaints is not None:
+            asked.append(Part.INVARIANTS)
+        if self._answers.resolved is not None:
+            asked.append(Part.RESOLVE_KEY)
+        return Comparison(
+            source=self._answers.source,
+            universe=self._dispatcher.universe.name,
+            slots=self._dispatcher.universe.slots,
+            counts=tuple(Count(part, self._compared[part], self._different[part]) for part in asked),
+            differences=tuple(self._differences),
+            divergences=tuple(self._divergences) if self._answers.resolved is not None else None,
+        )
+
+
+def resolve_answer(key: str, decision: Decision) -> str:
+    """What ``resolve_key`` answers for a slot, in words."""
+    if decision.rule is Rule.AMBIGUOUS:
+        return AMBIGUOUS
+    chosen = python_table.chosen_key(key, decision)
+    return MISSING if chosen is None else chosen
+
+
+def _lines(ours: str, theirs: str) -> list[tuple[str, str | None, str | None]]:
+    """The lines in which two dumps differ: what stands before the colon, and what either has behind it."""
+    if ours == theirs:
+        return []
+    our_lines, their_lines = _by_title(ours), _by_title(theirs)
+    found = list(_different(our_lines, their_lines))
+    # The lines are the same, then, and it is their order that is not.
+    return found or [("(order of lines)", ", ".join(our_lines), ", ".join(their_lines))]
+
+
+def _different(ours: dict[str, str], theirs: dict[str, str]) -> Iterator[tuple[str, str | None, str | None]]:
+    for key in {**theirs, **ours}:
+        if ours.get(key) != theirs.get(key):
+            yield key, ours.get(key), theirs.get(key)
+
+
+def _by_title(dump: str) -> dict[str, str]:
+    """The lines of a dump by what stands before the colon; of several inactive kernels at a key, each has a number."""
+    lines: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for line in dump.splitlines():
+        title, _, rest = line.partition(": ")
+        seen[title] = seen.get(title, 0) + 1
+        lines[title if seen[title] == 1 else f"{title} {seen[title]}"] = rest
+    return lines

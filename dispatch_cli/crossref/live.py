@@ -1,0 +1,38 @@
+"""Asking a live PyTorch: registrations and answers from one process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dispatch_cli.capture.run import ANSWERS, Progress, run_probe
+from dispatch_cli.crossref.answers import Answers, Probed, ResolveAnswers, Texts
+from dispatch_cli.model.universe import UNDEFINED
+
+
+def ask(python: str | None, modules: Sequence[str] = (), progress: Progress | None = None) -> Probed:
+    """What the PyTorch of *python* has registered, and what it answers.
+
+    python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
+    Errors: InputError, with the last lines of what went wrong.
+    """
+    return from_data(run_probe(python, modules, progress, ANSWERS))
+
+
+def from_data(data: dict[str, Any]) -> Probed:
+    """The answer of ``capture/answers_probe.py`` in our types."""
+    return Probed(
+        universe=data["universe"],
+        operators=tuple(data["operators"]),
+        not_understood={skipped["name"]: skipped["line"] for skipped in data["skipped"]},
+        answers=Answers(
+            source=f"PyTorch {data['torch']}",
+            texts={name: Texts(*texts) for name, texts in data["texts"].items()},
+            complaints=data["broken"],
+            resolved=ResolveAnswers(
+                slots=(UNDEFINED, *data["universe"]["runtime"]),
+                rows=tuple(map(tuple, data["resolve_rows"])),
+                row_of=data["resolved"],
+            ),
+        ),
+    )

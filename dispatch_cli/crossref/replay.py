@@ -1,0 +1,110 @@
+"""Registrations of a PyTorch into the engine, one by one, as a history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from dispatch_cli import bases, universes
+from dispatch_cli.crossref.answers import Probed
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.refusal import Refused
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+
+_DEFAULT_ALIAS_ANALYSIS = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A registration that PyTorch has and the engine does not take.
+
+    operator: the operator. what: the line or schema that is not taken. reason: why not.
+    """
+
+    operator: str
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The engine as it is compared. python_keys: per operator, the keys that have a Python kernel."""
+
+    dispatcher: Dispatcher
+    python_keys: Mapping[str, tuple[str, ...]]
+    refusals: tuple[Refusal, ...] = ()
+
+
+def replay(probed: Probed) -> Subject:
+    """Register what a PyTorch has registered. The live tables are settled at the end: nobody knows the true order.
+
+    Errors: UniverseError.
+    """
+    dispatcher = Dispatcher(universes.from_data(probed.universe))
+    refusals = [Refusal(name, line, "the line is not understood") for name, line in probed.not_understood.items()]
+    for operator in probed.operators:
+        refusals += _register(dispatcher, operator)
+    python_keys = {
+        operator["name"]: tuple(operator["python"]) for operator in probed.operators if operator.get("python")
+    }
+    return Subject(dispatcher, python_keys, tuple(refusals))
+
+
+def subject_of(state: State) -> Subject:
+    """The engine after declaration files, with the Python kernels of the embedded state that they continue."""
+    python_keys: dict[str, tuple[str, ...]] = {}
+    for base in map(bases.load, state.declarations.bases):
+        for name in base.names:
+            python_keys[name] = tuple(key for key, _ in base.operator(name).python_kernels)
+    for kernel in state.declarations.python_kernels:
+        name = str(kernel.operator)
+        python_keys[name] = (*python_keys.get(name, ()), kernel.dispatch_key)
+    return Subject(state.dispatcher, python_keys)
+
+
+def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[Refusal]:
+    """Register an operator with all its kernels, oldest first; yields what is refused."""
+    name = OperatorName.parse(operator["name"])
+    if operator["schema"] is not None:
+        yield from _attempt(name, operator["schema"], partial(_define, dispatcher, operator))
+    for key, kernels in operator["kernels"].items():
+        for kernel in reversed(kernels):
+            line = f"{key}: {kernel['debug']} :: {kernel['signature']}"
+            yield from _attempt(name, line, partial(_implement, dispatcher, name, key, kernel))
+    if name in dispatcher:
+        dispatcher.settle(name)
+
+
+def _attempt(name: OperatorName, what: str, register: Callable[[], None]) -> Iterator[Refusal]:
+    try:
+        register()
+    except (Refused, ValueError) as error:
+        yield Refusal(str(name), what, str(error))
+
+
+def _define(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> None:
+    """Errors: Refused, ValueError (for a schema or a kind that is unknown)."""
+    kind = operator["alias_analysis"]
+    alias_analysis = None if kind == _DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind(kind)
+    dispatcher.define(parse_schema(operator["schema"]), operator["debug"], alias_analysis)
+
+
+def _implement(dispatcher: Dispatcher, name: OperatorName, key: str, kernel: Mapping[str, Any]) -> None:
+    """Errors: Refused, ValueError (for a signature that is not understood)."""
+    dispatcher.implement(name, key, _kernel(kernel))
+
+
+def _kernel(kernel: Mapping[str, Any]) -> Kernel:
+    signature = kernel["signature"]
+    return Kernel(
+        debug=kernel["debug"],
+        signature=None if signature is None else parse_signature(signature),
+        boxed=kernel["boxed"],
+        unboxed=kernel["unboxed"],
+        fallthrough=kernel["fallthrough"],
+    )

@@ -1,0 +1,140 @@
+"""A comparison with PyTorch for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from rich.text import Text
+
+from dispatch_cli.crossref.compare import Comparison, Part
+from dispatch_cli.engine.python_table import Reason
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render import console
+from dispatch_cli.render.console import Rows, plain, to_text
+from dispatch_cli.render.style import Style
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.wording import runs_label
+from dispatch_cli.report.crossref import Choice, CrossrefReport, DivergenceGroup, FoldedDifference, folded
+
+_PARTS = {
+    Part.OPERATOR: "Operators",
+    Part.DUMP: "Registration dumps",
+    Part.TABLE: "Table slots",
+    Part.INVARIANTS: "Invariants",
+    Part.RESOLVE_KEY: "resolve_key answers",
+}
+_REASONS = {
+    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, and not in C++",
+    Reason.PYTHON_KERNEL: "a kernel is registered in Python alone",
+}
+_WITHOUT_KEY = {
+    Rule.FALLBACK: "the backend fallback",
+    Rule.MISSING: "nothing",
+    Rule.AMBIGUOUS: "nothing (it is ambiguous)",
+}
+_SHOWN_OPERATORS = 3
+
+
+def crossref_text(report: CrossrefReport, style: Style) -> Iterator[str]:
+    """How much agrees, what does not by operator, where C++ and Python differ, and the sum."""
+    comparison = report.comparison
+    yield to_text([_counts(comparison), Text()], style)
+    for operator, differences in folded(comparison):
+        yield to_text([plain(operator or "-", console.HEAD), _differences(differences), Text()], style)
+    if comparison.divergences is not None:
+        yield to_text(_divergences(report, style), style)
+    yield to_text([_sum(comparison)], style)
+
+
+def _counts(comparison: Comparison) -> Rows:
+    rows = Rows([comparison.source])
+    for header in ("Compared", "Equal", "Different"):
+        rows.add_column(header, justify="right")
+    for count in comparison.counts:
+        different = Text(f"{count.different:,}", console.BAD) if count.different else Text("·", console.DIM)
+        equal = Text(f"{count.compared - count.different:,}")
+        rows.add_row(Text(_PARTS[count.part]), Text(f"{count.compared:,}"), equal, different)
+    return rows
+
+
+def _differences(differences: list[FoldedDifference]) -> Rows:
+    rows = Rows(["What", "Key", "The engine", "PyTorch"], indent=2)
+    for one in differences:
+        cells = (one.part.value, runs_label(one.keys), _said(one.ours), _said(one.theirs))
+        rows.add_row(*map(plain, cells))
+    return rows
+
+
+def _said(text: str | None) -> str:
+    return "-" if text is None else text
+
+
+def _divergences(report: CrossrefReport, style: Style) -> Iterator[Text]:
+    divergences = report.comparison.divergences or ()
+    if not divergences:
+        yield Text("Python's resolve_key chooses the C++ table's key everywhere.")
+        yield Text()
+        return
+    operators = len({operator for operator, _ in divergences})
+    yield Text(
+        f"Python's resolve_key chooses another key than the C++ table at {_slots(len(divergences))} "
+        f"of {_operators(operators)}. That is PyTorch's own doing, and no difference:"
+    )
+    yield Text()
+    for count in report.reasons:
+        yield Text.assemble(
+            (_REASONS[count.reason], console.HEAD), f": {_slots(count.slots)} of {_operators(count.operators)}"
+        )
+        for group in report.groups:
+            if group.reason is count.reason:
+                yield from _group(group, style)
+        yield Text()
+
+
+def _group(group: DivergenceGroup, style: Style) -> Iterator[Text]:
+    kind = "Python kernel" if group.reason is Reason.PYTHON_KERNEL else "kernel"
+    because = f"the {kind}{'' if len(group.because) == 1 else 's'} at {' and '.join(group.because)}"
+    chosen = f"C++ chooses {_choice(group.cpp)}, Python {_choice(group.python)}, because of {because}"
+    yield from _wrapped(f"{runs_label(group.keys)}: {chosen}", 2, style)
+    shown = ", ".join(group.operators[:_SHOWN_OPERATORS])
+    more = len(group.operators) - _SHOWN_OPERATORS
+    others = f" and {more:,} more" if more > 0 else ""
+    yield from _wrapped(f"{_operators(len(group.operators))}: {shown}{others}", 6, style)
+
+
+def _wrapped(text: str, indent: int, style: Style) -> Iterator[Text]:
+    """A text that stays behind its indent, however narrow the terminal."""
+    blanks, words = " " * indent, safe(text)
+    if style.width is None:
+        yield Text(blanks + words)
+        return
+    for line in wrap(words, style.width - indent, break_on_hyphens=False, subsequent_indent="  "):
+        yield Text(blanks + line)
+
+
+def _choice(choice: Choice) -> str:
+    return choice.key if choice.key is not None else _WITHOUT_KEY[choice.rule]
+
+
+def _slots(number: int) -> str:
+    return f"{number:,} slot{'' if number == 1 else 's'}"
+
+
+def _operators(number: int) -> str:
+    return f"{number:,} operator{'' if number == 1 else 's'}"
+
+
+def _sum(comparison: Comparison) -> Text:
+    operators = comparison.counts[0]
+    number = len(comparison.differences)
+    if not number:
+        return plain(
+            f"Equal: the engine and {comparison.source}, {_operators(operators.compared)} ({comparison.universe})",
+            console.KERNEL,
+        )
+    noun = "difference" if number == 1 else "differences"
+    return plain(
+        f"{number:,} {noun} in {operators.different:,} of {_operators(operators.compared)} ({comparison.universe})",
+        console.BAD,
+    )
