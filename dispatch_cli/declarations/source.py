@@ -149,6 +149,8 @@ def _unreadable(file: str, error: Exception) -> SourceError:
         return SourceError("file-not-found", f"{file} does not exist", _similar_file(Path(file)))
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         reason = "its links go in a circle"
+    elif "\0" in file:
+        reason = "its name has a NUL character"
     return SourceError("unreadable-file", f"{file} cannot be read: {reason}")
 
 

@@ -169,7 +169,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         f"folder:1:1 not-a-file: folder is a directory\n{hint}"
         f"pipe:1:1 not-a-file: pipe is not a regular file\n{hint}"
         f"/dev/zero:1:1 not-a-file: /dev/zero is not a regular file\n{hint}"
-        "a\0b:1:1 unreadable-file: a\0b cannot be read: embedded null byte\n"
+        "a\0b:1:1 unreadable-file: a\0b cannot be read: its name has a NUL character\n"
     )
 
 
