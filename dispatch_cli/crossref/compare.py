@@ -106,7 +106,7 @@ class _Comparer:
         self._divergences: list[tuple[str, Divergence]] = []
         self._refusals: dict[str, list[Difference]] = {}
         for one in subject.refusals:
-            difference = Difference(one.operator, Part.REGISTRATION, "", f"refused: {one.reason}", one.what)
+            difference = Difference(one.operator, Part.REGISTRATION, one.key, f"refused: {one.reason}", one.what)
             self._refusals.setdefault(one.operator, []).append(difference)
 
     def take(self, name: str) -> None:
@@ -190,8 +190,13 @@ def _lines(ours: str, theirs: str) -> list[tuple[str, str | None, str | None]]:
         return []
     our_lines, their_lines = _by_title(ours), _by_title(theirs)
     found = list(_different(our_lines, their_lines))
+    if found:
+        return found
     # The lines are the same, then, and it is their order that is not.
-    return found or [("(order of lines)", ", ".join(our_lines), ", ".join(their_lines))]
+    for number, (one, other) in enumerate(zip(our_lines, their_lines, strict=True), start=1):
+        if one != other:
+            return [(f"line {number}", f"{one}: …", f"{other}: …")]
+    return [("", ours, theirs)]
 
 
 def _different(ours: dict[str, str], theirs: dict[str, str]) -> Iterator[tuple[str, str | None, str | None]]:

@@ -23,10 +23,12 @@ _DEFAULT_ALIAS_ANALYSIS = "default"
 class Refusal:
     """A registration that PyTorch has and the engine does not take.
 
-    operator: the operator. what: the line or schema that is not taken. reason: why not.
+    operator: the operator. key: where a kernel stands; empty for what is no kernel. what: the schema, or the kernel and
+    its signature, or the line of a dump that is not understood. reason: why it is not taken.
     """
 
     operator: str
+    key: str
     what: str
     reason: str
 
@@ -46,7 +48,7 @@ def replay(probed: Probed) -> Subject:
     Errors: UniverseError.
     """
     dispatcher = Dispatcher(universes.from_data(probed.universe))
-    refusals = [Refusal(name, line, "the line is not understood") for name, line in probed.not_understood.items()]
+    refusals = [Refusal(name, "", line, "the line is not understood") for name, line in probed.not_understood.items()]
     for operator in probed.operators:
         refusals += _register(dispatcher, operator)
     python_keys = {
@@ -71,20 +73,20 @@ def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[R
     """Register an operator with all its kernels, oldest first; yields what is refused."""
     name = OperatorName.parse(operator["name"])
     if operator["schema"] is not None:
-        yield from _attempt(name, operator["schema"], partial(_define, dispatcher, operator))
+        yield from _attempt(name, "", operator["schema"], partial(_define, dispatcher, operator))
     for key, kernels in operator["kernels"].items():
         for kernel in reversed(kernels):
-            line = f"{key}: {kernel['debug']} :: {kernel['signature']}"
-            yield from _attempt(name, line, partial(_implement, dispatcher, name, key, kernel))
+            what = f"{kernel['debug']} :: {kernel['signature'] or '(none)'}"
+            yield from _attempt(name, key, what, partial(_implement, dispatcher, name, key, kernel))
     if name in dispatcher:
         dispatcher.settle(name)
 
 
-def _attempt(name: OperatorName, what: str, register: Callable[[], None]) -> Iterator[Refusal]:
+def _attempt(name: OperatorName, key: str, what: str, register: Callable[[], None]) -> Iterator[Refusal]:
     try:
         register()
     except (Refused, ValueError) as error:
-        yield Refusal(str(name), what, str(error))
+        yield Refusal(str(name), key, what, str(error))
 
 
 def _define(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> None:

@@ -39,7 +39,7 @@ _SHOWN_OPERATORS = 3
 def crossref_text(report: CrossrefReport, style: Style) -> Iterator[str]:
     """How much agrees, what does not by operator, where C++ and Python differ, and the sum."""
     comparison = report.comparison
-    yield to_text([_counts(comparison), Text()], style)
+    yield to_text([plain(f"The engine and {comparison.source}", console.HEAD), _counts(comparison), Text()], style)
     for operator, differences in folded(comparison):
         yield to_text([plain(operator or "-", console.HEAD), _differences(differences), Text()], style)
     if comparison.divergences is not None:
@@ -48,7 +48,7 @@ def crossref_text(report: CrossrefReport, style: Style) -> Iterator[str]:
 
 
 def _counts(comparison: Comparison) -> Rows:
-    rows = Rows([comparison.source])
+    rows = Rows([""])
     for header in ("Compared", "Equal", "Different"):
         rows.add_column(header, justify="right")
     for count in comparison.counts:
@@ -129,10 +129,7 @@ def _sum(comparison: Comparison) -> Text:
     operators = comparison.counts[0]
     number = len(comparison.differences)
     if not number:
-        return plain(
-            f"Equal: the engine and {comparison.source}, {_operators(operators.compared)} ({comparison.universe})",
-            console.KERNEL,
-        )
+        return plain(f"Equal: {_operators(operators.compared)} ({comparison.universe})", console.KERNEL)
     noun = "difference" if number == 1 else "differences"
     return plain(
         f"{number:,} {noun} in {operators.different:,} of {_operators(operators.compared)} ({comparison.universe})",

@@ -1,0 +1,104 @@
+"""The engine against a live PyTorch, whatever its version: everything equal; and an extension's oddities are named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.capture.support import torch_python
+from tests.cli.support import ROOT, process
+
+pytestmark = pytest.mark.live
+
+
+def crossref(*args: str, code: int = 0, **variables: str) -> Any:
+    result = process("crossref", *args, "--python", torch_python(), "--format", "json", **variables)
+    assert (result.code, result.err) == (code, "")
+    return json.loads(result.out)
+
+
+@pytest.fixture(scope="module")
+def live() -> Any:
+    return crossref("--live")
+
+
+def test_all_operators_and_all_keys_are_equal(live: Any) -> None:
+    assert live["differences"] == []
+    assert live["equal"] is True
+    counts = {count["part"]: count["compared"] for count in live["counts"]}
+    operators = counts["operator"]
+    assert operators > 3500
+    assert counts["dump"] == counts["invariants"] == operators
+    assert counts["table"] == counts["resolve_key"] > 120 * operators
+    assert counts["table"] % operators == 0
+
+
+def test_the_two_algorithms_are_told_apart(live: Any) -> None:
+    """Python's kernels for conv and the like, and rule 5 at the nested keys of zeros_like."""
+    found = live["python"]
+    assert {one["reason"] for one in found["reasons"]} == {"nested-rule", "python-kernel"}
+    assert sum(one["slots"] for one in found["reasons"]) == len(found["divergences"])
+    assert {
+        "operator": "aten::zeros_like",
+        "key": "NestedTensorCPU",
+        "cpp": {"rule": "nested", "kernel_at": "CompositeImplicitAutogradNestedTensor"},
+        "python": {"rule": "missing", "kernel_at": None},
+        "reason": "nested-rule",
+        "because": ["CompositeExplicitAutograd"],
+    } in found["divergences"]
+
+
+def test_a_capture_of_it_is_equal(live: Any, tmp_path: Path) -> None:
+    """The registrations by way of a file, Python kernels too."""
+    file = str(tmp_path / "capture.json.gz")
+    assert process("capture", "--python", torch_python(), "-o", file).code == 0
+    assert crossref(file) == live
+
+
+def test_an_overlay_differs_where_it_overlays(tmp_path: Path) -> None:
+    capture, overlay = tmp_path / "capture.json", tmp_path / "overlay.json"
+    assert process("capture", "--python", torch_python(), "-o", str(capture)).code == 0
+    operator = {"name": "aten::relu", "dispatch": {"FPGA": "mine"}}
+    overlay.write_text(json.dumps({"dispatch": 1, "extends": ["./capture.json"], "operators": [operator]}))
+    found = crossref(str(overlay), "--op", "aten::relu", code=1)
+    places = {(one["part"], one["key"]): (one["ours"], one["theirs"]) for one in found["differences"]}
+    assert places["table", "FPGA"] == ("mine [kernel]", None)
+    assert places["resolve_key", "FPGA"] == ("FPGA", "missing")
+    assert places["dump", "FPGA"][0] is not None
+    # The math kernel is lost at AutogradOther in neither: relu has none. Nothing else changes.
+    assert {key for _, key in places} == {"FPGA"}
+
+
+def test_an_extension_with_stale_tables_and_a_python_kernel(tmp_path: Path) -> None:
+    """A composite kernel, then one at a quantized key: PyTorch's own invariants fail, and that is a finding."""
+    (tmp_path / "odd_extension.py").write_text(
+        "import torch\n"
+        "library = torch.library.Library('odd', 'DEF')\n"
+        "library.define('stale(Tensor x) -> Tensor')\n"
+        "library.impl('stale', lambda x: x, 'CompositeImplicitAutograd')\n"
+        "library.impl('stale', lambda x: x, 'QuantizedCPU')\n"
+        "library.define('shadowed(Tensor x) -> Tensor')\n"
+        "library.impl('shadowed', lambda x: x, 'CompositeImplicitAutograd')\n"
+        "@torch.ops.odd.shadowed.default.py_impl(torch._C.DispatchKey.Meta)\n"
+        "def meta(x):\n"
+        "    return x\n",
+        encoding="utf-8",
+    )
+    found = crossref("--import", "odd_extension", "--op", "odd::*", code=1, PYTHONPATH=f"{ROOT}:{tmp_path}")
+    (difference,) = found["differences"]
+    complaint = difference.pop("theirs")
+    assert difference == {
+        "operator": "odd::stale",
+        "part": "invariants",
+        "key": None,
+        "ours": "the invariants hold",
+    }
+    assert "_equalsBoxedAndUnboxed" in complaint
+    assert str(tmp_path) not in json.dumps(found)
+    assert [(one["key"], one["because"]) for one in found["python"]["divergences"]] == [
+        ("Meta", ["Meta"]),
+        ("AutogradMeta", ["Meta"]),
+    ]
