@@ -15,7 +15,7 @@ pytestmark = pytest.mark.live
 
 
 def crossref(*args: str, code: int = 0, **variables: str) -> Any:
-    result = process("crossref", *args, "--python", torch_python(), "--format", "json", **variables)
+    result = process("crossref", *args, "--python", torch_python(), "--format", "json", stdin=b"", **variables)
     assert (result.code, result.err) == (code, "")
     return json.loads(result.out)
 

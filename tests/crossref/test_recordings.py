@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def test_a_doctored_recording_in_text(tmp_path: Path) -> None:
     )
 
 
-def laid_out(rows: list[tuple[str, ...]]) -> str:
+def laid_out(rows: Sequence[tuple[str, ...]]) -> str:
     """Rows under their heads, in columns two blanks apart, two blanks from the left."""
     table = [("What", "Key", "The engine", "PyTorch"), *rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]

@@ -1,0 +1,203 @@
+"""What a live PyTorch is asked besides its dumps, without one: a shell script stands in and gives a prepared answer."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import bases
+from dispatch_cli.capture import run
+from dispatch_cli.capture.probe import parse_dump
+from tests.capture.support import state_of, universe_data
+from tests.cli.support import call
+from tests.crossref.support import ADD, RELU
+from tests.support import load_recording
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
+
+ZEROS, ALIAS = "aten::zeros_like", "aten::alias"
+NAMES = (ADD, ALIAS, RELU, ZEROS)
+SLOTS = 4 * 137
+
+
+def answer() -> dict[str, Any]:
+    """What PyTorch 2.15 answers, for a few operators."""
+    dumps = load_recording("2.15.0.state")["ops"]
+    resolved = load_recording("2.15.0.resolve_key")
+    base = bases.load("torch-2.15")
+    operators = [
+        {**parse_dump(dumps[name]["dump"]), "python": dict(base.operator(name).python_kernels)} for name in NAMES
+    ]
+    return {
+        **state_of(operators, universe_data("torch-2.15")),
+        "texts": {name: [dumps[name]["dump"], dumps[name]["table"]] for name in NAMES},
+        "broken": {},
+        "resolve_rows": [list(resolved["rows"][resolved["row_of"][name]]) for name in NAMES],
+        "resolved": {name: number for number, name in enumerate(NAMES)},
+    }
+
+
+def python_that_answers(data: dict[str, Any], directory: Path) -> str:
+    (directory / "answer.json").write_text(json.dumps(data), encoding="utf-8")
+    script = directory / "python"
+    script.write_text(f'#!/bin/sh\ncp "{directory / "answer.json"}" "$2"\n', encoding="utf-8")
+    script.chmod(0o755)
+    return str(script)
+
+
+PYTHON_PART = (
+    "Python's resolve_key chooses another key than the C++ table at 18 slots of 2 operators. That is PyTorch's own "
+    "doing, and no difference:\n"
+    "\n"
+    "rule 5 (nested) gives way to a backend kernel in Python, and not in C++: 17 slots of 1 operator\n"
+    "  AutogradNestedTensor: C++ chooses CompositeImplicitAutogradNestedTensor, Python Autograd, because of the kernel "
+    "at CompositeExplicitAutograd\n"
+    "      1 operator: aten::zeros_like\n"
+    "  NestedTensorCPU … NestedTensorMeta (16): C++ chooses CompositeImplicitAutogradNestedTensor, Python nothing, "
+    "because of the kernel at CompositeExplicitAutograd\n"
+    "      1 operator: aten::zeros_like\n"
+    "\n"
+    "a kernel is registered in Python alone: 1 slot of 1 operator\n"
+    "  Meta: C++ chooses CompositeExplicitAutograd, Python Meta, because of the Python kernel at Meta\n"
+    "      1 operator: aten::alias\n"
+    "\n"
+)
+
+
+def test_everything_is_equal(tmp_path: Path) -> None:
+    result = call("crossref", "--python", python_that_answers(answer(), tmp_path))
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (
+        "The engine and PyTorch 2.15.0+cu132\n"
+        "                     Compared  Equal  Different\n"
+        "Operators                   4      4          ·\n"
+        "Registration dumps          4      4          ·\n"
+        "Table slots               548    548          ·\n"
+        "Invariants                  4      4          ·\n"
+        "resolve_key answers       548    548          ·\n"
+        "\n"
+        f"{PYTHON_PART}"
+        "Equal: 4 operators (torch-2.15)\n"
+    )
+
+
+def spoilt() -> dict[str, Any]:
+    """A PyTorch whose invariants fail for one operator, and whose resolve_key answers otherwise for another."""
+    data = answer()
+    data["broken"] = {RELU: "INTERNAL ASSERT FAILED"}
+    row = data["resolve_rows"][data["resolved"][ADD]]
+    assert row[1:3] == ["CPU", "CUDA"]
+    row[1:3] = ["missing", "missing"]
+    return data
+
+
+def test_what_is_not_equal_in_text(tmp_path: Path) -> None:
+    result = call("crossref", "--live", "--python", python_that_answers(spoilt(), tmp_path))
+    assert (result.code, result.err) == (1, "")
+    assert result.out == (
+        "The engine and PyTorch 2.15.0+cu132\n"
+        "                     Compared  Equal  Different\n"
+        "Operators                   4      2          2\n"
+        "Registration dumps          4      4          ·\n"
+        "Table slots               548    548          ·\n"
+        "Invariants                  4      3          1\n"
+        "resolve_key answers       548    546          2\n"
+        "\n"
+        "aten::add.Tensor\n"
+        "  What         Key   The engine  PyTorch\n"
+        "  resolve_key  CPU   CPU         missing\n"
+        "  resolve_key  CUDA  CUDA        missing\n"
+        "\n"
+        "aten::relu\n"
+        "  What        Key  The engine           PyTorch\n"
+        "  invariants       the invariants hold  INTERNAL ASSERT FAILED\n"
+        "\n"
+        f"{PYTHON_PART}"
+        "3 differences in 2 of 4 operators (torch-2.15)\n"
+    )
+
+
+def test_what_is_not_equal_in_json(tmp_path: Path) -> None:
+    python = python_that_answers(spoilt(), tmp_path)
+    result = call("crossref", "--python", python, "--format", "json", "--op", ALIAS, "--op", ADD)
+    assert result.code == 1
+    assert json.loads(result.out) == {
+        "schema_version": 1,
+        "report": "crossref",
+        "universe": "torch-2.15",
+        "source": "PyTorch 2.15.0+cu132",
+        "equal": False,
+        "counts": [
+            {"part": "operator", "compared": 2, "different": 1},
+            {"part": "dump", "compared": 2, "different": 0},
+            {"part": "table", "compared": 2 * 137, "different": 0},
+            {"part": "invariants", "compared": 2, "different": 0},
+            {"part": "resolve_key", "compared": 2 * 137, "different": 2},
+        ],
+        "python": {
+            "reasons": [{"reason": "python-kernel", "slots": 1, "operators": 1}],
+            "divergences": [
+                {
+                    "operator": ALIAS,
+                    "key": "Meta",
+                    "cpp": {"rule": "default", "kernel_at": "CompositeExplicitAutograd"},
+                    "python": {"rule": "kernel", "kernel_at": "Meta"},
+                    "reason": "python-kernel",
+                    "because": ["Meta"],
+                }
+            ],
+        },
+        "differences": [
+            {"operator": ADD, "part": "resolve_key", "key": "CPU", "ours": "CPU", "theirs": "missing"},
+            {"operator": ADD, "part": "resolve_key", "key": "CUDA", "ours": "CUDA", "theirs": "missing"},
+        ],
+    }
+
+
+def test_a_file_against_a_live_pytorch(tmp_path: Path) -> None:
+    """An overlay over the embedded state: what it changes differs, and the state's Python kernels are known."""
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text(
+        "dispatch: 1\nextends: [torch-2.15]\noperators: [{name: aten::relu, dispatch: {FPGA: mine}}]\n",
+        encoding="utf-8",
+    )
+    python = python_that_answers(answer(), tmp_path)
+    result = call("crossref", str(overlay), "--python", python, "--op", RELU, "--op", ALIAS, "--format", "csv")
+    assert result.err == ""
+    assert result.out == (
+        "operator,part,key,ours,theirs\n"
+        "aten::relu,dump,FPGA,mine :: (none) [ boxed ],\n"
+        "aten::relu,table,FPGA,mine [kernel],\n"
+        "aten::relu,resolve_key,FPGA,FPGA,missing\n"
+        "aten::relu.out,operator,,registered,no such operator\n"
+    )
+    assert result.code == 1
+
+
+def test_operators_that_python_does_not_give_out_are_not_compared(tmp_path: Path) -> None:
+    data = answer()
+    del data["resolved"][ADD]
+    result = call("crossref", "--python", python_that_answers(data, tmp_path), "--format", "json")
+    assert result.code == 0
+    counts = {count["part"]: count["compared"] for count in json.loads(result.out)["counts"]}
+    assert counts == {"operator": 4, "dump": 4, "table": SLOTS, "invariants": 4, "resolve_key": SLOTS * 3 // 4}
+
+
+def test_the_probe_stands_alone() -> None:
+    """Python 3.8 can read it, and it imports the standard library only, but for what a type checker sees."""
+    text = Path(run.__file__).with_name(run.ANSWERS).read_text(encoding="utf-8")
+    tree = ast.parse(text, feature_version=(3, 8))
+    imported = set()
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(str(node.module).split(".")[0])
+    assert "importlib" in imported
+    assert imported <= set(sys.stdlib_module_names)
