@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.command("check-invariants")
 @source_options
-@filter_option
+@filter_option("all")
 @output_options(("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"))
 def command(
     source: Source,
@@ -45,7 +45,7 @@ def command(
     With --format github problems of the input become annotations too, and the exit code is 2 all the same.
     """
     state = load_state(source, color, annotate=format_ == "github" and output is None)
-    names = chosen_operators(state.dispatcher, ops)
+    names = chosen_operators(state, ops)
     warn_of_overrides(state, color)
     from dispatch_cli.report.findings import findings_report
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("file", required=False, metavar="[FILE]")
 @click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
 @live_options
-@filter_option
+@filter_option("all")
 @output_options(("text", "json", "csv", "markdown"))
 def command(
     file: str | None,

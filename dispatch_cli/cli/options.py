@@ -59,11 +59,13 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def filter_option(command: _Command) -> _Command:
-    """--op: which operators."""
-    return click.option("--op", "ops", multiple=True, metavar="GLOB", help="Only operators whose name matches.")(
-        command
-    )
+def filter_option(default: str) -> Callable[[_Command], _Command]:
+    """--op: which operators. default: what is taken without it."""
+    text = f"Only operators whose name matches. Without it: {default}."
+    return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text)
+
+
+OWN_OR_ALL = "all; of files laid over a base, those that the files register something for"
 
 
 def output_options(formats: Iterable[str]) -> Callable[[_Command], _Command]:
@@ -138,13 +140,20 @@ def refuse(error: InputError, color: str = "auto") -> click.exceptions.Exit:
     return click.exceptions.Exit(2)
 
 
-def chosen_operators(dispatcher: Dispatcher, ops: tuple[str, ...], others: Collection[str] = ()) -> list[OperatorName]:
-    """The operators that --op chooses; exits with 2 when a glob chooses none, and none of *others* either."""
+def chosen_operators(
+    state: State, ops: tuple[str, ...], others: Collection[str] = (), own: bool = False
+) -> list[OperatorName]:
+    """The operators that --op chooses; exits with 2 when a glob chooses none, and none of *others* either.
+
+    Without --op, all. own: of files laid over a base then only those that the files register something for, if any.
+    """
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.selection import select_names, similar_names
 
+    dispatcher = state.dispatcher
     if not ops:
-        return [OperatorName.parse(name) for name in dispatcher.names()]
+        shown = state.own_operators() if own and state.base is not None else []
+        return shown or [OperatorName.parse(name) for name in dispatcher.names()]
     names = dispatcher.names()
     chosen: set[str] = set()
     for glob in ops:

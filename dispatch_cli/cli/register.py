@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.options import (
+    OWN_OR_ALL,
     Source,
     chosen_operators,
     filter_option,
@@ -22,13 +23,14 @@ from dispatch_cli.cli.options import (
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
+    from dispatch_cli.model.declarations import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.render.style import Style
 
 
 @click.command("register")
 @source_options
-@filter_option
+@filter_option(OWN_OR_ALL)
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
     source: Source,
@@ -43,7 +45,7 @@ def command(
     With --format raw the answer is what torch._C._dispatch_dump prints.
     """
     state = load_state(source, color)
-    names = chosen_operators(state.dispatcher, ops, [one.name for one in state.higher_order_operators])
+    names = chosen_operators(state, ops, [one.name for one in state.higher_order_operators], own=True)
     warn_of_overrides(state, color)
     write(_render(state, names, ops, format_, style_for(sys.stdout, color, output)), output)
 
@@ -55,7 +57,7 @@ def _render(state: State, names: list[OperatorName], ops: tuple[str, ...], forma
         return raw_registrations(state.dispatcher, names)
     from dispatch_cli.report.registrations import registrations_report
 
-    report = registrations_report(state, names, ops)
+    report = registrations_report(state, names, _higher_order_operators(state, ops))
     if format_ == "text":
         from dispatch_cli.render.registrations import registrations_text
 
@@ -66,3 +68,12 @@ def _render(state: State, names: list[OperatorName], ops: tuple[str, ...], forma
     if format_ == "json":
         return registrations_json(report)
     return (csv_text if format_ == "csv" else markdown_text)(registrations_sheet(report))
+
+
+def _higher_order_operators(state: State, ops: tuple[str, ...]) -> list[HigherOrderOperator]:
+    """Those that --op chooses; without it all or, of files laid over a base, the files' own."""
+    from dispatch_cli.report.selection import select_names
+
+    if not ops:
+        return list(state.higher_order_operators if state.base is None else state.declarations.higher_order_operators)
+    return [one for one in state.higher_order_operators if any(select_names([one.name], glob) for glob in ops)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.options import (
+    OWN_OR_ALL,
     Source,
     chosen_keys,
     chosen_operators,
@@ -32,7 +33,7 @@ MANY = 4
 
 @click.command("table")
 @source_options
-@filter_option
+@filter_option(OWN_OR_ALL)
 @click.option("--key", "key_globs", multiple=True, metavar="GLOB", help="Only runtime keys whose name matches.")
 @click.option("--all", "all_rows", is_flag=True, help="Every slot a row of its own, missing ones too.")
 @click.option(
@@ -61,7 +62,7 @@ def command(
     if view == "grid" and format_ != "text":
         raise click.UsageError(f"--view grid is for people; --format {format_} has every slot without it.")
     state = load_state(source, color)
-    names = chosen_operators(state.dispatcher, ops)
+    names = chosen_operators(state, ops, own=True)
     slots = chosen_keys(state.dispatcher, key_globs)
     warn_of_overrides(state, color)
     style = style_for(sys.stdout, color, output)

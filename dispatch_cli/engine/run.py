@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.library import Library
-from dispatch_cli.engine.refusal import Refused
+from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, LibraryHold, Registration
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import Block, Declarations, Define, Fallback, Implement, OpenBlock, Settle, Step
@@ -83,7 +83,11 @@ def _problem(step: Entry, refused: Refused) -> Problem:
     span = step.block.span if isinstance(step, OpenBlock) else step.span
     place = _place(earlier)
     related = (Related(_EARLIER[type(earlier)], place),) if place is not None else ()
-    return Problem(refused.kind.value, str(refused), span, related=related)
+    hint = _CORE_HINT if refused.kind is Refusal.DUPLICATE_FALLBACK and place is None else None
+    return Problem(refused.kind.value, str(refused), span, hint=hint, related=related)
+
+
+_CORE_HINT = "PyTorch itself registers a fallback at this key; leave this one out, or set core_fallbacks: false"
 
 
 _EARLIER = {

@@ -54,6 +54,18 @@ class State:
             captured = [PythonKernel(name, key, kernel) for key, kernel in kernels]
         return captured + self._declared_python_kernels.get(name, [])
 
+    def own_operators(self) -> list[OperatorName]:
+        """The operators that the files named by the user register something for, sorted by name."""
+        from dispatch_cli.model.declarations import Define, Implement
+
+        found = set()
+        for step in self.declarations.steps[self.declarations.inherited_steps :]:
+            if isinstance(step, Define):
+                found.add(step.schema.name)
+            elif isinstance(step, Implement):
+                found.add(step.operator)
+        return sorted(found, key=str)
+
     @property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """The higher-order operators: the captured ones, then the declared ones."""

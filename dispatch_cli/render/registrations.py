@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -111,7 +112,8 @@ def _higher_order(report: RegistrationsReport) -> Iterator[RenderableType]:
             yield plain(f"declared at {operator.span}", console.DIM)
         yield Text()
         table = Rows(["Rule for", "Name", "Kernel"])
-        for kind, name, kernel in operator.rules:
-            table.add_row(plain(kind), plain(name or "-"), plain(kernel))
+        for (kind, kernel), rules in groupby(operator.rules, key=lambda rule: (rule[0], rule[2])):
+            names = ", ".join(name or "-" for _, name, _ in rules)
+            table.add_row(plain(kind), plain(names), plain(kernel))
         yield table
         yield Text()

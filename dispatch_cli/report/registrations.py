@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
@@ -11,7 +11,6 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.selection import select_names
 
 SCHEMA_VERSION = 1
 
@@ -83,10 +82,12 @@ class RegistrationsReport:
     higher_order: tuple[HigherOrderRow, ...]
 
 
-def registrations_report(state: State, names: Iterable[OperatorName], globs: Sequence[str]) -> RegistrationsReport:
+def registrations_report(
+    state: State, names: Iterable[OperatorName], higher_order: Iterable[HigherOrderOperator] | None = None
+) -> RegistrationsReport:
     """The registrations of *names*, the fallbacks that the declarations add, and the higher-order operators.
 
-    globs: higher-order operators must match one of them, where there are any.
+    higher_order: which of these; None for all.
     """
     dispatcher, chosen = state.dispatcher, tuple(names)
     order = dispatcher.universe.slot
@@ -103,9 +104,7 @@ def registrations_report(state: State, names: Iterable[OperatorName], globs: Seq
         ),
         core_fallbacks=len(fallbacks) - len(declared),
         higher_order=tuple(
-            _higher_order(one)
-            for one in state.higher_order_operators
-            if not globs or any(select_names([one.name], glob) for glob in globs)
+            _higher_order(one) for one in (state.higher_order_operators if higher_order is None else higher_order)
         ),
     )
 
