@@ -84,6 +84,10 @@ def _read(file: str, needs_answers: bool) -> tuple[Subject, Probed | None]:
     recorded = read(file)
     if recorded is not None:
         return replay(recorded), recorded
+    if file == "-":
+        # It has been read already, and cannot be read again as declarations.
+        message = "what is on standard input is not a recording"
+        raise InputError((Problem("not-a-recording", message, hint="declarations have to be in a file"),))
     from dispatch_cli.api import load_state
 
     subject = subject_of(load_state([file]))

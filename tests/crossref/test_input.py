@@ -44,6 +44,19 @@ def test_declarations_have_no_answers() -> None:
     )
 
 
+def test_standard_input_can_only_be_a_recording() -> None:
+    recording = json.dumps(recording_of((ADD,))).encode()
+    assert call("crossref", "-", stdin=recording).code == 0
+    result = call("crossref", "-", stdin=b"dispatch: 1\n")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
+        "error[not-a-recording]: what is on standard input is not a recording\n"
+        "  help: declarations have to be in a file\n"
+        "\n"
+        "1 error; nothing was done.\n"
+    )
+
+
 def test_a_file_that_is_not_there() -> None:
     assert "error[file-not-found]: /no/such/file.json does not exist\n" in refused("/no/such/file.json")
 
