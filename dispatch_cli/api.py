@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.refusal import Refusal
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.problem import InputError, Problem
 
@@ -19,7 +20,7 @@ def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequ
     paths: files in order, ``-`` for standard input; none of them when a base alone is asked for.
     universe: an embedded name or a path, for files that name none. bases: names of embedded states to start from.
 
-    Errors: InputError with every problem of the files, or with every registration that the dispatcher refuses.
+    Errors: InputError with every problem of the files, and every registration that the dispatcher refuses.
     """
     if not paths and len(bases) == 1 and universe is None:
         # nothing to read and nothing to run: the state as it is
@@ -30,7 +31,31 @@ def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequ
             return State(Dispatcher(base.universe, base=base), source=base)
     from dispatch_cli.declarations.loader import load
 
-    return run_declarations(load(paths, universe=universe, bases=bases))
+    try:
+        declarations = load(paths, universe=universe, bases=bases)
+    except InputError as error:
+        raise InputError(_with_refusals(error)) from None
+    return run_declarations(declarations)
+
+
+def _with_refusals(error: InputError) -> tuple[Problem, ...]:
+    """The problems of the files, and with them those of registering what could be read."""
+    if error.partial is None:
+        return error.problems
+    try:
+        run_declarations(error.partial)
+    except InputError as refused:
+        order = {file: position for position, file in enumerate(error.partial.files)}
+        # what is wrong with a block itself is said already
+        new = (problem for problem in refused.problems if problem.code != Refusal.BLOCK_MISUSE.value)
+        found = (*error.problems, *new)
+        return tuple(sorted(found, key=lambda problem: _place(problem, order)))
+    return error.problems
+
+
+def _place(problem: Problem, order: dict[str, int]) -> tuple[int, int, int]:
+    span = problem.span
+    return (-1, 0, 0) if span is None else (order.get(span.file, len(order)), span.line, span.column)
 
 
 def what_if_state(keys: Sequence[str], *, universe: str | None = None) -> State:

@@ -98,8 +98,14 @@ class _Loader:
             _read_sections(file, context)
         for file in self._files.values():
             self._problems += file.report.problems
-        if self._problems or universe is None:
+        if universe is None:
             raise InputError(tuple(self._problems))
+        declarations = self._declarations(universe, contexts, named)
+        if self._problems:
+            raise InputError(tuple(self._problems), declarations)
+        return declarations
+
+    def _declarations(self, universe: Universe, contexts: list[Context], named: frozenset[str]) -> Declarations:
         inherited = itertools.takewhile(
             lambda pair: pair[0].identity not in named, zip(self._history, contexts, strict=True)
         )

@@ -16,6 +16,10 @@ Entry = OpenBlock | Define | Implement | Fallback
 """The steps that belong to a block."""
 
 
+MAX_REFUSALS = 100
+"""Refusals that are reported; the rest is counted."""
+
+
 def run(declarations: Declarations, source: StateSource | None = None) -> State:
     """Run the whole history.
 
@@ -60,6 +64,9 @@ def _play(
         if registration is not None and registration.warns:
             overrides.append(registration)
     if problems:
+        more = len(problems) - MAX_REFUSALS
+        if more > 0:
+            problems[MAX_REFUSALS:] = [Problem("more", f"and {more} more registrations are refused")]
         raise InputError(tuple(problems))
     return dispatcher, tuple(overrides)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.declarations import Declarations
 
 
 class Related(NamedTuple):
@@ -34,8 +37,12 @@ class Problem(NamedTuple):
 
 
 class InputError(Exception):
-    """The input cannot be used; carries every problem found, in order of place."""
+    """The input cannot be used; carries every problem found, in order of place.
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    partial: what could be read all the same, so that its registrations can be tried too.
+    """
+
+    def __init__(self, problems: tuple[Problem, ...], partial: Declarations | None = None) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
         self.problems = problems
+        self.partial = partial

@@ -1,0 +1,56 @@
+"""Loading and running files in one go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.model.problem import InputError
+
+
+def test_mistakes_of_reading_and_refusals_come_together_in_order_of_place(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text(
+        "dispatch: 1\n"
+        "operators:\n"
+        "  - func: a::b(Tensor x) -> Tensor\n"
+        "    dispatch: {CPU: {kernel: k, signature: '(Tensor x, int y) -> Tensor'}}\n"
+        "  - func: a::c(Tensr x) -> Tensor\n"
+        "  - func: a::b(Tensor x) -> Tensor\n",
+        encoding="utf-8",
+    )
+    second.write_text("dispatch: 1\noperatorz: []\nfallbacks: {AutogradCPU: mine}\n", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        load_state([str(first), str(second)])
+    assert [
+        (Path(problem.span.file).name, problem.span.line, problem.span.column, problem.code)
+        for problem in raised.value.problems
+        if problem.span is not None
+    ] == [
+        ("first.yaml", 4, 16, "signature-mismatch"),
+        ("first.yaml", 5, 17, "bad-schema"),
+        ("first.yaml", 6, 11, "duplicate-definition"),
+        ("second.yaml", 2, 1, "unknown-field"),
+        ("second.yaml", 3, 13, "duplicate-fallback"),
+    ]
+
+
+def test_a_block_that_is_wrong_is_reported_once(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "dispatch: 1\nlibraries:\n  - {kind: IMPL, namespace: a, define: ['b() -> ()']}\n", encoding="utf-8"
+    )
+    with pytest.raises(InputError) as raised:
+        load_state([str(path)])
+    assert [problem.code for problem in raised.value.problems] == ["block-misuse"]
+
+
+def test_thousands_of_refusals_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("dispatch: 1\noperators:\n" + "  - func: a::b() -> ()\n" * 5_000, encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        load_state([str(path)])
+    assert len(raised.value.problems) == 101
+    assert raised.value.problems[-1].message == "and 4899 more registrations are refused"
