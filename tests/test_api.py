@@ -30,7 +30,7 @@ def test_mistakes_of_reading_and_refusals_come_together_in_order_of_place(tmp_pa
         if problem.span is not None
     ] == [
         ("first.yaml", 4, 16, "signature-mismatch"),
-        ("first.yaml", 5, 17, "bad-schema"),
+        ("first.yaml", 5, 16, "bad-schema"),
         ("first.yaml", 6, 11, "duplicate-definition"),
         ("second.yaml", 2, 1, "unknown-field"),
         ("second.yaml", 3, 13, "duplicate-fallback"),
