@@ -1,0 +1,337 @@
+"""Problems that people reported: each example shows its cause, and its way out shows the problem gone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.cli.support import ROOT, call
+
+SCENARIOS = ROOT / "examples" / "scenarios"
+NAMES = sorted(path.stem for path in SCENARIOS.glob("*.yaml") if ".fixed" not in path.name)
+MATH_24 = "registered at aten/src/ATen/RegisterCompositeImplicitAutograd.cpp:6895"
+ATEN = "registered at /__w/pytorch/pytorch/aten/src/ATen"
+BUILT = "registered at /__w/pytorch/pytorch/build/aten/src/ATen"
+AUTOGRAD = "registered at /__w/pytorch/pytorch/torch/csrc/autograd/generated"
+VAR_MATH = f"{BUILT}/RegisterCompositeImplicitAutograd_0.cpp:8130"
+DEFAULT = "CompositeExplicitAutograd"
+NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
+MATH = "CompositeImplicitAutograd"
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def shown(command: str, name: str, *args: str, code: int = 0) -> list[str]:
+    """The lines that a command prints about a scenario: columns apart by bars, the scenario's path as ``$``."""
+    path = f"examples/scenarios/{name}.yaml"
+    result = call(command, path, *args)
+    assert (result.code, result.err) == (code, "")
+    return [re.sub(r" {2,}", " | ", line.strip()) for line in result.out.replace(path, "$").splitlines() if line]
+
+
+def slots(name: str, operator: str, *keys: str, more: tuple[str, ...] = ()) -> list[str]:
+    """What a table says of one operator below its heading, without its overloads."""
+    lines = shown("table", name, "--op", operator, *(text for key in keys for text in ("--key", key)), *more)
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"{operator}("))
+    rest = lines[start + 1 :]
+    following = [number for number, line in enumerate(rest) if line.startswith(f"{operator.partition('.')[0]}.")]
+    return [line for line in rest[: following[0] if following else None] if not line.startswith("defined at ")]
+
+
+def findings(name: str, *args: str) -> list[str]:
+    """The finding lines of check-invariants on a scenario with the problem, and its last line."""
+    lines = shown("check-invariants", name, *args, code=1)
+    return [line for line in lines if line.startswith("$:")] + lines[-1:]
+
+
+def test_ten_problems_each_with_a_report_and_a_way_out() -> None:
+    assert [name[:3] for name in NAMES] == [f"{number:02}_" for number in range(1, 11)]
+    for name in NAMES:
+        text = (SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8")
+        assert "The way out" in text and f"{name}.fixed.yaml" in text
+        assert name == "10_sparse_bypass" or re.match(r"# [a-zA-Z/-]+#\d+[,: ]", text)
+        assert f"The way out of {name}.yaml" in (SCENARIOS / f"{name}.fixed.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_way_out_passes_the_guards_that_the_problem_breaks(name: str) -> None:
+    universe = ("--universe", "torch-2.4") if name.startswith("07") else ()
+    assert len(findings(name, *universe)) >= 2
+    (line,) = shown("check-invariants", f"{name}.fixed", *universe)
+    assert line.startswith("All checks passed: ")
+
+
+def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
+    assert slots("01_composite_override", "aten::to.dtype", "*PrivateUse1") == [
+        "Key | Kernel | Rule | From | Declared at | Before",
+        f"* PrivateUse1 | to_npu | kernel | $:17:20 | {MATH_24} [math kernel]",
+        f"QuantizedPrivateUse1 … NestedTensorPrivateUse1 (4 keys) | {MATH_24} | math kernel | {MATH}",
+        f"* AutogradPrivateUse1 | - | missing | {MATH_24} [math kernel]",
+        "AutogradPrivateUse1: not the math kernel, because PrivateUse1 has a kernel",
+        "Missing, 1: AutocastPrivateUse1",
+    ]
+    assert findings("01_composite_override") == [
+        "$:19:5: error[guard]: aten::to.dtype: the guard wants rule math at AutogradPrivateUse1, "
+        "which holds nothing (missing)",
+        "1 finding in 1 of 3563 operators, 6 checks (torch-2.4)",
+    ]
+
+
+def test_01_a_kernel_for_what_it_decomposes_into_leaves_it_there() -> None:
+    assert slots("01_composite_override.fixed", "aten::to.dtype", "PrivateUse1", "AutogradPrivateUse1") == [
+        "Key | Kernel | Rule | From",
+        f"PrivateUse1, AutogradPrivateUse1 | {MATH_24} | math kernel | {MATH}",
+    ]
+    assert slots("01_composite_override.fixed", "aten::_to_copy", "PrivateUse1", "AutogradPrivateUse1")[1:] == [
+        "* PrivateUse1 | to_copy_npu | kernel | $:12:20 | "
+        "registered at aten/src/ATen/RegisterCompositeExplicitAutograd.cpp:8363 [default backend kernel]",
+        "AutogradPrivateUse1 | registered at ../torch/csrc/autograd/generated/VariableType_0.cpp:18032 | "
+        "autograd kernel | Autograd",
+    ]
+
+
+def test_02_autograd_is_the_fallback_where_the_backend_overrides_a_composite_operator() -> None:
+    fallback = f"{ATEN}/core/VariableFallbackKernel.cpp:86"
+    assert slots("02_no_grad_fn", "aten::var.dim", "*XLA") == [
+        "Key | Kernel | Rule | From | Declared at | Before",
+        f"* XLA | xla_var_dim | kernel | $:16:12 | {VAR_MATH} [math kernel]",
+        f"QuantizedXLA … NestedTensorXLA (4 keys) | {VAR_MATH} | math kernel | {MATH}",
+        f"* AutogradXLA | {fallback} | backend fallback | {VAR_MATH} [math kernel]",
+        "AutogradXLA: not the math kernel, because XLA has a kernel",
+        "Missing, 1: AutocastXLA",
+    ]
+    assert findings("02_no_grad_fn")[0] == (
+        "$:18:5: error[guard]: aten::var.dim: the guard wants anything but rule fallback at AutogradXLA, "
+        f"which holds {fallback} by rule fallback"
+    )
+
+
+def test_02_the_operator_underneath_has_an_autograd_kernel() -> None:
+    assert slots("02_no_grad_fn.fixed", "aten::var.dim", "XLA", "AutogradXLA")[1:] == [
+        f"XLA, AutogradXLA | {VAR_MATH} | math kernel | {MATH}"
+    ]
+    assert slots("02_no_grad_fn.fixed", "aten::var.correction", "XLA", "AutogradXLA")[1:] == [
+        "* XLA | xla_var_correction | kernel | $:13:12 | missing",
+        f"AutogradXLA | {AUTOGRAD}/VariableType_7.cpp:10555 | autograd kernel | Autograd",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "line", "place"), [("aten::convolution", 3077, "13:29"), ("aten::softmax.int_out", 10291, "15:29")]
+)
+def test_03_a_default_kernel_comes_before_the_fallback(operator: str, line: int, place: str) -> None:
+    kernel = f"{BUILT}/RegisterCompositeExplicitAutograd_0.cpp:{line}"
+    assert slots("03_fallback_never_asked", operator, "PrivateUse1") == [
+        "Key | Kernel | Rule | From",
+        f"PrivateUse1 | {kernel} | default backend kernel | {DEFAULT}",
+    ]
+    assert slots("03_fallback_never_asked.fixed", operator, "PrivateUse1") == [
+        "Key | Kernel | Rule | Declared at | Before",
+        f"* PrivateUse1 | npu_fallback | kernel | $:{place} | {kernel} [default backend kernel]",
+    ]
+
+
+def test_03_the_fallback_gets_what_nothing_covers() -> None:
+    assert slots("03_fallback_never_asked", "aten::im2col", "PrivateUse1")[1:] == [
+        "* PrivateUse1 | npu_fallback | backend fallback | $:14:16 | missing"
+    ]
+    wants = "the guard wants kernel npu_fallback at PrivateUse1, which holds"
+    kernel = f"{BUILT}/RegisterCompositeExplicitAutograd_0.cpp"
+    assert findings("03_fallback_never_asked") == [
+        f"$:16:5: error[guard]: aten::convolution: {wants} {kernel}:3077 by rule default",
+        f"$:17:5: error[guard]: aten::softmax.int_out: {wants} {kernel}:10291 by rule default",
+        "2 findings in 2 of 3624 operators, 6 checks (torch-2.15)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "kernel", "line", "place"),
+    [
+        ("aten::linalg_vector_norm", "vector_norm_xpu", 22831, "18:21"),
+        ("aten::bmm", "bmm_xpu", 2867, "16:21"),
+    ],
+)
+def test_04_the_default_covers_quantized_and_csr_but_not_sparse_and_nested(
+    operator: str, kernel: str, line: int, place: str
+) -> None:
+    default = f"{BUILT}/RegisterCompositeExplicitAutogradNonFunctional_0.cpp:{line}"
+    keys = ("XPU", "QuantizedXPU", "SparseXPU", "SparseCsrXPU", "NestedTensorXPU")
+    assert slots("04_alias_gaps", operator, *keys) == [
+        "Key | Kernel | Rule | From | Declared at | Before",
+        f"* XPU | {kernel} | kernel | $:{place} | {default} [default backend kernel]",
+        f"QuantizedXPU, SparseCsrXPU | {default} | default backend kernel | {NON_FUNCTIONAL}",
+        "Missing, 2: SparseXPU, NestedTensorXPU",
+    ]
+
+
+def test_04_guards_name_the_missing_slots_and_kernels_fill_them() -> None:
+    wants = "the guard wants anything but rule missing at"
+    assert findings("04_alias_gaps")[:2] == [
+        f"$:20:5: error[guard]: aten::bmm: {wants} NestedTensorXPU, which holds nothing (missing)",
+        f"$:21:5: error[guard]: aten::linalg_vector_norm: {wants} SparseXPU, which holds nothing (missing)",
+    ]
+    assert slots("04_alias_gaps.fixed", "aten::linalg_vector_norm", "SparseXPU", "NestedTensorXPU") == [
+        "Key | Kernel | Rule | Declared at | Before",
+        "* SparseXPU | vector_norm_sparse | kernel | $:13:49 | missing",
+        "Missing, 1: NestedTensorXPU",
+    ]
+    assert slots("04_alias_gaps.fixed", "aten::bmm", "SparseXPU", "NestedTensorXPU")[1:] == [
+        "* NestedTensorXPU | bmm_nested_xpu | kernel | $:11:47 | missing",
+        "Missing, 1: SparseXPU",
+    ]
+
+
+def test_05_without_an_autograd_kernel_the_slot_is_the_fallback() -> None:
+    fallback = f"{ATEN}/core/VariableFallbackKernel.cpp:66"
+    assert slots("05_no_autograd_kernel", "mylib::scale", "CPU", "AutogradCPU") == [
+        "Key | Kernel | Rule | Declared at",
+        "CPU | scale_cpu | kernel | $:15:12",
+        f"AutogradCPU | {fallback} | backend fallback",
+    ]
+    assert findings("05_no_autograd_kernel")[0] == (
+        "$:17:5: error[guard]: mylib::scale: the guard wants anything but rule fallback at AutogradCPU, "
+        f"which holds {fallback} by rule fallback"
+    )
+
+
+def test_05_an_autograd_kernel_or_a_fallthrough_takes_its_place() -> None:
+    fixed = "05_no_autograd_kernel.fixed"
+    assert slots(fixed, "mylib::scale", "AutogradCPU")[1:] == [
+        "AutogradCPU | scale_autograd | autograd kernel | Autograd | $:10:17"
+    ]
+    assert slots(fixed, "mylib::rank", "AutogradCPU")[1:] == [
+        "AutogradCPU | fallthrough registered at $:11 | autograd kernel | Autograd | $:14:17"
+    ]
+
+
+def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> None:
+    fallthrough = f"{ATEN}/core/BackendSelectFallbackKernel.cpp:3"
+    assert slots("06_factory", "mylib::filled", "Undefined", "BackendSelect", "CPU", more=("--all",)) == [
+        "Key | Kernel | Rule | Declared at",
+        "Undefined | - | missing",
+        "CPU | filled_cpu | kernel | $:15:12",
+        f"BackendSelect | fallthrough {fallthrough} | backend fallback",
+    ]
+    assert findings("06_factory")[0] == (
+        "$:17:5: error[guard]: mylib::filled: the guard wants rule kernel at BackendSelect, "
+        f"which holds {fallthrough} by rule fallback"
+    )
+
+
+def test_06_a_kernel_at_backend_select_or_a_default_runs() -> None:
+    keys = ("Undefined", "BackendSelect")
+    assert slots("06_factory.fixed", "mylib::filled", *keys)[1:] == [
+        "BackendSelect | filled_by_device | kernel | $:9:22",
+        "Missing, 1: Undefined",
+    ]
+    assert slots("06_factory.fixed", "mylib::opened", *keys)[1:] == [
+        f"Undefined | opened | default backend kernel | {DEFAULT} | $:15:34",
+        "Fallthrough (PyTorch's own), 1: BackendSelect",
+    ]
+
+
+def test_07_of_two_orders_one_leaves_the_fallback_live() -> None:
+    name, universe = "07_stale_batching_rule", ("--universe", "torch-2.4")
+    assert shown("check-invariants", name, *universe, code=1) == [
+        "$:21:93: error[stale-live-table]: demo::late: a call at FuncTorchBatched runs loop_over_batch "
+        "[backend fallback], but its registrations determine late_batched [batched kernel]; registering the kernel "
+        "late_batched at FuncTorchBatchedDecomposition did not recompute FuncTorchBatched",
+        "live | loop_over_batch [backend fallback]",
+        "canonical | late_batched [batched kernel]",
+        "made stale by | late_batched at FuncTorchBatchedDecomposition",
+        "note | the live kernel is registered here ($:20:74)",
+        "note | the canonical one here ($:21:93)",
+        "1 finding in 1 of 2 operators, 6 checks (torch-2.4)",
+    ]
+    batched = "batched kernel | FuncTorchBatchedDecomposition"
+    assert slots(name, "demo::early", "FuncTorchBatched", more=universe)[1:] == [
+        f"FuncTorchBatched | early_batched | {batched} | $:19:94"
+    ]
+    assert slots(name, "demo::late", "FuncTorchBatched", more=universe)[1:] == [
+        f"FuncTorchBatched | late_batched | {batched} | $:21:93",
+        "stale: live is loop_over_batch",
+        "Stale: a call at FuncTorchBatched runs what the live table holds, not this; see check-invariants.",
+    ]
+
+
+def test_07_the_dump_hides_it_and_newer_universes_do_not_have_it() -> None:
+    name = "07_stale_batching_rule"
+    dump = shown("table", name, "--universe", "torch-2.4", "--op", "demo::late", "--format", "raw")
+    assert dump == ["FuncTorchBatched: late_batched [batched kernel]"]
+    passed = "All checks passed: 2 operators, 6 checks"
+    assert shown("check-invariants", name, "--universe", "torch-2.15") == [f"{passed} (torch-2.15)"]
+    assert shown("check-invariants", f"{name}.fixed", "--universe", "torch-2.4") == [f"{passed} (torch-2.4)"]
+
+
+def test_08_the_culprits_are_named() -> None:
+    assert slots("08_ambiguous", "mylib::mix", "Autograd*", more=("--view", "rows")) == [
+        "Key | Kernel | Rule | From | Declared at",
+        "AutogradOther | ambiguous_autogradother | ambiguous autogradother",
+        f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:17:34",
+        f"AutogradOther: ambiguous, because {MATH} has a kernel and MkldnnCPU, QuantizedCPU have kernels too",
+    ]
+    assert findings("08_ambiguous")[0] == (
+        "$:19:5: error[guard]: mylib::mix: the guard wants anything but rule ambiguous at AutogradOther, "
+        "which holds ambiguous_autogradother by rule ambiguous"
+    )
+
+
+def test_08_a_kernel_at_autogradother_settles_it() -> None:
+    assert slots("08_ambiguous.fixed", "mylib::mix", "Autograd*", more=("--view", "rows")) == [
+        "Key | Kernel | Rule | From | Declared at",
+        "AutogradOther | mix_autograd_other | kernel | $:11:22",
+        f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:12:34",
+    ]
+
+
+def test_09_without_the_autograd_keys_another_kernel_is_there() -> None:
+    assert slots("09_inference_mode", "demo::shrink", "CPU", "AutogradCPU") == [
+        "Key | Kernel | Rule | From | Declared at",
+        f"CPU | shrink_lowering | default backend kernel | {DEFAULT} | $:16:34",
+        "AutogradCPU | shrink_decomposition | autograd kernel | Autograd | $:17:17",
+    ]
+    assert findings("09_inference_mode") == [
+        "$:19:5: error[guard]: demo::shrink: the guard wants kernel shrink_decomposition at CPU, "
+        "which holds shrink_lowering by rule default",
+        "1 finding in 1 of 1 operator, 6 checks (torch-2.15)",
+    ]
+    assert slots("09_inference_mode.fixed", "demo::shrink", "CPU", "AutogradCPU")[1:] == [
+        f"CPU, AutogradCPU | shrink_decomposition | math kernel | {MATH} | $:9:34"
+    ]
+
+
+def test_09_the_published_decomposition_is_at_autograd_only() -> None:
+    out = call("register", "--base", "torch-2.15", "--op", "aten::hardshrink").out
+    kernels = out.partition("\naten::hardshrink.out(")[0].partition("Python dispatcher key")[2].splitlines()[1:]
+    assert [line.split() for line in kernels if line] == [
+        ["Meta", "torch._refs.nn.functional.hardshrink"],
+        ["Autograd", "torch._refs.nn.functional.hardshrink"],
+    ]
+
+
+def test_10_the_math_kernel_stands_above_the_sparse_one() -> None:
+    assert slots("10_sparse_bypass", "mylib::norm", "SparseCPU", "AutogradCPU") == [
+        "Key | Kernel | Rule | From | Declared at",
+        "SparseCPU | norm_sparse | kernel | $:16:18",
+        f"AutogradCPU | norm_math | math kernel | {MATH} | $:17:34",
+    ]
+    assert findings("10_sparse_bypass") == [
+        "$:19:5: error[guard]: mylib::norm: the guard wants anything but rule math at AutogradCPU, "
+        "which holds norm_math by rule math",
+        "1 finding in 1 of 1 operator, 6 checks (torch-2.15)",
+    ]
+
+
+def test_10_an_autograd_kernel_takes_its_place() -> None:
+    assert slots("10_sparse_bypass.fixed", "mylib::norm", "CPU", "SparseCPU", "AutogradCPU", "AutogradOther") == [
+        "Key | Kernel | Rule | From | Declared at",
+        f"CPU | norm_default | default backend kernel | {DEFAULT} | $:10:34",
+        "SparseCPU | norm_sparse | kernel | $:9:18",
+        "AutogradOther, AutogradCPU | norm_autograd | autograd kernel | Autograd | $:11:17",
+    ]
