@@ -21,7 +21,7 @@ def main(runs: int, path: str | None) -> None:
     """Write the file where none is given, and measure."""
     with tempfile.TemporaryDirectory() as folder:
         if path is None:
-            from tests.declarations.large import declarations
+            from tests.benchmarks.large import declarations
 
             path = str(Path(folder, "large.yaml"))
             Path(path).write_text(declarations(), encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from tests.declarations.helpers import refused, write
 HEAD = b"dispatch: 1\n"
 BOMB = HEAD + b"a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 BOMB += b"".join(b"%c: &%c [%s]\n" % (c, c, b",".join([b"*%c" % (c - 1)] * 10)) for c in range(98, 118))
-SECONDS = 10.0
 
 FILES: dict[str, tuple[bytes, str, str]] = {
     "alias bomb": (BOMB, "8:11", "too-large"),
@@ -73,13 +71,11 @@ def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_hostile_file(name: str, tmp_path: Path, parser: str) -> None:
+@pytest.mark.usefixtures("parser")
+def test_hostile_file(name: str, tmp_path: Path) -> None:
     content, place, code = FILES[name]
     path = write(tmp_path, content)
-    start = time.perf_counter()
     problems = refused(path)
-    # The parser in Python is some fifty times slower; it must end, and no more.
-    assert time.perf_counter() - start < SECONDS * (1 if parser == "libyaml" else 10)
     assert len(problems) == 1
     (problem,) = problems
     assert problem.span is not None

@@ -46,13 +46,13 @@ def outcome(content: bytes) -> int:
         return 0
 
 
-@settings(deadline=2_000, max_examples=300)
+@settings(deadline=None, max_examples=300)
 @given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(EDIT, min_size=1, max_size=6))
 def test_mutated_texts(text: str, edits: list[tuple[int, int, str]]) -> None:
     assert outcome(mutated(text, edits).encode("utf-8", "surrogatepass")) <= 101
 
 
-@settings(deadline=2_000, max_examples=200)
+@settings(deadline=None, max_examples=200)
 @given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(st.tuples(st.integers(0, 10_000), st.binary(max_size=3))))
 def test_mutated_bytes(text: str, edits: list[tuple[int, bytes]]) -> None:
     content = text.encode()
@@ -62,7 +62,7 @@ def test_mutated_bytes(text: str, edits: list[tuple[int, bytes]]) -> None:
     assert outcome(content) <= 101
 
 
-@settings(deadline=2_000, max_examples=200)
+@settings(deadline=None, max_examples=200)
 @given(st.sampled_from([GOOD, EVERY_FIELD]), st.lists(EDIT, min_size=1, max_size=6))
 def test_mutated_texts_for_the_python_parser(text: str, edits: list[tuple[int, int, str]]) -> None:
     with mock.patch.object(yaml_reader, "make_parser", PythonParser):

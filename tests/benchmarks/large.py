@@ -1,16 +1,10 @@
-"""Write a recorded PyTorch state as one large declaration file, and time how it loads.
-
-``python tests/declarations/large.py`` prints the time against PyYAML's own safe C loader, which only makes dicts.
-"""
+"""A recorded PyTorch state as one large declaration file."""
 
 from __future__ import annotations
 
 import json
 import lzma
 import re
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 RECORDING = Path(__file__).parent.parent / "recordings" / "torch-2.15.0.state.json.xz"
@@ -57,35 +51,3 @@ def _kernel(match: re.Match[str]) -> str:
         fields["signature"] = json.dumps(signature)
     fields |= {flag: "true" if flag in flags else "false" for flag in ("boxed", "unboxed", "fallthrough")}
     return "{" + ", ".join(f"{name}: {value}" for name, value in fields.items()) + "}"
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def main() -> None:
-    """Print both times and their ratio; the parse of schemas is not warm."""
-    import yaml
-
-    from dispatch_cli.declarations import load
-    from dispatch_cli.model.function_schema import parse_schema, parse_signature
-
-    text = declarations()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "large.yaml"
-        path.write_text(text, encoding="utf-8")
-        theirs = min(_seconds(lambda: yaml.load(text, yaml.CSafeLoader)) for _ in range(3))
-        ours = []
-        for _ in range(3):
-            parse_schema.cache_clear()
-            parse_signature.cache_clear()
-            ours.append(_seconds(lambda: load([str(path)])))
-    print(
-        f"{len(text) / 1e6:.1f} MB: CSafeLoader {theirs:.2f} s, load {min(ours):.2f} s, ratio {min(ours) / theirs:.2f}"
-    )
-
-
-if __name__ == "__main__":
-    main()
