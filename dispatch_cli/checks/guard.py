@@ -34,8 +34,9 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import Table, TableEntry
+from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.declarations import Guard
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
@@ -53,7 +54,7 @@ def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
             continue
         for name in guarded:
             if name in chosen:
-                yield from _find_broken(guard, name, state.dispatcher.table(name), keys)
+                yield from _find_broken(guard, name, state.dispatcher, keys)
 
 
 def _without_match(guard: Guard) -> Finding:
@@ -65,12 +66,13 @@ def _without_match(guard: Guard) -> Finding:
     )
 
 
-def _find_broken(guard: Guard, name: OperatorName, table: Table, keys: Iterable[str]) -> Iterator[Finding]:
+def _find_broken(guard: Guard, name: OperatorName, dispatcher: Dispatcher, keys: Iterable[str]) -> Iterator[Finding]:
+    table = dispatcher.table(name)
     for key in keys:
         entry = table[key]
         reason = _broken(guard, entry)
         if reason is not None:
-            yield _finding(guard, name, entry, reason)
+            yield _finding(guard, name, entry, reason, dispatcher.keys_in(entry.decision.blockers))
 
 
 def _broken(guard: Guard, entry: TableEntry) -> str | None:
@@ -87,9 +89,11 @@ def _broken(guard: Guard, entry: TableEntry) -> str | None:
     return None
 
 
-def _finding(guard: Guard, name: OperatorName, entry: TableEntry, wanted: str) -> Finding:
+def _finding(guard: Guard, name: OperatorName, entry: TableEntry, wanted: str, blockers: tuple[str, ...]) -> Finding:
     kernel = entry.kernel
     found = f"{kernel.debug} by rule {entry.rule.value}" if kernel is not None else "nothing (missing)"
+    if blockers:
+        found += f", because of the kernel at {', '.join(blockers)}"
     related = (Related("the kernel in the slot is registered here", kernel.span),) if kernel and kernel.span else ()
     return Finding(
         check=CHECK.id,

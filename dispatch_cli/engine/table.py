@@ -129,9 +129,12 @@ def plan(layout: Layout, registered: int, fallbacks: int) -> Plan:
 
 
 class Table(Mapping[str, TableEntry]):
-    """An operator's canonical table: runtime key (Undefined first) → entry."""
+    """An operator's canonical table: runtime key (Undefined first) → entry.
 
-    __slots__ = ("_active", "_fallbacks", "_slot", "_slots", "plan")
+    active: the active registration of every key that has one. plan: the decisions, shared with other operators.
+    """
+
+    __slots__ = ("_fallbacks", "_slot", "_slots", "active", "plan")
 
     def __init__(
         self,
@@ -143,11 +146,11 @@ class Table(Mapping[str, TableEntry]):
         self.plan = plan
         self._slots = layout.universe.slots
         self._slot = layout.universe.slot
-        self._active = active
+        self.active = active
         self._fallbacks = fallbacks
 
     def __getitem__(self, key: str) -> TableEntry:
-        return entry_for(key, self.plan.decisions[self._slot[key]], self._active, self._fallbacks)
+        return entry_for(key, self.plan.decisions[self._slot[key]], self.active, self._fallbacks)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._slots)

@@ -16,9 +16,9 @@ from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, plain, to_text
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.table import RULE_STYLES, heading, stale_note
+from dispatch_cli.render.table import RULE_STYLES, heading, notes, stale_note
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import reasons, short_kernel
+from dispatch_cli.render.wording import short_kernel
 from dispatch_cli.report.grid import Grid, GridLine, grid_of
 from dispatch_cli.report.table import OperatorTable, TableReport, TableRow
 
@@ -95,11 +95,7 @@ def _operator(table: OperatorTable, laid_out: Grid, style: Style) -> Iterator[Re
     abbreviated = [f"{short} {name}" for name, short in short_heads.items() if short != name]
     if abbreviated:
         yield plain(", ".join(abbreviated), console.DIM)
-    found = reasons(table.rows)
-    if found:
-        yield Text()
-    for sentence in found:
-        yield plain(sentence)
+    yield from notes(table)
     yield from stale_note(table)
 
 

@@ -88,7 +88,7 @@ def _state(row: KernelRow) -> Text:
 def _fills(row: KernelRow) -> Text:
     if not row.active:
         return Text("-", console.DIM)
-    return Text(f"{row.fills} of {row.covers} keys" if row.alias else _plural(row.fills, "key"))
+    return Text(f"{row.fills} of {row.covers} slots" if row.alias else _plural(row.fills, "slot"))
 
 
 def _fallbacks(report: RegistrationsReport) -> Iterator[RenderableType]:

@@ -16,8 +16,8 @@ from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import (
     before_label,
     keys_label,
+    note_text,
     place_label,
-    reasons,
     runs_label,
     short_kernel,
     source_label,
@@ -85,7 +85,7 @@ def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterat
     yield from heading(table)
     full = _rows(folded.rows, short=False)
     yield full if fits(full, style) else _rows(folded.rows, short=True)
-    yield from _reasons(table)
+    yield from notes(table)
     yield from _below(folded)
     yield from stale_note(table)
 
@@ -113,20 +113,22 @@ def _rows(rows: tuple[FoldedRow, ...], short: bool) -> Rows:
     return table
 
 
-def _reasons(table: OperatorTable) -> Iterator[RenderableType]:
-    found = reasons(table.rows)
-    if found:
+def notes(table: OperatorTable) -> Iterator[RenderableType]:
+    """A sentence for each note, below an empty line."""
+    if table.notes:
         yield Text()
-    for sentence in found:
-        yield plain(sentence)
+    for note in table.notes:
+        yield plain(note_text(note))
 
 
 def _kernel(folded: FoldedRow, short: bool) -> Text:
     row = folded.first
     if row.kernel is None:
         text = Text("-", console.DIM)
-    elif row.core and len(folded.keys) > 1:
-        text = plain("PyTorch's own", console.DIM)
+    elif row.core:
+        text = plain(
+            "PyTorch's own" if len(folded.keys) > 1 else f"PyTorch's own, {short_kernel(row.kernel)}", console.DIM
+        )
     else:
         text = plain(short_kernel(row.kernel) if short else row.kernel)
     if row.fallthrough:

@@ -7,8 +7,9 @@ from typing import Any
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
-from dispatch_cli.render.wording import before_label, keys_label, reasons, runs_label, source_label
+from dispatch_cli.render.wording import before_label, keys_label, note_text, runs_label, source_label
 from dispatch_cli.report.folding import fold
+from dispatch_cli.report.notes import Note
 from dispatch_cli.report.table import SCHEMA_VERSION, Before, OperatorSummary, OperatorTable, TableReport, TableRow
 
 
@@ -32,6 +33,16 @@ def _operator_data(table: OperatorTable) -> dict[str, Any]:
         "schema": table.schema,
         "declared_at": span_data(table.span),
         "entries": [_row_data(row) for row in table.rows],
+        "notes": [_note_data(note) for note in table.notes],
+    }
+
+
+def _note_data(note: Note) -> dict[str, Any]:
+    return {
+        "kind": note.kind.value,
+        "keys": list(note.keys),
+        "culprits": list(note.culprits),
+        "text": note_text(note),
     }
 
 
@@ -118,7 +129,7 @@ def _folded_rows(report: TableReport, autograd_keys: frozenset[str]) -> Iterator
                 kernel = f"fallthrough {kernel}"
             if row.live_kernel is not None:
                 kernel = f"{kernel} (stale: live is {row.live_kernel or 'nothing'})"
-            why = "; ".join(reasons([row]))
+            why = "; ".join(note_text(note) for note in table.notes if not set(note.keys).isdisjoint(run.keys))
             rule = row.rule.dump_text
             before = "" if row.before is None else before_label(row.before)
             place = place_text(row.span)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.notes import Note, NoteKind
 from dispatch_cli.report.table import Before, TableRow
 
 
@@ -47,18 +48,22 @@ def source_label(row: TableRow) -> str:
     return row.source if row.source is not None and row.rule is not Rule.KERNEL else ""
 
 
-def reasons(rows: Iterable[TableRow]) -> list[str]:
-    """Sentences about the slots that a kernel elsewhere has changed: ambiguous ones, and math kernels displaced."""
-    sentences: dict[tuple[bool, tuple[str, ...]], list[str]] = {}
-    for row in rows:
-        if row.blockers:
-            sentences.setdefault((row.rule is Rule.AMBIGUOUS, row.blockers), []).append(row.key)
-    return [_reason(ambiguous, keys, blockers) for (ambiguous, blockers), keys in sentences.items()]
-
-
-def _reason(ambiguous: bool, keys: list[str], blockers: tuple[str, ...]) -> str:
-    label, culprits = keys_label(tuple(keys)), ", ".join(blockers)
-    has = "has a kernel" if len(blockers) == 1 else "have kernels"
-    if ambiguous:
-        return f"{label}: ambiguous, because CompositeImplicitAutograd has a kernel and {culprits} {has} too"
-    return f"{label}: not the math kernel, because {culprits} {has}"
+def note_text(note: Note) -> str:
+    """A note as a sentence."""
+    keys, culprits = keys_label(note.keys), ", ".join(note.culprits)
+    has = "has a kernel" if len(note.culprits) == 1 else "have kernels"
+    match note.kind:
+        case NoteKind.AMBIGUOUS:
+            return f"{keys}: ambiguous, because CompositeImplicitAutograd has a kernel and {culprits} {has} too"
+        case NoteKind.DISPLACED:
+            return f"{keys}: not the math kernel, because {culprits} {has}"
+        case NoteKind.BYPASSED:
+            counts = f"; only a kernel at {note.detail} would take the slot away" if note.detail else ""
+            return f"{keys}: the math kernel, although {culprits} {has}{counts}"
+        case NoteKind.SHADOWED:
+            return f"{keys}: the backend fallback {note.detail} is not asked, because {culprits} {has}"
+        case NoteKind.UNREACHABLE:
+            return f"no tensor arguments: a call ends at {keys}, where nothing is; {culprits} can not be reached"
+        case NoteKind.UNCOVERED:
+            reach = "does not cover" if len(note.culprits) == 1 else "do not cover"
+            return f"{keys}: missing; {culprits} {has}, but {reach} {'it' if len(note.keys) == 1 else 'them'}"

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
+from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.declarations import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 SCHEMA_VERSION = 1
+FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
+"""Alias keys that fill one slot beyond those of the runtime keys they cover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class KernelRow:
     """One registered kernel.
 
     active: False when a newer one stands before it at the same key. alias: the key is an alias key.
-    fills: slots of the computed table that hold this kernel. covers: runtime keys that the key reaches.
+    fills: slots of the computed table that hold this kernel. covers: slots that the key reaches, Undefined among them.
     flags: the words of a dump's brackets. python: declared as a Python function.
     """
 
@@ -124,7 +127,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                     kernel=kernel.debug,
                     active=position == 0,
                     fills=0 if position else fills[key],
-                    covers=len(universe.covered_by(key)),
+                    covers=len(universe.covered_by(key)) + (key in FILLS_UNDEFINED),
                     signature=None if kernel.signature is None else str(kernel.signature),
                     flags=tuple(kernel_flags(kernel).split()),
                     python=kernel.python,

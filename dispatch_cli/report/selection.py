@@ -7,12 +7,19 @@ from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 
+DEFAULT_OVERLOAD = ".default"
+"""How PyTorch's Python names the overload that has no name."""
+
 
 def select_names(names: Iterable[str], glob: str) -> list[str]:
     """The operator names that match a glob, in their order.
 
-    Case matters. A glob may leave the overload out: ``aten::add`` finds ``aten::add.Tensor`` too.
+    Case matters. A glob may leave the overload out: ``aten::add`` finds ``aten::add.Tensor`` too; ``aten::bmm.default``
+    finds only the operator without one, as PyTorch calls it.
     """
+    if glob.endswith(DEFAULT_OVERLOAD):
+        glob = glob.removesuffix(DEFAULT_OVERLOAD)
+        return [name for name in select_names(names, glob) if name == _without_overload(name)]
     if not any(sign in glob for sign in "*?["):
         return [name for name in names if name == glob or name.startswith(f"{glob}.")]
     from fnmatch import translate

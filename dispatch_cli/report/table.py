@@ -12,6 +12,7 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.notes import Note, table_notes
 
 SCHEMA_VERSION = 1
 
@@ -49,13 +50,17 @@ class TableRow(NamedTuple):
 
 
 class OperatorTable(NamedTuple):
-    """One operator's rows, in table order, after the key filter. new: there is a base, and it does not have it."""
+    """One operator's rows, in table order, after the key filter.
+
+    new: there is a base, and it does not have the operator. notes: what to say beyond the rows.
+    """
 
     operator: str
     schema: str | None
     span: Span | None
     rows: tuple[TableRow, ...]
     new: bool = False
+    notes: tuple[Note, ...] = ()
 
 
 class OperatorSummary(NamedTuple):
@@ -93,13 +98,12 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     outline = dispatcher.outline(name)
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
     before = _changes(state, name)
-    rows = tuple(
-        _row(dispatcher, entry, stale.get(entry.key), before.get(entry.key))
-        for entry in dispatcher.table(name).values()
-        if keys is None or entry.key in keys
-    )
+    table = dispatcher.table(name)
+    shown = [key for key in table if keys is None or key in keys]
+    rows = tuple(_row(dispatcher, table[key], stale.get(key), before.get(key)) for key in shown)
     new = state.base is not None and name not in state.base
-    return OperatorTable(str(name), outline.schema, outline.span, rows, new)
+    notes = table_notes(dispatcher, table, outline.schema, shown)
+    return OperatorTable(str(name), outline.schema, outline.span, rows, new, notes)
 
 
 def _changes(state: State, name: OperatorName) -> dict[str, Before]:

@@ -1,0 +1,126 @@
+"""What is worth saying about a table beyond its rows: why a slot is not what one would expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.table import Table, TableEntry
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
+
+
+class NoteKind(Enum):
+    """The kinds of notes; the value is the name in machine formats."""
+
+    AMBIGUOUS = "ambiguous"
+    DISPLACED = "displaced"
+    BYPASSED = "bypassed"
+    SHADOWED = "shadowed"
+    UNREACHABLE = "unreachable"
+    UNCOVERED = "uncovered"
+
+
+class Note(NamedTuple):
+    """One thing to say.
+
+    keys: the slots it is about. culprits: the keys whose kernels are behind it.
+    detail: the backend fallback that is not asked (SHADOWED); the key that a kernel would count at (BYPASSED).
+
+    AMBIGUOUS: a math kernel and the culprits' share the slot. DISPLACED: the culprits take it from the math kernel.
+    BYPASSED: the math kernel fills it although the culprits, other keys of the same backend, have kernels.
+    SHADOWED: a declared fallback is there, but the culprits come first. UNREACHABLE: without tensor arguments a call
+    ends at Undefined, where nothing is, and the culprits are never reached. UNCOVERED: nothing is there, and the
+    culprits, alias keys with a kernel, do not cover it.
+    """
+
+    kind: NoteKind
+    keys: tuple[str, ...]
+    culprits: tuple[str, ...]
+    detail: str = ""
+
+
+def table_notes(dispatcher: Dispatcher, table: Table, schema: str | None, shown: Iterable[str]) -> tuple[Note, ...]:
+    """The notes on a table. schema: the operator's, as text. shown: the keys that notes may be about."""
+    entries = {key: table[key] for key in shown}
+    return (
+        *_taken(dispatcher, entries.values()),
+        *_bypassed(dispatcher, table, entries),
+        *_shadowed(dispatcher, entries),
+        *_unreachable(dispatcher, table, schema),
+        *_uncovered(dispatcher, table, entries),
+    )
+
+
+def _grouped(kind: NoteKind, found: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[Note]:
+    """One note for all keys with the same culprits."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for key, culprits in found:
+        groups.setdefault(culprits, []).append(key)
+    for culprits, keys in groups.items():
+        yield Note(kind, tuple(keys), culprits)
+
+
+def _taken(dispatcher: Dispatcher, entries: Iterable[TableEntry]) -> Iterator[Note]:
+    blocked = [entry for entry in entries if entry.decision.blockers]
+    for kind in (NoteKind.AMBIGUOUS, NoteKind.DISPLACED):
+        of_kind = (entry for entry in blocked if (entry.rule is Rule.AMBIGUOUS) == (kind is NoteKind.AMBIGUOUS))
+        yield from _grouped(kind, ((entry.key, dispatcher.keys_in(entry.decision.blockers)) for entry in of_kind))
+
+
+def _bypassed(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
+    """Sparse and quantized tensors share the autograd key of their device, which looks at its Dense key alone."""
+    universe = dispatcher.universe
+    backends = frozenset(universe.autogradother_backends)
+    by_backend: dict[str, list[str]] = {}
+    for key in table.active:
+        backend = universe.runtime_parts[key][1] if key in backends else None
+        if backend is not None:
+            by_backend.setdefault(backend, []).append(key)
+    if not by_backend:
+        return
+    for key in universe.covered_by("Autograd"):
+        backend = universe.runtime_parts[key][1]
+        if backend in by_backend and key in entries and entries[key].rule is Rule.MATH:
+            counting = ", ".join(universe.autograd_backends.get(key, ()))
+            yield Note(NoteKind.BYPASSED, (key,), tuple(by_backend[backend]), counting)
+
+
+def _shadowed(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
+    for key, fallback in dispatcher.fallbacks.items():
+        entry = entries.get(key)
+        if entry is not None and fallback.kernel.span is not None and entry.rule is not Rule.FALLBACK:
+            yield Note(NoteKind.SHADOWED, (key,), (entry.decision.source or CATCH_ALL,), fallback.kernel.debug)
+
+
+def _unreachable(dispatcher: Dispatcher, table: Table, schema: str | None) -> Iterator[Note]:
+    """A factory's key set has BackendSelect alone; where that falls through, the Undefined slot decides."""
+    if schema is None or table[UNDEFINED].rule is not Rule.MISSING or _takes_tensors(schema):
+        return
+    included = [table[key] for key in dispatcher.universe.default_included if key in dispatcher.universe.slot]
+    kernels = tuple(key for key in table.active if not dispatcher.universe.is_alias(key))
+    if kernels and all(entry.is_fallthrough for entry in included):
+        yield Note(NoteKind.UNREACHABLE, (UNDEFINED,), kernels)
+
+
+def _takes_tensors(schema: str) -> bool:
+    arguments, _, _ = schema.partition("(")[2].rpartition(") ->")
+    return "Tensor" in arguments
+
+
+def _uncovered(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
+    universe = dispatcher.universe
+    composite = [one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH)]
+    culprits = tuple(alias for alias in composite if alias in table.active)
+    if not culprits:
+        return
+    coverable = {key for alias in composite for key in universe.covered_by(alias)}
+    coverable -= set(universe.covered_by("Autograd"))
+    missing = (
+        key
+        for key, entry in entries.items()
+        if entry.rule is Rule.MISSING and not entry.decision.blockers and key in coverable
+    )
+    yield from _grouped(NoteKind.UNCOVERED, ((key, culprits) for key in missing))
