@@ -78,7 +78,7 @@ def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
     ]
     assert findings("01_composite_override") == [
         "$:19:5: error[guard]: aten::to.dtype: the guard wants rule math at AutogradPrivateUse1, "
-        "which holds nothing (missing)",
+        "which holds nothing (missing), because of the kernel at PrivateUse1",
         "1 finding in 1 of 3563 operators, 6 checks (torch-2.4)",
     ]
 
@@ -102,13 +102,13 @@ def test_02_autograd_is_the_fallback_where_the_backend_overrides_a_composite_ope
         "Key | Kernel | Rule | From | Declared at | Before",
         f"* XLA | xla_var_dim | kernel | $:16:12 | {VAR_MATH} [math kernel]",
         f"QuantizedXLA … NestedTensorXLA (4 keys) | {VAR_MATH} | math kernel | {MATH}",
-        f"* AutogradXLA | {fallback} | backend fallback | {VAR_MATH} [math kernel]",
+        f"* AutogradXLA | PyTorch's own, VariableFallbackKernel.cpp:86 | backend fallback | {VAR_MATH} [math kernel]",
         "AutogradXLA: not the math kernel, because XLA has a kernel",
         "Missing, 1: AutocastXLA",
     ]
     assert findings("02_no_grad_fn")[0] == (
         "$:18:5: error[guard]: aten::var.dim: the guard wants anything but rule fallback at AutogradXLA, "
-        f"which holds {fallback} by rule fallback"
+        f"which holds {fallback} by rule fallback, because of the kernel at XLA"
     )
 
 
@@ -130,6 +130,7 @@ def test_03_a_default_kernel_comes_before_the_fallback(operator: str, line: int,
     assert slots("03_fallback_never_asked", operator, "PrivateUse1") == [
         "Key | Kernel | Rule | From",
         f"PrivateUse1 | {kernel} | default backend kernel | {DEFAULT}",
+        f"PrivateUse1: the backend fallback npu_fallback is not asked, because {DEFAULT} has a kernel",
     ]
     assert slots("03_fallback_never_asked.fixed", operator, "PrivateUse1") == [
         "Key | Kernel | Rule | Declared at | Before",
@@ -166,6 +167,7 @@ def test_04_the_default_covers_quantized_and_csr_but_not_sparse_and_nested(
         "Key | Kernel | Rule | From | Declared at | Before",
         f"* XPU | {kernel} | kernel | $:{place} | {default} [default backend kernel]",
         f"QuantizedXPU, SparseCsrXPU | {default} | default backend kernel | {NON_FUNCTIONAL}",
+        f"SparseXPU, NestedTensorXPU: missing; {NON_FUNCTIONAL} has a kernel, but does not cover them",
         "Missing, 2: SparseXPU, NestedTensorXPU",
     ]
 
@@ -179,10 +181,12 @@ def test_04_guards_name_the_missing_slots_and_kernels_fill_them() -> None:
     assert slots("04_alias_gaps.fixed", "aten::linalg_vector_norm", "SparseXPU", "NestedTensorXPU") == [
         "Key | Kernel | Rule | Declared at | Before",
         "* SparseXPU | vector_norm_sparse | kernel | $:13:49 | missing",
+        f"NestedTensorXPU: missing; {NON_FUNCTIONAL} has a kernel, but does not cover it",
         "Missing, 1: NestedTensorXPU",
     ]
     assert slots("04_alias_gaps.fixed", "aten::bmm", "SparseXPU", "NestedTensorXPU")[1:] == [
         "* NestedTensorXPU | bmm_nested_xpu | kernel | $:11:47 | missing",
+        f"SparseXPU: missing; {NON_FUNCTIONAL} has a kernel, but does not cover it",
         "Missing, 1: SparseXPU",
     ]
 
@@ -192,7 +196,7 @@ def test_05_without_an_autograd_kernel_the_slot_is_the_fallback() -> None:
     assert slots("05_no_autograd_kernel", "mylib::scale", "CPU", "AutogradCPU") == [
         "Key | Kernel | Rule | Declared at",
         "CPU | scale_cpu | kernel | $:15:12",
-        f"AutogradCPU | {fallback} | backend fallback",
+        "AutogradCPU | PyTorch's own, VariableFallbackKernel.cpp:66 | backend fallback",
     ]
     assert findings("05_no_autograd_kernel")[0] == (
         "$:17:5: error[guard]: mylib::scale: the guard wants anything but rule fallback at AutogradCPU, "
@@ -216,7 +220,8 @@ def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> No
         "Key | Kernel | Rule | Declared at",
         "Undefined | - | missing",
         "CPU | filled_cpu | kernel | $:15:12",
-        f"BackendSelect | fallthrough {fallthrough} | backend fallback",
+        "BackendSelect | fallthrough PyTorch's own, BackendSelectFallbackKernel.cpp:3 | backend fallback",
+        "no tensor arguments: a call ends at Undefined, where nothing is; CPU can not be reached",
     ]
     assert findings("06_factory")[0] == (
         "$:17:5: error[guard]: mylib::filled: the guard wants rule kernel at BackendSelect, "
@@ -251,7 +256,9 @@ def test_07_of_two_orders_one_leaves_the_fallback_live() -> None:
     ]
     batched = "batched kernel | FuncTorchBatchedDecomposition"
     assert slots(name, "demo::early", "FuncTorchBatched", more=universe)[1:] == [
-        f"FuncTorchBatched | early_batched | {batched} | $:19:94"
+        f"FuncTorchBatched | early_batched | {batched} | $:19:94",
+        "FuncTorchBatched: the backend fallback loop_over_batch is not asked, because FuncTorchBatchedDecomposition "
+        "has a kernel",
     ]
     assert slots(name, "demo::late", "FuncTorchBatched", more=universe)[1:] == [
         f"FuncTorchBatched | late_batched | {batched} | $:21:93",
@@ -275,10 +282,12 @@ def test_08_the_culprits_are_named() -> None:
         "AutogradOther | ambiguous_autogradother | ambiguous autogradother",
         f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:17:34",
         f"AutogradOther: ambiguous, because {MATH} has a kernel and MkldnnCPU, QuantizedCPU have kernels too",
+        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; "
+        "only a kernel at CPU would take the slot away",
     ]
     assert findings("08_ambiguous")[0] == (
         "$:19:5: error[guard]: mylib::mix: the guard wants anything but rule ambiguous at AutogradOther, "
-        "which holds ambiguous_autogradother by rule ambiguous"
+        "which holds ambiguous_autogradother by rule ambiguous, because of the kernels at MkldnnCPU, QuantizedCPU"
     )
 
 
@@ -287,6 +296,8 @@ def test_08_a_kernel_at_autogradother_settles_it() -> None:
         "Key | Kernel | Rule | From | Declared at",
         "AutogradOther | mix_autograd_other | kernel | $:11:22",
         f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:12:34",
+        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; "
+        "only a kernel at CPU would take the slot away",
     ]
 
 
@@ -320,6 +331,7 @@ def test_10_the_math_kernel_stands_above_the_sparse_one() -> None:
         "Key | Kernel | Rule | From | Declared at",
         "SparseCPU | norm_sparse | kernel | $:16:18",
         f"AutogradCPU | norm_math | math kernel | {MATH} | $:17:34",
+        "AutogradCPU: the math kernel, although SparseCPU has a kernel; only a kernel at CPU would take the slot away",
     ]
     assert findings("10_sparse_bypass") == [
         "$:19:5: error[guard]: mylib::norm: the guard wants anything but rule math at AutogradCPU, "

@@ -93,7 +93,8 @@ def _finding(guard: Guard, name: OperatorName, entry: TableEntry, wanted: str, b
     kernel = entry.kernel
     found = f"{kernel.debug} by rule {entry.rule.value}" if kernel is not None else "nothing (missing)"
     if blockers:
-        found += f", because of the kernel at {', '.join(blockers)}"
+        noun = "kernel" if len(blockers) == 1 else "kernels"
+        found += f", because of the {noun} at {', '.join(blockers)}"
     related = (Related("the kernel in the slot is registered here", kernel.span),) if kernel and kernel.span else ()
     return Finding(
         check=CHECK.id,

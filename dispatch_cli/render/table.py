@@ -84,7 +84,11 @@ def heading(table: OperatorTable) -> Iterator[Text]:
 def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
     yield from heading(table)
     full = _rows(folded.rows, short=False)
-    yield full if fits(full, style) else _rows(folded.rows, short=True)
+    if fits(full, style):
+        yield full
+    else:
+        yield _rows(folded.rows, short=True)
+        yield from _sources(folded)
     yield from notes(table)
     yield from _below(folded)
     yield from stale_note(table)
@@ -111,6 +115,15 @@ def _rows(rows: tuple[FoldedRow, ...], short: bool) -> Rows:
             cells.append(plain(before_label(row.before) if row.before else "", console.WARN))
         table.add_row(*cells)
     return table
+
+
+def _sources(folded: FoldedTable) -> Iterator[RenderableType]:
+    """Where there is no room for it in the rows: which alias key each rule takes its kernels from."""
+    found = dict.fromkeys((row.first.rule.value, source_label(row.first)) for row in folded.rows)
+    named = [f"{rule} from {source}" for rule, source in found if source]
+    if named:
+        yield Text()
+        yield plain("; ".join(named), console.DIM)
 
 
 def notes(table: OperatorTable) -> Iterator[RenderableType]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ class Note(NamedTuple):
 
     AMBIGUOUS: a math kernel and the culprits' share the slot. DISPLACED: the culprits take it from the math kernel.
     BYPASSED: the math kernel fills it although the culprits, other keys of the same backend, have kernels.
-    SHADOWED: a declared fallback is there, but the culprits come first. UNREACHABLE: without tensor arguments a call
+    SHADOWED: a declared fallback is there, but the alias keys come first. UNREACHABLE: without tensor arguments a call
     ends at Undefined, where nothing is, and the culprits are never reached. UNCOVERED: nothing is there, and the
     culprits, alias keys with a kernel, do not cover it.
     """
@@ -42,13 +42,19 @@ class Note(NamedTuple):
     detail: str = ""
 
 
-def table_notes(dispatcher: Dispatcher, table: Table, schema: str | None, shown: Iterable[str]) -> tuple[Note, ...]:
-    """The notes on a table. schema: the operator's, as text. shown: the keys that notes may be about."""
+def table_notes(
+    dispatcher: Dispatcher, table: Table, schema: str | None, shown: Iterable[str], stale: Container[str]
+) -> tuple[Note, ...]:
+    """The notes on a table.
+
+    schema: the operator's, as text. shown: the keys that notes may be about. stale: keys whose live entry is another;
+    a fallback that is not asked by the table may be what runs there.
+    """
     entries = {key: table[key] for key in shown}
     return (
         *_taken(dispatcher, entries.values()),
         *_bypassed(dispatcher, table, entries),
-        *_shadowed(dispatcher, entries),
+        *_shadowed(dispatcher, {key: entry for key, entry in entries.items() if key not in stale}),
         *_unreachable(dispatcher, table, schema),
         *_uncovered(dispatcher, table, entries),
     )
@@ -91,7 +97,9 @@ def _bypassed(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableE
 def _shadowed(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
     for key, fallback in dispatcher.fallbacks.items():
         entry = entries.get(key)
-        if entry is not None and fallback.kernel.span is not None and entry.rule is not Rule.FALLBACK:
+        if entry is None or fallback.kernel.span is None:
+            continue
+        if entry.rule not in (Rule.FALLBACK, Rule.KERNEL):
             yield Note(NoteKind.SHADOWED, (key,), (entry.decision.source or CATCH_ALL,), fallback.kernel.debug)
 
 

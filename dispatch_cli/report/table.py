@@ -102,7 +102,7 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     shown = [key for key in table if keys is None or key in keys]
     rows = tuple(_row(dispatcher, table[key], stale.get(key), before.get(key)) for key in shown)
     new = state.base is not None and name not in state.base
-    notes = table_notes(dispatcher, table, outline.schema, shown)
+    notes = table_notes(dispatcher, table, outline.schema, shown, stale)
     return OperatorTable(str(name), outline.schema, outline.span, rows, new, notes)
 
 

@@ -167,7 +167,8 @@ def test_a_broken_guard(
 ) -> None:
     (finding,) = findings(state_of(f"{GUARDED}  - {{op: 'demo::*', {guard}}}\n"))
     found = found or (
-        "registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66 by rule fallback"
+        "registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66 by rule fallback, "
+        "because of the kernel at CPU"
     )
     related = (Related("the kernel in the slot is registered here", place(*kernel)),) if kernel else ()
     assert finding == Finding(

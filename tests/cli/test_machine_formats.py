@@ -122,7 +122,7 @@ def test_register_json(file: str) -> None:
                         "alias": True,
                         "kernel": "op_default",
                         "fills": 69,
-                        "covers": 69,
+                        "covers": 70,
                         "signature": None,
                         "flags": ["boxed"],
                         "declared_at": place(8, 34),
@@ -164,11 +164,33 @@ def test_table_json(file: str) -> None:
     result = call("table", file, "--op", "demo::op", "--key", "*CPU", "--key", "PrivateUse1", "--format", "json")
     document = json.loads(result.out)
     entries = document["operators"][0].pop("entries")
+    default = "CompositeExplicitAutograd"
     assert document == {
         "schema_version": 1,
         "report": "table",
         "universe": "torch-2.15",
-        "operators": [{"operator": "demo::op", "schema": "demo::op(Tensor x) -> Tensor", "declared_at": place(4, 11)}],
+        "operators": [
+            {
+                "operator": "demo::op",
+                "schema": "demo::op(Tensor x) -> Tensor",
+                "declared_at": place(4, 11),
+                "notes": [
+                    {
+                        "kind": "shadowed",
+                        "keys": ["PrivateUse1"],
+                        "culprits": [default],
+                        "text": "PrivateUse1: the backend fallback demo_fallback is not asked, "
+                        f"because {default} has a kernel",
+                    },
+                    {
+                        "kind": "uncovered",
+                        "keys": ["NestedTensorCPU"],
+                        "culprits": [default],
+                        "text": f"NestedTensorCPU: missing; {default} has a kernel, but does not cover it",
+                    },
+                ],
+            }
+        ],
     }
     assert [entry["key"] for entry in entries] == [
         *("CPU", "PrivateUse1", "QuantizedCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU"),
