@@ -45,3 +45,10 @@ def test_keys_and_what_looks_like_them() -> None:
     assert similar_keys(dispatcher, "AutogradCUDAA")[0] == "AutogradCUDA"
     assert similar_names(dispatcher, "__test__::fo") == ["__test__::foo"]
     assert similar_names(dispatcher, "aten::add") == []
+
+
+def test_the_overload_without_a_name_has_one_in_globs() -> None:
+    names = ["aten::bmm", "aten::bmm.out", "aten::mm", "aten::mm.default_out"]
+    assert select_names(names, "aten::bmm.default") == ["aten::bmm"]
+    assert select_names(names, "aten::*mm.default") == ["aten::bmm", "aten::mm"]
+    assert select_names(names, "aten::bmm") == ["aten::bmm", "aten::bmm.out"]
