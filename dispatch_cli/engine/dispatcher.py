@@ -13,7 +13,7 @@ from dispatch_cli.engine.layout import Layout, layout_of
 from dispatch_cli.engine.live import Change, StaleEntry
 from dispatch_cli.engine.operator import Operator
 from dispatch_cli.engine.refusal import Refusal, Refused
-from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, NameHold, Registration
+from dispatch_cli.engine.registration import Definition, Handle, LibraryHold, Registration
 from dispatch_cli.engine.rules import Step, decide
 from dispatch_cli.engine.table import Table, TableEntry, entry_for, fallback_name, plan
 from dispatch_cli.model.alias_analysis import AliasAnalysisKind
@@ -108,12 +108,6 @@ class Dispatcher:
         operator.holds += 1
         return definition
 
-    def hold_name(self, name: OperatorName) -> NameHold:
-        """Bring an operator into existence without schema or kernel."""
-        operator = self.find(name) or self._create(name)
-        operator.holds += 1
-        return NameHold(name)
-
     def implement(self, name: OperatorName, dispatch_key: str | None, kernel: Kernel) -> Registration:
         """Register a kernel of *name*; the newest at a key is active.
 
@@ -166,11 +160,9 @@ class Dispatcher:
             self._drop_registration(handle)
         else:
             operator = self._operators.get(handle.operator)
-            if operator is None or (isinstance(handle, Definition) and operator.definition is not handle):
-                return
-            if isinstance(handle, Definition):
+            if operator is not None and operator.definition is handle:
                 operator.definition = None
-            self._release(operator)
+                self._release(operator)
 
     # asking
 

@@ -72,14 +72,6 @@ class DispatchKeySet:
         bits = self.layout.key_bits[key]
         return self.bits & bits == bits
 
-    def has_any(self, other: DispatchKeySet) -> bool:
-        """Whether a functionality bit is common to both; ``DispatchKeySet::has_any``."""
-        return bool(self.bits & other.bits & self.layout.functionality_mask)
-
-    def is_empty(self) -> bool:
-        """Whether no bit is set; a lone backend bit counts."""
-        return self.bits == 0
-
     def highest_priority(self) -> str:
         """The highest functionality, with the highest backend where it is per backend.
 

@@ -69,22 +69,6 @@ class Library:
         self.handles.append(definition)
         return definition
 
-    def define_with_kernel(
-        self,
-        schema: FunctionSchema,
-        kernel: Kernel,
-        dispatch_key: str | None = None,
-        alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
-    ) -> Registration:
-        """``m.def(schema, kernel)``: both or, when the kernel is refused, neither."""
-        definition = self.define(schema, alias_analysis)
-        try:
-            return self._register(definition.operator, dispatch_key, kernel)
-        except Refused:
-            self.handles.remove(definition)
-            self._dispatcher.drop(definition)
-            raise
-
     def implement(self, name: OperatorName, kernel: Kernel, dispatch_key: str | None = None) -> Registration:
         """``m.impl(name, kernel)``. Errors: Refused, by the block or by the dispatcher."""
         prelude = f'impl("{name}", ...): '

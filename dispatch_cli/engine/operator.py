@@ -15,7 +15,7 @@ class Operator:
     """An operator in a dispatcher.
 
     definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
-    holds: how many things keep the operator in existence (definition, kernels, bare names).
+    holds: how many things keep the operator in existence (definition and kernels).
     registered: one bit per key that has a kernel (`Layout.registered_bit`). texts: what a table dump prints for the
         active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.

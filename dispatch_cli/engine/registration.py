@@ -88,15 +88,6 @@ class Definition:
         return f"<definition of {self.schema}>"
 
 
-class NameHold:
-    """An operator name kept alive without schema or kernel."""
-
-    __slots__ = ("operator",)
-
-    def __init__(self, operator: OperatorName) -> None:
-        self.operator: Final = operator
-
-
 class LibraryHold:
     """The one DEF library of a namespace."""
 
@@ -108,4 +99,4 @@ class LibraryHold:
         self.span: Final = span
 
 
-Handle = Registration | Definition | NameHold | LibraryHold
+Handle = Registration | Definition | LibraryHold

@@ -12,6 +12,7 @@ from dispatch_cli.engine import python_table
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.python_table import Divergence, Reason
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.support import UNIVERSE_OF, load_recording
@@ -64,7 +65,7 @@ def test_divergences_are_where_the_answers_differ(version: str) -> None:
 
 def dispatcher_with(*keys: str) -> Dispatcher:
     dispatcher = Dispatcher(universes.load("torch-2.15"))
-    dispatcher.hold_name(NAME)
+    dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "defined here")
     for key in keys:
         dispatcher.implement(NAME, key, Kernel(debug=key))
     return dispatcher
