@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from dispatch_cli import bases as states
@@ -36,10 +38,23 @@ def load(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[s
 
     Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
     """
-    loader = _Loader(universe, bases)
-    for path in paths:
-        loader.add(path)
-    return loader.finish(frozenset(source.identity(path) for path in paths))
+    with _no_collection():
+        loader = _Loader(universe, bases)
+        for path in paths:
+            loader.add(path)
+        return loader.finish(frozenset(source.identity(path) for path in paths))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Leave out the search for cyclic garbage: there is none in a tree, and the search takes a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @dataclass(slots=True)

@@ -39,6 +39,7 @@ def main(runs: int) -> None:
         for size in measured:
             with Path(folder, f"{size}.yaml").open("w", encoding="utf-8") as file:
                 file.writelines(registry(size))
+        once([installed(), "table", str(Path(folder, "1.yaml"))])
         for _ in range(runs):
             for size, figures in measured.items():
                 out = str(Path(folder, "out"))
