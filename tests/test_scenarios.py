@@ -282,8 +282,7 @@ def test_08_the_culprits_are_named() -> None:
         "AutogradOther | ambiguous_autogradother | ambiguous autogradother",
         f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:17:34",
         f"AutogradOther: ambiguous, because {MATH} has a kernel and MkldnnCPU, QuantizedCPU have kernels too",
-        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; "
-        "only a kernel at CPU would take the slot away",
+        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; one at CPU would take the slot away",
     ]
     assert findings("08_ambiguous")[0] == (
         "$:19:5: error[guard]: mylib::mix: the guard wants anything but rule ambiguous at AutogradOther, "
@@ -296,8 +295,7 @@ def test_08_a_kernel_at_autogradother_settles_it() -> None:
         "Key | Kernel | Rule | From | Declared at",
         "AutogradOther | mix_autograd_other | kernel | $:11:22",
         f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:12:34",
-        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; "
-        "only a kernel at CPU would take the slot away",
+        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; one at CPU would take the slot away",
     ]
 
 
@@ -331,7 +329,7 @@ def test_10_the_math_kernel_stands_above_the_sparse_one() -> None:
         "Key | Kernel | Rule | From | Declared at",
         "SparseCPU | norm_sparse | kernel | $:16:18",
         f"AutogradCPU | norm_math | math kernel | {MATH} | $:17:34",
-        "AutogradCPU: the math kernel, although SparseCPU has a kernel; only a kernel at CPU would take the slot away",
+        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot away",
     ]
     assert findings("10_sparse_bypass") == [
         "$:19:5: error[guard]: mylib::norm: the guard wants anything but rule math at AutogradCPU, "

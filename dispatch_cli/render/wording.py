@@ -58,7 +58,7 @@ def note_text(note: Note) -> str:
         case NoteKind.DISPLACED:
             return f"{keys}: not the math kernel, because {culprits} {has}"
         case NoteKind.BYPASSED:
-            counts = f"; only a kernel at {note.detail} would take the slot away" if note.detail else ""
+            counts = f"; one at {note.detail} would take the slot away" if note.detail else ""
             return f"{keys}: the math kernel, although {culprits} {has}{counts}"
         case NoteKind.SHADOWED:
             return f"{keys}: the backend fallback {note.detail} is not asked, because {culprits} {has}"

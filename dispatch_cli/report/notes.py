@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table import Table, TableEntry
-from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
+
+_TENSOR = re.compile(r"\bTensor\b")
 
 
 class NoteKind(Enum):
@@ -27,13 +30,13 @@ class Note(NamedTuple):
     """One thing to say.
 
     keys: the slots it is about. culprits: the keys whose kernels are behind it.
-    detail: the backend fallback that is not asked (SHADOWED); the key that a kernel would count at (BYPASSED).
+    detail: the backend fallback that is not asked (SHADOWED); the key where a kernel would displace it (BYPASSED).
 
     AMBIGUOUS: a math kernel and the culprits' share the slot. DISPLACED: the culprits take it from the math kernel.
     BYPASSED: the math kernel fills it although the culprits, other keys of the same backend, have kernels.
     SHADOWED: a declared fallback is there, but the alias keys come first. UNREACHABLE: without tensor arguments a call
-    ends at Undefined, where nothing is, and the culprits are never reached. UNCOVERED: nothing is there, and the
-    culprits, alias keys with a kernel, do not cover it.
+    ends at Undefined, where nothing is, and the culprits, keys that only tensors bring, are never reached.
+    UNCOVERED: nothing is there, and the culprits, alias keys with a kernel, do not cover it.
     """
 
     kind: NoteKind
@@ -48,14 +51,14 @@ def table_notes(
     """The notes on a table.
 
     schema: the operator's, as text. shown: the keys that notes may be about. stale: keys whose live entry is another;
-    a fallback that is not asked by the table may be what runs there.
+    what the table says of calls there, such as a fallback that is not asked, does not hold.
     """
     entries = {key: table[key] for key in shown}
     return (
         *_taken(dispatcher, entries.values()),
         *_bypassed(dispatcher, table, entries),
         *_shadowed(dispatcher, {key: entry for key, entry in entries.items() if key not in stale}),
-        *_unreachable(dispatcher, table, schema),
+        *_unreachable(dispatcher.universe, table, schema, entries.keys(), stale),
         *_uncovered(dispatcher, table, entries),
     )
 
@@ -103,19 +106,31 @@ def _shadowed(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iter
             yield Note(NoteKind.SHADOWED, (key,), (entry.decision.source or CATCH_ALL,), fallback.kernel.debug)
 
 
-def _unreachable(dispatcher: Dispatcher, table: Table, schema: str | None) -> Iterator[Note]:
-    """A factory's key set has BackendSelect alone; where that falls through, the Undefined slot decides."""
+def _unreachable(
+    universe: Universe, table: Table, schema: str | None, shown: Set[str], stale: Container[str]
+) -> Iterator[Note]:
+    """A factory's key set is what every call has; where all of that falls through, the Undefined slot decides."""
     if schema is None or table[UNDEFINED].rule is not Rule.MISSING or _takes_tensors(schema):
         return
-    included = [table[key] for key in dispatcher.universe.default_included if key in dispatcher.universe.slot]
-    kernels = tuple(key for key in table.active if not dispatcher.universe.is_alias(key))
-    if kernels and all(entry.is_fallthrough for entry in included):
+    included = [key for key in universe.default_included if key in universe.slot]
+    kernels = tuple(key for key in table.active if _of_tensors_only(universe, key))
+    known = not any(key in stale for key in (UNDEFINED, *included))
+    wanted = not shown.isdisjoint((UNDEFINED, *kernels))
+    if kernels and known and wanted and all(table[key].is_fallthrough for key in included):
         yield Note(NoteKind.UNREACHABLE, (UNDEFINED,), kernels)
+
+
+def _of_tensors_only(universe: Universe, key: str) -> bool:
+    """Whether a runtime key comes from tensors alone: a backend or its autograd key. Modes bring others, as Tracer."""
+    if universe.is_alias(key):
+        return False
+    of_one_backend = universe.runtime_parts[key][1] is not None
+    return of_one_backend or key in universe.autogradother_backends or key in universe.covered_by("Autograd")
 
 
 def _takes_tensors(schema: str) -> bool:
     arguments, _, _ = schema.partition("(")[2].rpartition(") ->")
-    return "Tensor" in arguments
+    return _TENSOR.search(arguments) is not None
 
 
 def _uncovered(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:

@@ -18,8 +18,12 @@ def select_names(names: Iterable[str], glob: str) -> list[str]:
     finds only the operator without one, as PyTorch calls it.
     """
     if glob.endswith(DEFAULT_OVERLOAD):
-        glob = glob.removesuffix(DEFAULT_OVERLOAD)
-        return [name for name in select_names(names, glob) if name == _without_overload(name)]
+        found = _matching(names, glob.removesuffix(DEFAULT_OVERLOAD))
+        return [name for name in found if name == _without_overload(name)]
+    return _matching(names, glob)
+
+
+def _matching(names: Iterable[str], glob: str) -> list[str]:
     if not any(sign in glob for sign in "*?["):
         return [name for name in names if name == glob or name.startswith(f"{glob}.")]
     from fnmatch import translate

@@ -11,7 +11,8 @@ import pytest
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.machine import Sheet, csv_text, json_document, markdown_text
 from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.render.wording import keys_label, place_label, runs_label, short_kernel
+from dispatch_cli.render.wording import keys_label, note_text, place_label, runs_label, short_kernel
+from dispatch_cli.report.notes import Note, NoteKind
 
 
 @pytest.mark.parametrize(
@@ -76,3 +77,26 @@ def test_labels() -> None:
     assert short_kernel("registered at /x/y/Fallback.cpp:66") == "Fallback.cpp:66"
     assert short_kernel("registered at a.yaml:4") == "a.yaml:4"
     assert short_kernel("my_kernel registered at /x.cpp:1") == "my_kernel registered at /x.cpp:1"
+
+
+@pytest.mark.parametrize(
+    ("note", "text"),
+    [
+        (
+            Note(NoteKind.BYPASSED, ("AutogradCPU",), ("SparseCPU", "QuantizedCPU"), "CPU"),
+            "AutogradCPU: the math kernel, although SparseCPU, QuantizedCPU have kernels; "
+            "one at CPU would take the slot away",
+        ),
+        # no backend counts there, so no kernel of one would change it
+        (
+            Note(NoteKind.BYPASSED, ("AutogradHIP",), ("SparseHIP",)),
+            "AutogradHIP: the math kernel, although SparseHIP has a kernel",
+        ),
+        (
+            Note(NoteKind.UNCOVERED, ("XLA", "Lazy"), ("NestedAlias", "DefaultAlias")),
+            "XLA, Lazy: missing; NestedAlias, DefaultAlias have kernels, but do not cover them",
+        ),
+    ],
+)
+def test_notes_in_the_singular_and_the_plural(note: Note, text: str) -> None:
+    assert note_text(note) == text
