@@ -42,10 +42,11 @@ def main(runs: int) -> None:
         once([installed(), "table", str(Path(folder, "1.yaml"))])
         for _ in range(runs):
             for size, figures in measured.items():
-                out = str(Path(folder, "out"))
-                figures.append(
-                    once([installed(), "table", str(Path(folder, f"{size}.yaml")), "--format", "raw", "-o", out])
-                )
+                # a fresh file each time: to replace a large one takes as long as it is large
+                out = Path(folder, "out")
+                source = str(Path(folder, f"{size}.yaml"))
+                figures.append(once([installed(), "table", source, "--format", "raw", "-o", str(out)]))
+                out.unlink()
     medians = {
         size: (statistics.median(one.seconds for one in figures), statistics.median(one.memory for one in figures))
         for size, figures in measured.items()
