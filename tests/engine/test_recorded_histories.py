@@ -92,3 +92,25 @@ def _replays(version: str, function: str | None) -> list[tuple[list[dict[str, An
     universe = universes.load(UNIVERSE_OF[version])
     histories = load_recording(f"{version}.histories")["histories"]
     return [(history, Replay(universe, index, function)) for index, history in enumerate(histories)]
+
+
+@pytest.mark.parametrize(
+    ("functions", "holds"),
+    [
+        # of one function, as impl_t_t registers: PyTorch 2.13 and 2.15 take the live kernel for the canonical one
+        (("t_t", "t_t", "t_t"), True),
+        # the math kernel another function, as def_name_t_t registers it: their invariants fail
+        (("def_t_t", "t_t", "t_t"), False),
+        ((None, None, None), False),
+    ],
+)
+def test_kernels_are_compared_by_function(functions: tuple[str | None, ...], holds: bool) -> None:
+    """The math kernel stays live at AutogradNestedTensor, where Autograd's is the canonical one."""
+    dispatcher, name = Dispatcher(universes.load("torch-2.15")), OperatorName("demo::foo")
+    keys = ("CompositeImplicitAutograd", "Autograd", "NestedTensorCPU")
+    for key, function in zip(keys, functions, strict=True):
+        dispatcher.implement(name, key, Kernel(f"fn_{key}", function))
+    assert (dispatcher.stale_entries(name) == []) is holds
+    assert dispatcher.operator(name).live["AutogradNestedTensor"].kernel == Kernel(
+        "fn_CompositeImplicitAutograd", functions[0]
+    )
