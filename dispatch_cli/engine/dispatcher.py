@@ -345,7 +345,8 @@ class Dispatcher:
         return operator
 
     def _add(self, operator: Operator, key: str, kernel: Kernel, catch_all: bool) -> Registration:
-        registration = Registration(operator.name, key, kernel, catch_all, operator.active(key))
+        active = operator.active(key)
+        registration = Registration(operator.name, key, kernel, catch_all, active.kernel if active else None)
         if key not in operator.kernels:
             operator.visits.note(self.universe.ids[key], came=True)
         operator.kernels.setdefault(key, []).insert(0, registration)

@@ -24,7 +24,7 @@ class Registration:
     """A kernel in effect, of an operator or as a backend fallback.
 
     operator: None for a backend fallback. key: where it stands; the catch-all stands at CompositeImplicitAutograd.
-    catch_all: it was registered without a key. overrides: the registration that was active there before it.
+    catch_all: it was registered without a key. overrides: the kernel that was active there before it.
     """
 
     __slots__ = ("catch_all", "kernel", "key", "operator", "overrides")
@@ -35,7 +35,7 @@ class Registration:
         key: str,
         kernel: Kernel,
         catch_all: bool = False,
-        overrides: Registration | None = None,
+        overrides: Kernel | None = None,
     ) -> None:
         self.operator: Final = operator
         self.key: Final = key

@@ -62,13 +62,13 @@ def _override(registration: Registration) -> Iterator[Text]:
         ("warning", WARN),
         safe(
             f"[override]: {name}: Overriding a previously registered kernel for the same operator and the same "
-            f"dispatch key {registration.key}; previous kernel: {earlier.kernel.debug}; new kernel: {kernel.debug}"
+            f"dispatch key {registration.key}; previous kernel: {earlier.debug}; new kernel: {kernel.debug}"
         ),
     )
     if kernel.span is not None:
         yield from _snippet(kernel.span, None)
-    if earlier.kernel.span is not None:
-        yield from _related(Related("the previous kernel is registered here", earlier.kernel.span))
+    if earlier.span is not None:
+        yield from _related(Related("the previous kernel is registered here", earlier.span))
 
 
 def _snippet(span: Span, line_text: str | None) -> Iterator[Text]:
