@@ -1,0 +1,247 @@
+"""What a simulated call did, step by step: plain results, without words for people.
+
+A call begins with a *selection*: the arguments' key set, the thread's state and the fallthrough mask give the set whose
+highest key is the slot. Each kernel that runs is a *hop*. A kernel may redispatch, which leads straight to the next
+hop, or call the operator anew, which begins with a selection again.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.names import OperatorName
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.rules import Decision
+
+
+class MaskKind(Enum):
+    """Which fallthrough mask was used (``DispatchKeyExtractor``)."""
+
+    COMMON = "common"
+    """All backends have the same."""
+    BACKEND = "backend"
+    """They differ: that of the highest backend of the set."""
+    FIRST_BACKEND = "first-backend"
+    """They differ, and the set has no backend: that of the first one."""
+    NONE = "none"
+    """A key set was given: no thread state and no mask."""
+
+
+class Skipped(NamedTuple):
+    """A key of the set that dispatch passed over.
+
+    key: the slot that would have been its. entry: the live entry there, a fallthrough.
+    """
+
+    key: str
+    entry: TableEntry
+
+
+class Argument(NamedTuple):
+    """One tensor as an operator gets it. keyset: its own key set."""
+
+    text: str
+    keyset: DispatchKeySet
+
+
+class Selection(NamedTuple):
+    """From arguments to a key set.
+
+    arguments: the tensors, in order; keyset: the union of their key sets.
+    included, excluded: the thread's state. unmasked: (keyset | included) - excluded.
+    mask_kind, backend: which mask, and whose. mask: the mask itself. skipped: what it took away, highest first.
+    result: what is left; its highest key is the slot.
+    """
+
+    arguments: tuple[Argument, ...]
+    keyset: DispatchKeySet
+    included: DispatchKeySet
+    excluded: DispatchKeySet
+    unmasked: DispatchKeySet
+    mask_kind: MaskKind
+    backend: str | None
+    mask: DispatchKeySet
+    skipped: tuple[Skipped, ...]
+    result: DispatchKeySet
+
+
+class Reached(Enum):
+    """How a kernel came to be called."""
+
+    CALL = "call"
+    """The call itself."""
+    REDISPATCH = "redispatch"
+    """By a redispatch with a key set: neither thread state nor mask count."""
+    ANEW = "anew"
+    """The operator was called anew, with a selection of its own."""
+
+
+class Does(Enum):
+    """What a kernel does with the call."""
+
+    ENDS = "ends"
+    """It computes the result."""
+    DECOMPOSES = "decomposes"
+    """It calls other operators; this one's chain ends."""
+    REDISPATCHES = "redispatches"
+    """It goes on with the keys below."""
+    CALLS_ANEW = "calls-anew"
+    """It changes arguments or thread state and calls the operator again."""
+    HANDS_OVER = "hands-over"
+    """It hands over to a Python handler: a mode, or a tensor subclass."""
+    RAISES = "raises"
+    """It raises an error."""
+
+
+class Why(Enum):
+    """How it is known what a kernel does."""
+
+    BACKEND = "backend"
+    """A kernel at a backend key computes."""
+    COMPOSITE = "composite"
+    """A math, nested or batched-decomposition kernel is written in other operators."""
+    CONVENTION = "convention"
+    """A wrapper redispatches with the keys below its own functionality."""
+    CORE_FALLBACK = "core-fallback"
+    """It is a fallback of PyTorch itself, whose source says so."""
+    CORE_KERNEL = "core-kernel"
+    """It is a kernel of PyTorch itself, of a kind whose source says so."""
+    NO_KERNEL = "no-kernel"
+    """The slot has no kernel that can be run."""
+    PYTHON = "python"
+    """The Python dispatcher chose it."""
+
+
+class PythonChoice(NamedTuple):
+    """What the Python dispatcher chose at a slot (``OpOverload._get_dispatch``).
+
+    key: the key whose kernel runs, None when the slot's own is taken as it is or none is found.
+    kernel: the Python kernel there; None when it is a C++ one.
+    """
+
+    decision: Decision
+    key: str | None
+    kernel: str | None
+
+
+class Hop(NamedTuple):
+    """One kernel that runs.
+
+    slot: the table slot. live: what the slot holds. canonical: what it should hold, where that is something else.
+    keyset: the set that the kernel gets, whose highest key is the slot. reached: how; selection: of a call, or a call
+        anew.
+    does, why: what the kernel does, and how that is known. passes: the set of its redispatch.
+    python: the Python dispatcher's choice, when it is on; it decides in the place of *live*.
+    excludes, includes: the keys by which a call anew changes the thread's state.
+    """
+
+    slot: str
+    live: TableEntry
+    canonical: TableEntry | None
+    keyset: DispatchKeySet
+    reached: Reached
+    does: Does
+    why: Why
+    selection: Selection | None = None
+    passes: DispatchKeySet | None = None
+    python: PythonChoice | None = None
+    excludes: DispatchKeySet | None = None
+    includes: DispatchKeySet | None = None
+
+
+class EndKind(Enum):
+    """How a call ends."""
+
+    KERNEL = "kernel"
+    DECOMPOSITION = "decomposition"
+    HANDLER = "handler"
+    ERROR = "error"
+
+
+class ErrorKind(Enum):
+    """Which error PyTorch raises."""
+
+    NO_KERNEL = "no-kernel"
+    """``Could not run 'OP' with arguments from the 'K' backend.``"""
+    NO_TENSORS = "no-tensors"
+    """``There were no tensor arguments to this function …``: the Undefined slot is missing."""
+    FALLTHROUGH = "fallthrough"
+    """The slot holds a fallthrough, and it is called."""
+    AMBIGUOUS = "ambiguous"
+    """The ambiguous AutogradOther kernel."""
+    META = "meta"
+    """The fallback at Meta."""
+    STALE = "stale"
+    """PyTorch's invariants do not hold for the operator, and it finds out while it reports another error."""
+    ALIASES = "aliases"
+    """A core fallback does not support the aliases of the schema."""
+    TRANSFORM = "transform"
+    """A functorch transform does not support the operator or its arguments."""
+    PYTHON = "python"
+    """The Python key or the Python dispatcher finds nothing to run."""
+    MODES = "modes"
+    """Fake modes that do not go together."""
+    ENDLESS = "endless"
+    """Kernels call one another without end."""
+
+
+class Error(NamedTuple):
+    """An error as PyTorch raises it.
+
+    type: the Python exception. text: PyTorch's own; a place in PyTorch's sources stands without its line, as
+        ``KernelFunction.cpp``. whole: whether that is all of the text.
+    """
+
+    kind: ErrorKind
+    type: str
+    text: str
+    whole: bool = True
+
+
+class HandlerKind(Enum):
+    """Who handles a call in Python."""
+
+    MODE = "mode"
+    SUBCLASS = "subclass"
+
+
+class Handler(NamedTuple):
+    """A ``__torch_dispatch__`` that gets the call. name: the class. position: in the list of modes or of tensors."""
+
+    kind: HandlerKind
+    name: str
+    position: int
+
+
+class End(NamedTuple):
+    """The end of a call. handler: of HANDLER. error: of ERROR."""
+
+    kind: EndKind
+    handler: Handler | None = None
+    error: Error | None = None
+
+
+class Call(NamedTuple):
+    """A simulated call.
+
+    tensors, contexts: what was asked for. hops: the kernels that ran, in order; the last one is the end's, unless
+        the slot was missing; then its entry says so.
+    """
+
+    operator: OperatorName
+    tensors: tuple[TensorSpec, ...]
+    contexts: tuple[Context, ...]
+    hops: tuple[Hop, ...]
+    end: End
+
+    @property
+    def selection(self) -> Selection:
+        """The selection that the call began with."""
+        selection = self.hops[0].selection
+        assert selection is not None, "the first hop is the call's"
+        return selection

@@ -1,0 +1,273 @@
+"""What a call is made of, as a user writes it: its tensor arguments, and the contexts that it happens in.
+
+The texts name devices and dispatch keys; whether they exist is the universe's to say, when the call is simulated.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from enum import Enum
+from typing import NamedTuple
+
+MAX_TEXT = 4096
+"""Characters of one tensor or context; no text that a person writes is longer."""
+MAX_WRAPPERS = 64
+"""Wrappers of one tensor."""
+
+
+class CallError(Exception):
+    """A tensor, a context or a key set of a call that is not understood, or that the universe does not have.
+
+    message: one sentence. text: what was written. hint: what to do, such as ``did you mean sparse?``
+    """
+
+    def __init__(self, message: str, text: str, hint: str | None = None) -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message = message
+        self.text = text
+        self.hint = hint
+
+
+class Layout(Enum):
+    """How a tensor keeps its elements; the value is the word for it."""
+
+    STRIDED = "strided"
+    SPARSE = "sparse"
+    SPARSE_CSR = "sparse_csr"
+    SPARSE_CSC = "sparse_csc"
+    SPARSE_BSR = "sparse_bsr"
+    SPARSE_BSC = "sparse_bsc"
+    MKLDNN = "mkldnn"
+    JAGGED = "jagged"
+
+
+class Bit(Enum):
+    """A state of a tensor that has a dispatch key of its own; the value is the word for it."""
+
+    CONJ = "conj"
+    NEG = "neg"
+    ZEROTENSOR = "zerotensor"
+
+
+class WrapperKind(Enum):
+    """What functionalization or a functorch transform wraps a tensor in; the value is the word for it."""
+
+    FUNCTIONAL = "functional"
+    BATCHED = "batched"
+    GRAD = "grad-wrapped"
+
+
+class Wrapper(NamedTuple):
+    """A wrapper around a tensor.
+
+    level: the level of the functorch transform that made it, 1 for the outermost; None for one that the contexts
+        decide.
+    """
+
+    kind: WrapperKind
+    level: int | None = None
+
+    def __str__(self) -> str:
+        return self.kind.value if self.level is None else f"{self.kind.value}={self.level}"
+
+
+class TensorSpec(NamedTuple):
+    """One tensor argument.
+
+    device: a device type of the universe, such as ``cuda``; None for the universe's first. number: the 0 of ``cuda:0``.
+    quantized, nested: its kind of elements. requires_grad: changes no key. inference: made in inference mode.
+    bits: conjugate, negative, zero tensor.
+    fake: the name of its fake mode, empty when it was not named; None when it is no fake tensor.
+    subclass: the name of its class when that has a ``__torch_dispatch__``.
+    wrappers: of functionalization and of functorch, the innermost first.
+    """
+
+    device: str | None = None
+    number: int | None = None
+    layout: Layout = Layout.STRIDED
+    quantized: bool = False
+    nested: bool = False
+    requires_grad: bool = False
+    inference: bool = False
+    bits: tuple[Bit, ...] = ()
+    fake: str | None = None
+    subclass: str | None = None
+    wrappers: tuple[Wrapper, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> TensorSpec:
+        """Read ``cuda:0 sparse requires_grad``: words in any order. Errors: CallError."""
+        return _parse_tensor(text)
+
+    def __str__(self) -> str:
+        device = self.device or ""
+        words = [device if self.number is None else f"{device}:{self.number}"]
+        words += [self.layout.value] if self.layout is not Layout.STRIDED else []
+        words += [flag for flag in _FLAGS if getattr(self, flag)]
+        words += [bit.value for bit in self.bits]
+        words += [f"fake={self.fake}" if self.fake else "fake"] if self.fake is not None else []
+        words += [f"subclass={self.subclass}"] if self.subclass is not None else []
+        words += [str(wrapper) for wrapper in self.wrappers]
+        return " ".join(word for word in words if word)
+
+
+class ContextKind(Enum):
+    """A kind of context; the value is the word for it."""
+
+    AUTOCAST = "autocast"
+    INFERENCE_MODE = "inference_mode"
+    NO_GRAD = "no_grad"
+    BELOW_AUTOGRAD = "below_autograd"
+    BELOW_AD_INPLACE_OR_VIEW = "below_ADInplaceOrView"
+    FUNCTIONALIZE = "functionalize"
+    ENABLE_FUNCTIONALIZATION = "enable_functionalization"
+    SUSPEND_FUNCTIONALIZATION = "suspend_functionalization"
+    VMAP = "vmap"
+    GRAD = "grad"
+    JVP = "jvp"
+    MODE = "mode"
+    PYTHON_DISPATCHER = "python_dispatcher"
+    NO_PYTHON_DISPATCHER = "no_python_dispatcher"
+    PRE_DISPATCH = "pre_dispatch"
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
+
+
+class Context(NamedTuple):
+    """One context manager, guard or transform around the call.
+
+    device: of an autocast. name: the class of a mode. instance: which one of several of that class, as the 2 of
+        ``mode=FakeTensorMode=2``. keys: the keys to include or exclude.
+    """
+
+    kind: ContextKind
+    device: str | None = None
+    name: str | None = None
+    instance: str | None = None
+    keys: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Context:
+        """Read ``autocast cuda``, ``mode=Name``, ``exclude=AutogradCPU,CPU``, ``no_grad`` … Errors: CallError."""
+        return _parse_context(text)
+
+    def __str__(self) -> str:
+        word = self.kind.value
+        if self.device is not None:
+            return f"{word} {self.device}"
+        if self.name is not None:
+            return f"{word}={self.name}" if self.instance is None else f"{word}={self.name}={self.instance}"
+        return f"{word}={','.join(self.keys)}" if self.keys else word
+
+
+_FLAGS = ("quantized", "nested", "requires_grad", "inference")
+_LAYOUTS = {layout.value: layout for layout in Layout}
+_BITS = {bit.value: bit for bit in Bit}
+_WRAPPERS = {kind.value: kind for kind in WrapperKind} | {"grad_wrapped": WrapperKind.GRAD}
+_NAMED = ("fake", "subclass")
+TENSOR_WORDS = (*_LAYOUTS, *_FLAGS, *_BITS, *(kind.value for kind in WrapperKind), *_NAMED)
+"""The words of a tensor that are not its device."""
+CONTEXT_WORDS = tuple(kind.value for kind in ContextKind)
+_DEVICE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::([0-9]{1,4}))?", re.ASCII)
+_LEVEL = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
+
+
+def suggestion(word: str, words: tuple[str, ...] | list[str]) -> str | None:
+    """A hint for a word that is not among *words*."""
+    by_lower = {known.lower(): known for known in words}
+    found = difflib.get_close_matches(word.lower()[:64], list(by_lower), n=1)
+    return f"did you mean {by_lower[found[0]]}?" if found else None
+
+
+def _parse_tensor(text: str) -> TensorSpec:
+    words = _words(text, "a tensor", "such as `cpu` or `cuda sparse`")
+    fields: dict[str, object] = {}
+    bits: list[Bit] = []
+    wrappers: list[Wrapper] = []
+    others: list[str] = []
+
+    def set_once(field: str, value: object, word: str) -> None:
+        if field in fields:
+            raise CallError(f"a tensor has one {field}, and {word!r} is a second", text)
+        fields[field] = value
+
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in _NAMED:
+            if not value and (equals or name == "subclass"):
+                raise CallError(f"{name!r} needs a name", text, f"write {name}=NAME")
+            set_once(name, value, word)
+        elif name in _WRAPPERS:
+            wrappers.append(Wrapper(_WRAPPERS[name], _level(value, text) if equals else None))
+        elif word in _LAYOUTS:
+            set_once("layout", _LAYOUTS[word], word)
+        elif word in _FLAGS:
+            fields[word] = True
+        elif word in _BITS:
+            bits += [_BITS[word]] if _BITS[word] not in bits else []
+        else:
+            others.append(word)
+    if len(wrappers) > MAX_WRAPPERS:
+        raise CallError(f"a tensor of more than {MAX_WRAPPERS} wrappers", text)
+    device, number = _device(others, text)
+    return TensorSpec(device, number, bits=tuple(bits), wrappers=tuple(wrappers), **fields)  # type: ignore[arg-type]
+
+
+def _level(text: str, whole: str) -> int:
+    if not _LEVEL.fullmatch(text):
+        raise CallError(f"{text!r} is not the level of a transform", whole, "levels count from 1, the outermost")
+    return int(text)
+
+
+def _device(words: list[str], text: str) -> tuple[str | None, int | None]:
+    """The device among words that are nothing else; the others are mistakes."""
+    if not words:
+        return None, None
+    near = [(word, hint) for word in words if (hint := suggestion(word, TENSOR_WORDS))]
+    if len(words) > 1:
+        word, hint = near[0] if near else (words[1], None)
+        raise CallError(f"{word!r} is no word for a tensor, or a second device", text, hint)
+    match = _DEVICE.fullmatch(words[0])
+    if match is None:
+        raise CallError(f"{words[0]!r} is neither a device nor a word for a tensor", text, near[0][1] if near else None)
+    name, number = match.groups()
+    return name, None if number is None else int(number)
+
+
+def _parse_context(text: str) -> Context:
+    words = _words(text, "a context", "such as `no_grad` or `autocast cpu`")
+    head, equals, value = words[0].partition("=")
+    kinds = {kind.value.lower(): kind for kind in ContextKind}
+    kind = kinds.get(head.lower())
+    if kind is None:
+        raise CallError(f"{head!r} is no context", text, suggestion(head, CONTEXT_WORDS))
+    rest = ([value] if equals else []) + words[1:]
+    if kind is ContextKind.AUTOCAST:
+        return Context(kind, device=_one(rest, kind, "a device, such as `autocast cpu`", text))
+    if kind is ContextKind.MODE:
+        name, _, instance = _one(rest, kind, "the name of a mode, such as `mode=FakeTensorMode`", text).partition("=")
+        return Context(kind, name=name, instance=instance or None)
+    if kind in (ContextKind.INCLUDE, ContextKind.EXCLUDE):
+        keys = tuple(key for part in rest for key in part.split(",") if key)
+        if not keys:
+            raise CallError(f"{kind.value!r} needs a dispatch key", text, f"write {kind.value}=KEY")
+        return Context(kind, keys=keys)
+    if rest:
+        raise CallError(f"{kind.value!r} takes nothing, and {rest[0]!r} follows it", text)
+    return Context(kind)
+
+
+def _one(rest: list[str], kind: ContextKind, what: str, text: str) -> str:
+    if len(rest) != 1 or not rest[0]:
+        raise CallError(f"{kind.value!r} needs {what}", text)
+    return rest[0]
+
+
+def _words(text: str, what: str, example: str) -> list[str]:
+    if len(text) > MAX_TEXT:
+        raise CallError(f"{what} of more than {MAX_TEXT} characters", text[:64])
+    words = text.split()
+    if not words:
+        raise CallError(f"{what} is empty", text, f"write one {example}")
+    return words
