@@ -187,6 +187,10 @@ class Dispatcher:
         """Whether the operator comes from the base, and nothing that concerns it has happened since."""
         return str(name) in self._waiting and len(self._fallback_changes) == self._base_fallback_changes
 
+    def is_untouched(self, name: OperatorName) -> bool:
+        """Whether the operator comes from the base, and nothing has been registered for it, or asked, since."""
+        return str(name) in self._waiting
+
     def outline(self, name: OperatorName) -> Outline:
         """How the operator is headed. Errors: Refused when there is none of that name.
 
@@ -197,8 +201,11 @@ class Dispatcher:
         definition = self.operator(name).definition
         return Outline(None, None) if definition is None else Outline(str(definition.schema), definition.span)
 
-    def _active(self, name: OperatorName) -> Mapping[str, Registration]:
-        """The active registration of every key that has one; an operator of the base is not taken in for that."""
+    def active(self, name: OperatorName) -> Mapping[str, Registration]:
+        """The active registration of every key that has one. Errors: Refused when there is no operator of that name.
+
+        An operator of the base is not taken in for that.
+        """
         if self._base is None or str(name) not in self._waiting:
             return self.operator(name).active_kernels()
         kernels = self._base.outline(str(name)).kernels
@@ -206,6 +213,20 @@ class Dispatcher:
             key: Registration(name, key, Kernel(debug, fallthrough=fallthrough))
             for key, (debug, fallthrough) in kernels.items()
         }
+
+    def shape(self, name: OperatorName) -> tuple[int, frozenset[str]]:
+        """The bits of the keys with a kernel, and those keys whose active kernel falls through.
+
+        All that decides the operator's table, but for the backend fallbacks. Errors: Refused for an unknown operator; one
+        of the base is not taken in for that.
+        """
+        if self._base is None or str(name) not in self._waiting:
+            operator = self.operator(name)
+            skipped = frozenset(key for key, found in operator.kernels.items() if found and found[0].kernel.fallthrough)
+            return operator.registered, skipped
+        kernels = self._base.outline(str(name)).kernels
+        skipped = frozenset([key for key, (_, fallthrough) in kernels.items() if fallthrough])
+        return self._registered(kernels), skipped
 
     def _registered(self, keys: Iterable[str]) -> int:
         """The bits of keys with a kernel."""
@@ -231,6 +252,11 @@ class Dispatcher:
         """The backend fallbacks in effect, by runtime key."""
         return self._fallbacks
 
+    @property
+    def fallback_bits(self) -> int:
+        """Bit *i* is set when slot *i* has a backend fallback."""
+        return self._fallback_bits
+
     def check_key(self, key: str) -> str:
         """*key* itself. Errors: Refused when the universe has no key of that name."""
         if key not in self.universe.ids and key != UNDEFINED:
@@ -239,7 +265,7 @@ class Dispatcher:
 
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
-        active = self._active(name)
+        active = self.active(name)
         shared = plan(self.layout, self._registered(active), self._fallback_bits)
         return Table(self.layout, shared, active, self._fallbacks)
 
