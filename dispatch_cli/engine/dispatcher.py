@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.engine.contents import Contents
 from dispatch_cli.engine.layout import Layout, layout_of
 from dispatch_cli.engine.live import Change, StaleEntry
 from dispatch_cli.engine.operator import Operator
@@ -23,6 +24,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 
 if TYPE_CHECKING:
+    from dispatch_cli.engine.checkpoint import Checkpoint
     from dispatch_cli.engine.keyset import DispatchKeySet
     from dispatch_cli.model.function_schema import FunctionSchema
     from dispatch_cli.model.state_source import StateSource
@@ -45,25 +47,20 @@ class Dispatcher:
     def __init__(self, universe: Universe, core_fallbacks: bool = True, base: StateSource | None = None) -> None:
         self.universe = universe
         self.layout: Layout = layout_of(universe)
-        self._operators: dict[OperatorName, Operator] = {}
-        self._fallbacks: dict[str, Registration] = {}
-        self._fallback_bits = 0
-        self._fallback_texts: dict[str, str] = {}
-        self._fallback_changes: list[Change] = []
-        self._libraries: dict[str, LibraryHold] = {}
-        self._time = 0
+        self._contents = Contents(self.layout)
+        self._operators = self._contents.operators
         if core_fallbacks:
             for fallback in universe.fallbacks:
                 self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
         self._base = base
-        self._waiting = dict.fromkeys(base.names) if base is not None else {}
-        self._base_fallback_changes = len(self._fallback_changes)
+        if base is not None:
+            self._contents.continue_from(base)
 
     # registering
 
     def open_library(self, namespace: str, debug: str, span: Span | None = None) -> LibraryHold:
         """Take *namespace* for its one DEF library. Errors: Refused when it is taken."""
-        earlier = self._libraries.get(namespace)
+        earlier = self._contents.libraries.get(namespace)
         if earlier is not None:
             raise Refused(
                 Refusal.DUPLICATE_LIBRARY,
@@ -76,7 +73,8 @@ class Dispatcher:
                 f"latest registration was {debug}",
                 earlier,
             )
-        hold = self._libraries[namespace] = LibraryHold(namespace, debug, span)
+        self._contents.keep_library(namespace)
+        hold = self._contents.libraries[namespace] = LibraryHold(namespace, debug, span)
         return hold
 
     def define(
@@ -103,7 +101,7 @@ class Dispatcher:
                 for registration in operator.kernels[key]:
                     _check_signature(schema.name, schema, debug, registration.kernel, registration)
         definition = Definition(schema.name, schema, debug, alias_analysis, tags, span)
-        operator = operator or self._create(schema.name)
+        operator = self._for_change(operator) if operator is not None else self._contents.create(schema.name)
         operator.definition = definition
         operator.holds += 1
         return definition
@@ -120,7 +118,7 @@ class Dispatcher:
         if operator is not None and operator.definition is not None:
             definition = operator.definition
             _check_signature(name, definition.schema, definition.debug, kernel, definition)
-        operator = operator or self._create(name)
+        operator = self._for_change(operator) if operator is not None else self._contents.create(name)
         registration = self._add(operator, key, kernel, catch_all)
         operator.live.note(self._change(registration, registration, came=True, full=catch_all))
         return registration
@@ -132,7 +130,7 @@ class Dispatcher:
         """
         keys = self.universe.covered_by(self.check_key(dispatch_key))
         for key in keys:
-            earlier = self._fallbacks.get(key)
+            earlier = self.fallbacks.get(key)
             if earlier is not None:
                 raise Refused(
                     Refusal.DUPLICATE_FALLBACK,
@@ -141,62 +139,84 @@ class Dispatcher:
                     earlier,
                 )
         registrations = tuple(Registration(None, key, kernel) for key in keys)
+        self._contents.keep_fallbacks()
+        fallbacks = self._contents.fallbacks
         for registration in registrations:
-            self._fallbacks[registration.key] = registration
-            self._fallback_bits |= 1 << self.universe.slot[registration.key]
-            self._fallback_texts[fallback_name(registration.key)] = _kernel_text(
-                registration.kernel.debug, registration.kernel.fallthrough
-            )
-            change = self._change(registration, registration, came=True, fallback=True)
-            self._fallback_changes.append(change)
+            fallbacks.registrations[registration.key] = registration
+            fallbacks.bits |= 1 << self.universe.slot[registration.key]
+            fallbacks.texts[fallback_name(registration.key)] = _kernel_text(kernel.debug, kernel.fallthrough)
+            self._contents.note_fallback(self._change(registration, registration, came=True, fallback=True))
         return registrations
 
     def drop(self, handle: Handle) -> None:
         """Take back what *handle* stands for; dropping it a second time does nothing."""
         if isinstance(handle, LibraryHold):
-            if self._libraries.get(handle.namespace) is handle:
-                del self._libraries[handle.namespace]
+            if self._contents.libraries.get(handle.namespace) is handle:
+                self._contents.keep_library(handle.namespace)
+                del self._contents.libraries[handle.namespace]
         elif isinstance(handle, Registration):
             self._drop_registration(handle)
         else:
             operator = self._operators.get(handle.operator)
             if operator is not None and operator.definition is handle:
-                operator.definition = None
+                self._for_change(operator).definition = None
                 self._release(operator)
+
+    # checkpoints
+
+    def checkpoint(self) -> Checkpoint:
+        """The present state, to be restored; the same checkpoint as before when nothing has changed since.
+
+        What it costs, in time and memory, is what changes while it is held, however large the state is.
+        """
+        return self._contents.checkpoint()
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back, or forward, to a checkpoint of this dispatcher: everything is exactly as it was then.
+
+        Registrations, live tables with what is stale in them, fallbacks, libraries, and which operators of a base have
+        been taken in. All other checkpoints stay good. Handles of what has come since stand for nothing, and `drop`
+        does nothing with them; handles of what had gone since stand for it again. An `Operator` that was asked for
+        before is of the state that was left: ask again.
+        Errors: ValueError for a checkpoint of another dispatcher.
+        """
+        if checkpoint.contents is not self._contents:
+            raise ValueError("the checkpoint is of another dispatcher")
+        self._contents.restore(checkpoint)
 
     # asking
 
     def __iter__(self) -> Iterator[OperatorName]:
-        return iter([*map(OperatorName.parse, self._waiting), *self._operators])
+        return iter([*map(OperatorName.parse, self._contents.waiting()), *self._contents.in_order()])
 
     def __len__(self) -> int:
-        return len(self._waiting) + len(self._operators)
+        return self._contents.waiting_count + len(self._operators)
 
     def __contains__(self, name: OperatorName) -> bool:
-        return name in self._operators or str(name) in self._waiting
+        return name in self._operators or self._contents.waits(name)
 
     def names(self) -> list[str]:
         """The names of all operators, sorted."""
-        return sorted([*self._waiting, *map(str, self._operators)])
+        return sorted([*self._contents.waiting(), *map(str, self._operators)])
 
     def find(self, name: OperatorName) -> Operator | None:
         """The operator of that name, or None."""
-        return self._operators.get(name) or (self._take_in(name) if str(name) in self._waiting else None)
+        return self._operators.get(name) or (self._take_in(name) if self._contents.waits(name) else None)
 
     def is_as_captured(self, name: OperatorName) -> bool:
         """Whether the operator comes from the base, and nothing that concerns it has happened since."""
-        return str(name) in self._waiting and len(self._fallback_changes) == self._base_fallback_changes
+        return self._contents.waits(name) and self._contents.fallbacks_are_the_bases
 
     def is_untouched(self, name: OperatorName) -> bool:
         """Whether the operator comes from the base, and nothing has been registered for it, or asked, since."""
-        return str(name) in self._waiting
+        return self._contents.waits(name)
 
     def outline(self, name: OperatorName) -> Outline:
         """How the operator is headed. Errors: Refused when there is none of that name.
 
         An operator of the base is not taken in for that.
         """
-        if self._base is not None and str(name) in self._waiting:
+        if self._base is not None and self._contents.waits(name):
             return Outline(self._base.outline(str(name)).schema, None)
         definition = self.operator(name).definition
         return Outline(None, None) if definition is None else Outline(str(definition.schema), definition.span)
@@ -206,7 +226,7 @@ class Dispatcher:
 
         An operator of the base is not taken in for that.
         """
-        if self._base is None or str(name) not in self._waiting:
+        if self._base is None or not self._contents.waits(name):
             return self.operator(name).active_kernels()
         kernels = self._base.outline(str(name)).kernels
         return {
@@ -220,7 +240,7 @@ class Dispatcher:
         All that decides the operator's table, but for the backend fallbacks. Errors: Refused for an unknown operator; one
         of the base is not taken in for that.
         """
-        if self._base is None or str(name) not in self._waiting:
+        if self._base is None or not self._contents.waits(name):
             operator = self.operator(name)
             skipped = frozenset(key for key, found in operator.kernels.items() if found and found[0].kernel.fallthrough)
             return operator.registered, skipped
@@ -237,7 +257,7 @@ class Dispatcher:
 
     def settle(self, name: OperatorName) -> None:
         """Take the operator's registrations for a snapshot of a running dispatcher: its live table is in order."""
-        operator = self.operator(name)
+        operator = self._for_change(self.operator(name))
         operator.live.settle(operator.active_kernels())
 
     def operator(self, name: OperatorName) -> Operator:
@@ -250,12 +270,12 @@ class Dispatcher:
     @property
     def fallbacks(self) -> Mapping[str, Registration]:
         """The backend fallbacks in effect, by runtime key."""
-        return self._fallbacks
+        return self._contents.fallbacks.registrations
 
     @property
     def fallback_bits(self) -> int:
         """Bit *i* is set when slot *i* has a backend fallback."""
-        return self._fallback_bits
+        return self._contents.fallbacks.bits
 
     def check_key(self, key: str) -> str:
         """*key* itself. Errors: Refused when the universe has no key of that name."""
@@ -266,8 +286,9 @@ class Dispatcher:
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
         active = self.active(name)
-        shared = plan(self.layout, self._registered(active), self._fallback_bits)
-        return Table(self.layout, shared, active, self._fallbacks)
+        fallbacks = self._contents.fallbacks
+        shared = plan(self.layout, self._registered(active), fallbacks.bits)
+        return Table(self.layout, shared, active, fallbacks.registrations)
 
     def dump_table(self, name: OperatorName) -> str:
         """What ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
@@ -277,13 +298,14 @@ class Dispatcher:
         operator = self._operators.get(name)
         if operator is not None:
             texts, registered = operator.texts, operator.registered
-        elif self._base is not None and str(name) in self._waiting:
+        elif self._base is not None and self._contents.waits(name):
             kernels = self._base.outline(str(name)).kernels
             texts = {key: _kernel_text(*kernel) for key, kernel in kernels.items()}
             registered = self._registered(kernels)
         else:
             return ""
-        return plan(self.layout, registered, self._fallback_bits).dump(self._fallback_texts | texts)
+        fallbacks = self._contents.fallbacks
+        return plan(self.layout, registered, fallbacks.bits).dump(fallbacks.texts | texts)
 
     def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[Step, ...]]:
         """One slot of the canonical table, and every rule that was looked at on the way.
@@ -294,8 +316,8 @@ class Dispatcher:
         slot = self._slot(key)
         steps: list[Step] = []
         candidates = self.layout.candidates[slot]
-        decision = decide(candidates, operator.registered, key in self._fallbacks, steps)
-        return entry_for(key, decision, operator.active_kernels(), self._fallbacks), tuple(steps)
+        decision = decide(candidates, operator.registered, key in self.fallbacks, steps)
+        return entry_for(key, decision, operator.active_kernels(), self.fallbacks), tuple(steps)
 
     def stale_entries(self, name: OperatorName) -> list[StaleEntry]:
         """Where the live table differs from the canonical one."""
@@ -348,18 +370,16 @@ class Dispatcher:
             raise Refused(Refusal.ALIAS_KEY, f"{key} has no slot in a dispatch table")
         return slot
 
-    def _create(self, name: OperatorName) -> Operator:
-        seen = len(self._fallback_changes)
-        operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes, seen)
+    def _for_change(self, operator: Operator) -> Operator:
+        """An operator that is about to change."""
+        self._contents.keep_operator(operator.name)
         return operator
 
     def _take_in(self, name: OperatorName) -> Operator:
         """Make a waiting operator of the base a present one."""
         assert self._base is not None, "only a base has operators that wait"
-        del self._waiting[str(name)]
         captured = self._base.operator(str(name))
-        seen = self._base_fallback_changes
-        operator = self._operators[name] = Operator(name, self.layout, self._fallback_changes, seen)
+        operator = self._contents.take_in(name)
         if captured.schema is not None:
             operator.definition = Definition(
                 name, captured.schema, captured.debug, captured.alias_analysis, captured.tags
@@ -389,21 +409,24 @@ class Dispatcher:
         full: bool = False,
         fallback: bool = False,
     ) -> Change:
-        self._time += 1
-        return Change(cause.key, active, cause, came, full, fallback, self._time)
+        self._contents.time += 1
+        return Change(cause.key, active, cause, came, full, fallback, self._contents.time)
 
     def _drop_registration(self, registration: Registration) -> None:
         key = registration.key
         if registration.operator is None:
-            if self._fallbacks.get(key) is registration:
-                del self._fallbacks[key]
-                self._fallback_bits &= ~(1 << self.universe.slot[key])
-                self._fallback_changes.append(self._change(registration, None, came=False, fallback=True))
+            if self.fallbacks.get(key) is registration:
+                self._contents.keep_fallbacks()
+                fallbacks = self._contents.fallbacks
+                del fallbacks.registrations[key], fallbacks.texts[fallback_name(key)]
+                fallbacks.bits &= ~(1 << self.universe.slot[key])
+                self._contents.note_fallback(self._change(registration, None, came=False, fallback=True))
             return
         operator = self._operators.get(registration.operator)
         registrations = operator.kernels.get(key, []) if operator is not None else []
         if operator is None or registration not in registrations:
             return
+        self._for_change(operator)
         registrations.remove(registration)
         if registrations:
             active = registrations[0].kernel

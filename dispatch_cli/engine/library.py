@@ -117,10 +117,12 @@ class Library:
         return registrations
 
     def drop(self) -> None:
-        """Take back everything that this block registered."""
+        """Take back everything that this block registered.
+
+        What it registered stays known: a checkpoint may bring it back, and then it can be taken back again.
+        """
         for handle in self.handles:
             self._dispatcher.drop(handle)
-        self.handles.clear()
 
     def _register(self, name: OperatorName, dispatch_key: str | None, kernel: Kernel) -> Registration:
         registration = self._dispatcher.implement(name, dispatch_key or self.dispatch_key, kernel)

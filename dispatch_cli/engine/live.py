@@ -7,13 +7,14 @@ the notes in order when somebody asks; most operators are never asked about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.layout import Layout
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import decide
 from dispatch_cli.engine.table import TableEntry, entry_for
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
 MAX_PENDING = 256
@@ -37,6 +38,20 @@ class Change(NamedTuple):
     time: int
 
 
+class FallbackHistory:
+    """A dispatcher's changes of backend fallbacks, in order. Every operator's live table follows them in its time.
+
+    before_replay: told the name of an operator before its live table takes in changes of fallbacks; None while nobody
+    needs to know.
+    """
+
+    __slots__ = ("before_replay", "changes")
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self.before_replay: Callable[[OperatorName], None] | None = None
+
+
 class StaleEntry(NamedTuple):
     """A slot where the live table is behind the canonical one.
 
@@ -58,21 +73,31 @@ class _Behind(NamedTuple):
 class LiveTable:
     """One operator's live table, as what sets it apart from the canonical one.
 
-    fallback_changes: the dispatcher's own list of fallback changes. seen: how many of them had happened when the
-    operator came to be.
+    history: the dispatcher's changes of fallbacks. seen: how many of them had happened when the operator came to be.
     """
 
-    __slots__ = ("_active", "_behind", "_fallback_changes", "_fallbacks", "_layout", "_pending", "_registered", "_seen")
+    __slots__ = ("_active", "_behind", "_fallbacks", "_history", "_layout", "_name", "_pending", "_registered", "_seen")
 
-    def __init__(self, layout: Layout, fallback_changes: Sequence[Change], seen: int) -> None:
+    def __init__(self, name: OperatorName, layout: Layout, history: FallbackHistory, seen: int) -> None:
+        self._name = name
         self._layout = layout
-        self._fallback_changes = fallback_changes
+        self._history = history
         self._seen = seen
         self._pending: list[Change] = []
         self._registered = 0
         self._active: dict[str, Registration] | None = None
         self._fallbacks: dict[str, Registration] = {}
         self._behind: dict[str, _Behind] = {}
+
+    def copy(self) -> LiveTable:
+        """The same table, which goes its own way from here on."""
+        copy = LiveTable(self._name, self._layout, self._history, self._seen)
+        copy._pending = self._pending.copy()
+        copy._registered = self._registered
+        copy._active = None if self._active is None else self._active.copy()
+        copy._fallbacks = self._fallbacks.copy()
+        copy._behind = self._behind.copy()
+        return copy
 
     def note(self, change: Change) -> None:
         """Remember a change of the operator's own kernels."""
@@ -115,17 +140,20 @@ class LiveTable:
     def _begin(self) -> None:
         """The state that the operator came into: no kernels, and the fallbacks of that time."""
         self._active = {}
-        for change in self._fallback_changes[: self._seen]:
+        for change in self._history.changes[: self._seen]:
             self._apply_to_state(change)
 
     def _catch_up(self) -> None:
-        if not self._pending and self._seen == len(self._fallback_changes) and self._active is not None:
+        history = self._history
+        if not self._pending and self._seen == len(history.changes) and self._active is not None:
             return
         if self._active is None:
             self._begin()
-        new = sorted([*self._pending, *self._fallback_changes[self._seen :]], key=lambda change: change.time)
+        if self._seen != len(history.changes) and history.before_replay is not None:
+            history.before_replay(self._name)
+        new = sorted([*self._pending, *history.changes[self._seen :]], key=lambda change: change.time)
         self._pending.clear()
-        self._seen = len(self._fallback_changes)
+        self._seen = len(history.changes)
         for change in new:
             self._apply(change)
 

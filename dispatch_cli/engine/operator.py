@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dispatch_cli.engine.layout import Layout
-from dispatch_cli.engine.live import Change, LiveTable
+from dispatch_cli.engine.live import FallbackHistory, LiveTable
 from dispatch_cli.engine.registration import Definition, Registration
 from dispatch_cli.engine.visit_order import VisitOrder
 from dispatch_cli.model.names import OperatorName
@@ -20,19 +18,37 @@ class Operator:
         active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.
     seen: how many of the fallback changes had happened when the operator came to be.
+    number: operators that came later have higher ones.
     """
 
-    __slots__ = ("definition", "holds", "kernels", "live", "name", "registered", "texts", "visits")
+    __slots__ = ("definition", "holds", "kernels", "live", "name", "number", "registered", "texts", "visits")
 
-    def __init__(self, name: OperatorName, layout: Layout, fallback_changes: Sequence[Change], seen: int) -> None:
+    def __init__(
+        self, name: OperatorName, layout: Layout, history: FallbackHistory, seen: int, number: int = 0
+    ) -> None:
         self.name = name
+        self.number = number
         self.definition: Definition | None = None
         self.kernels: dict[str, list[Registration]] = {}
         self.holds = 0
         self.registered = 0
         self.texts: dict[str, str] = {}
         self.visits = VisitOrder()
-        self.live = LiveTable(layout, fallback_changes, seen)
+        self.live = LiveTable(name, layout, history, seen)
+
+    def copy(self) -> Operator:
+        """The operator as it is, which goes its own way from here on."""
+        copy = Operator.__new__(Operator)
+        copy.name = self.name
+        copy.number = self.number
+        copy.definition = self.definition
+        copy.kernels = {key: registrations.copy() for key, registrations in self.kernels.items()}
+        copy.holds = self.holds
+        copy.registered = self.registered
+        copy.texts = self.texts.copy()
+        copy.visits = self.visits.copy()
+        copy.live = self.live.copy()
+        return copy
 
     def active(self, key: str) -> Registration | None:
         """The active registration at *key*."""

@@ -100,3 +100,24 @@ class LibraryHold:
 
 
 Handle = Registration | Definition | LibraryHold
+
+
+class Fallbacks:
+    """The backend fallbacks in effect.
+
+    registrations: by runtime key. bits: bit *i* is set when slot *i* has one. texts: what a table dump prints for each,
+    under `dispatch_cli.engine.table.fallback_name` of its key.
+    """
+
+    __slots__ = ("bits", "registrations", "texts")
+
+    def __init__(self) -> None:
+        self.registrations: dict[str, Registration] = {}
+        self.bits = 0
+        self.texts: dict[str, str] = {}
+
+    def copy(self) -> Fallbacks:
+        """The same fallbacks, which go their own way from here on."""
+        copy = Fallbacks()
+        copy.registrations, copy.bits, copy.texts = self.registrations.copy(), self.bits, self.texts.copy()
+        return copy

@@ -26,6 +26,13 @@ class VisitOrder:
         self._slots: list[tuple[int, int] | None] = []
         self._pending: list[int] = []
 
+    def copy(self) -> VisitOrder:
+        """The same order, which goes its own way from here on."""
+        copy = VisitOrder()
+        copy._buckets, copy._count = self._buckets, self._count
+        copy._slots, copy._pending = self._slots.copy(), self._pending.copy()
+        return copy
+
     def note(self, key_id: int, came: bool) -> None:
         """A key's first kernel came, or its last one went."""
         self._pending.append(key_id if came else -key_id)
