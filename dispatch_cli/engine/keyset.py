@@ -42,12 +42,13 @@ class DispatchKeySet:
     def full_after(cls, universe: Universe, key: str) -> DispatchKeySet:
         """FULL_AFTER: every bit strictly below the functionality of *key*, and the keys that every such set has.
 
-        Undefined and alias keys have no functionality: below them there is nothing.
+        Undefined and alias keys have no functionality: PyTorch's arithmetic leaves all backends but the last, which
+        name no key by themselves.
         """
         layout = layout_of(universe)
-        own = layout.key_bits[key] & layout.functionality_mask
+        own = layout.key_bits[key] & layout.functionality_mask or 1 << (len(universe.backends) - 1)
         always = cls.of(universe, universe.full_after_always)
-        return cls(layout, (own - 1 if own else 0) | always.bits)
+        return cls(layout, own - 1 | always.bits)
 
     def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
         return DispatchKeySet(self.layout, self.bits | other.bits)

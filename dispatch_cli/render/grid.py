@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,22 +13,20 @@ from rich.text import Text
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render import console
+from dispatch_cli.render.backend_grid import BackendGrid
 from dispatch_cli.render.console import Rows, plain, to_text
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.table import RULE_STYLES, heading, notes, stale_note
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import short_kernel
-from dispatch_cli.report.grid import Grid, GridLine, grid_of
+from dispatch_cli.report.grid import Grid, grid_of
 from dispatch_cli.report.table import OperatorTable, TableReport, TableRow
 
 STALE, CHANGED, BOTH = "!", "*", "#"
 """Marks behind a code."""
-MAX_HEAD = 4
-"""Columns that the head of a backend takes where its whole name has no room."""
 MAX_KERNELS = 3
 """Kernels that the legend names for one code."""
 _GAP = 2
-_INITIALS = re.compile(r"[A-Z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,87 +81,15 @@ def _mark(row: TableRow) -> str:
 
 def _operator(table: OperatorTable, laid_out: Grid, style: Style) -> Iterator[RenderableType]:
     yield from heading(table)
-    short_heads = _heads(laid_out, style)
-    for block in _blocks(laid_out, short_heads, style):
-        yield from _block(block, short_heads)
-        yield Text()
+    grid = BackendGrid(laid_out.backends, [(line.label, [*map(_cell, line.cells)]) for line in laid_out.lines], style)
+    yield from grid.blocks()
     if laid_out.others:
         yield from _others(laid_out.others, style)
         yield Text()
     yield from _legend(table.rows, style)
-    abbreviated = [f"{short} {name}" for name, short in short_heads.items() if short != name]
-    if abbreviated:
-        yield plain(", ".join(abbreviated), console.DIM)
+    yield from grid.abbreviations()
     yield from notes(table)
     yield from stale_note(table)
-
-
-# the grid
-
-
-def _heads(laid_out: Grid, style: Style) -> dict[str, str]:
-    """The head of each backend: its name where all have room, an abbreviation otherwise."""
-    names = {name: safe(name) for name in laid_out.backends}
-    if style.width is None or _width(laid_out.lines, list(names.values())) <= style.width:
-        return names
-    shortened = {name: _abbreviation(safe(name)) for name in names}
-    taken = list(shortened.values())
-    return {name: short if taken.count(short) == 1 else names[name] for name, short in shortened.items()}
-
-
-def _abbreviation(name: str) -> str:
-    """``PrivateUse1`` is PU1: capitals and digits of a long name, or its beginning where that says too little."""
-    if len(name) <= MAX_HEAD:
-        return name
-    initials = "".join(_INITIALS.findall(name))
-    return initials if 2 <= len(initials) <= MAX_HEAD else name[:MAX_HEAD]
-
-
-def _width(lines: Sequence[GridLine], heads: Sequence[str]) -> int:
-    return _label_width(lines) + sum(1 + _cell_width(head) for head in heads)
-
-
-def _label_width(lines: Sequence[GridLine]) -> int:
-    return max((len(safe(line.label)) for line in lines), default=0)
-
-
-def _cell_width(head: str) -> int:
-    return max(len(head), 2)
-
-
-def _blocks(laid_out: Grid, heads: dict[str, str], style: Style) -> Iterator[Grid]:
-    """The grid cut between backends into parts that the width has room for; each has at least one backend."""
-    if not laid_out.backends:
-        return
-    room = style.width
-    start, used = 0, _label_width(laid_out.lines)
-    for position, backend in enumerate(laid_out.backends):
-        width = 1 + _cell_width(heads[backend])
-        if room is not None and position > start and used + width > room:
-            yield _part(laid_out, start, position)
-            start, used = position, _label_width(laid_out.lines)
-        used += width
-    yield _part(laid_out, start, len(laid_out.backends))
-
-
-def _part(laid_out: Grid, start: int, stop: int) -> Grid:
-    lines = tuple(GridLine(line.label, line.cells[start:stop]) for line in laid_out.lines)
-    return Grid(laid_out.backends[start:stop], lines, ())
-
-
-def _block(block: Grid, heads: dict[str, str]) -> Iterator[Text]:
-    label_width = _label_width(block.lines)
-    shown = [heads[backend] for backend in block.backends]
-    head = "".join(f" {short:<{_cell_width(short)}}" for short in shown)
-    yield Text(f"{'':<{label_width}}{head}".rstrip(), console.HEAD)
-    for line in block.lines:
-        text = Text(f"{safe(line.label):<{label_width}}")
-        for row, short in zip(line.cells, shown, strict=True):
-            text.append(" ")
-            text.append_text(_cell(row))
-            text.append(" " * (_cell_width(short) - (0 if row is None else 1 + len(_mark(row)))))
-        text.rstrip()
-        yield text
 
 
 def _cell(row: TableRow | None) -> Text:

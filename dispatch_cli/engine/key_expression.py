@@ -1,0 +1,310 @@
+"""Key-set expressions: ``CPU | AutogradCPU - AutogradFunctionality`` and what PyTorch makes of it.
+
+The operators and their precedence are those of ``c10::DispatchKeySet`` in C++ and in Python: ``-`` binds tighter than
+``&``, and ``&`` tighter than ``|``. The named sets and functions have PyTorch's names where it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+from dispatch_cli.engine.key_tokens import MAX_DEPTH, ExpressionMistake, Kind, Token, problem_at, tokens
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.layout import layout_of
+from dispatch_cli.engine.named_key_sets import COMPONENT, FUNCTIONS, NAMED_SETS, components_of, functionalities_of
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.universe import Universe
+
+UNION = "DispatchKeySet"
+"""The printed form of a key set, with keys between its brackets, is an expression too."""
+MAX_SHOWN = 60
+"""Characters of a wrong name that a message shows."""
+_PREFIXES = ("torch._C.", "torch.", "c10::", "DispatchKey.", "DispatchKey::", "BackendComponent::")
+
+
+class NoteKind(Enum):
+    """What about an expression is not what one would expect."""
+
+    ADDS_NOTHING = "alias keys and Undefined have no bits"
+    BACKENDS_STAY = "a difference keeps backend bits"
+    OTHERS_GO = "a difference takes a functionality away from every backend"
+    CROSS_PRODUCT = "a union contains keys that none of its parts does"
+    NO_FUNCTIONALITY = "backend bits without a functionality name no key"
+    NO_BACKEND = "a per-backend functionality without a backend bit names no key"
+
+
+class ExpressionNote(NamedTuple):
+    """A note and the keys it is about."""
+
+    kind: NoteKind
+    keys: tuple[str, ...]
+
+
+class KeyExpression(NamedTuple):
+    """An expression that was read.
+
+    reading: the expression with the brackets that the precedence of its operators implies.
+    """
+
+    text: str
+    reading: str
+    keys: DispatchKeySet
+    notes: tuple[ExpressionNote, ...]
+
+
+_Read = TypeVar("_Read")
+
+
+class _Part(NamedTuple):
+    keys: DispatchKeySet
+    reading: str
+    compound: bool = False
+
+    @property
+    def bracketed(self) -> str:
+        return f"({self.reading})" if self.compound else self.reading
+
+
+def evaluate(universe: Universe, text: str, origin: str = "EXPR") -> KeyExpression:
+    """What PyTorch makes of *text*.
+
+    origin: what stands in the place of a file's name in a problem. Errors: InputError, with every unknown name, or
+    the place where *text* stops being an expression.
+    """
+    reader = _Reader(universe, text, origin)
+    try:
+        part = reader.whole()
+    except ExpressionMistake as mistake:
+        raise InputError((*reader.problems, mistake.problem)) from None
+    if reader.problems:
+        raise InputError(tuple(reader.problems))
+    notes = [*reader.notes(), *_loose_bits(part.keys)]
+    return KeyExpression(text, part.reading, part.keys, tuple(notes))
+
+
+def _loose_bits(keys: DispatchKeySet) -> Iterable[ExpressionNote]:
+    """Bits that stand for no key because their other half is not there."""
+    universe = keys.layout.universe
+    per_backend = [name for name in functionalities_of(keys) if name in universe.per_backend]
+    components = components_of(keys)
+    if components and not per_backend:
+        yield ExpressionNote(NoteKind.NO_FUNCTIONALITY, components)
+    if per_backend and not components:
+        yield ExpressionNote(NoteKind.NO_BACKEND, tuple(per_backend))
+
+
+class _Reader:
+    """Reads one expression by recursive descent; only brackets recurse, and they are counted."""
+
+    def __init__(self, universe: Universe, text: str, origin: str) -> None:
+        self.problems: list[Problem] = []
+        self._universe = universe
+        self._layout = layout_of(universe)
+        self._text = text
+        self._origin = origin
+        self._components = {f"{backend}{COMPONENT}": 1 << i for i, backend in enumerate(universe.backends)}
+        self._found: dict[NoteKind, dict[str, None]] = {}
+        self._depth = 0
+
+    def whole(self) -> _Part:
+        self._tokens = tokens(self._text, self._origin)
+        self._next = next(self._tokens)
+        part = self._union()
+        if self._next.kind is not Kind.END:
+            hint = "join keys by | (or), & (and) or - (without)" if self._next.kind is not Kind.SIGN else None
+            raise self._mistake(f"expected |, & or -, found {self._shown()}", hint)
+        return part
+
+    def notes(self) -> Iterable[ExpressionNote]:
+        return (ExpressionNote(kind, tuple(keys)) for kind, keys in self._found.items())
+
+    # the grammar
+
+    def _union(self) -> _Part:
+        parts = self._joined("|", self._intersection)
+        if len(parts) == 1:
+            return parts[0]
+        keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
+        inside = {key for part in parts for key in part.keys}
+        self._note(NoteKind.CROSS_PRODUCT, (key for key in keys if key not in inside))
+        return _Part(keys, " | ".join(part.bracketed for part in parts), compound=True)
+
+    def _intersection(self) -> _Part:
+        parts = self._joined("&", self._difference)
+        if len(parts) == 1:
+            return parts[0]
+        keys = parts[0].keys
+        for part in parts[1:]:
+            keys &= part.keys
+        return _Part(keys, " & ".join(part.bracketed for part in parts), compound=True)
+
+    def _difference(self) -> _Part:
+        parts = self._joined("-", self._atom)
+        if len(parts) == 1:
+            return parts[0]
+        keys = parts[0].keys
+        for part in parts[1:]:
+            left, keys = keys, keys - part.keys
+            self._note_of_difference(left, part.keys, keys)
+        return _Part(keys, " - ".join(part.bracketed for part in parts), compound=True)
+
+    def _note_of_difference(self, left: DispatchKeySet, right: DispatchKeySet, result: DispatchKeySet) -> None:
+        """Note where *result* is not what the keys of the two would leave."""
+        if result == left:
+            return
+        parts, functionalities = self._universe.runtime_parts, functionalities_of(right)
+        components = {name.removesuffix(COMPONENT) for name in components_of(right)}
+        expected = [
+            key
+            for key in left
+            if parts[key][0] not in functionalities or (components and parts[key][1] not in {*components, None})
+        ]
+        closed = DispatchKeySet.of(self._universe, expected)
+        self._note(NoteKind.BACKENDS_STAY, components_of(DispatchKeySet(self._layout, result.bits & ~closed.bits)))
+        self._note(NoteKind.OTHERS_GO, (key for key in expected if not result.has(key)))
+
+    def _joined(self, sign: str, read: Callable[[], _Part]) -> list[_Part]:
+        parts = [read()]
+        while self._takes(sign):
+            parts.append(read())
+        return parts
+
+    def _atom(self) -> _Part:
+        token = self._next
+        if self._takes("("):
+            return self._within(token, self._union)
+        if token.kind is Kind.NUMBER:
+            self._advance()
+            return _Part(self._raw(token), token.text)
+        if token.kind is not Kind.NAME:
+            raise self._mistake(f"expected a key, found {self._shown()}")
+        self._advance()
+        name = _bare(token.text)
+        opening = self._next
+        if not self._takes("("):
+            return _Part(self._named(name, token), name)
+        if name == UNION:
+            return self._within(opening, self._printed)
+        function = FUNCTIONS.get(name)
+        if function is None:
+            known = ", ".join((*FUNCTIONS, UNION))
+            hint = _close(name, FUNCTIONS) or f"there are {known}"
+            raise self._mistake(f"no function is named {_cut(name)!r}", hint, token)
+        key = self._within(opening, self._argument)
+        keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
+        return _Part(keys, f"{name}({key})")
+
+    def _printed(self) -> _Part:
+        """``DispatchKeySet(CPU, AutogradCPU)``, as PyTorch prints it; it may be empty."""
+        if self._next.text == ")":
+            return _Part(DispatchKeySet(self._layout), f"{UNION}()")
+        parts = self._joined(",", self._intersection)
+        keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
+        return _Part(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
+
+    def _argument(self) -> str | None:
+        """The one key of a function; None when it is unknown, which is noted."""
+        token = self._next
+        if token.kind is not Kind.NAME:
+            raise self._mistake(f"expected a key, found {self._shown()}")
+        self._advance()
+        name = _bare(token.text)
+        if name in self._layout.key_bits:
+            return name
+        self._unknown(name, token, self._layout.key_bits)
+        return None
+
+    def _within(self, opening: Token, read: Callable[[], _Read]) -> _Read:
+        """What stands between brackets, the opening one of which was just taken."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._mistake(f"brackets nest deeper than {MAX_DEPTH}", None, opening)
+        read_inside = read()
+        if not self._takes(")"):
+            raise self._mistake(f"expected ), found {self._shown()}", "this bracket is never closed", opening)
+        self._depth -= 1
+        return read_inside
+
+    # what names and numbers mean
+
+    def _named(self, name: str, token: Token) -> DispatchKeySet:
+        if (bits := self._layout.key_bits.get(name)) is not None:
+            if not bits:
+                self._note(NoteKind.ADDS_NOTHING, (name,))
+            return DispatchKeySet(self._layout, bits)
+        if (bits := self._components.get(name)) is not None:
+            return DispatchKeySet(self._layout, bits)
+        if (named := NAMED_SETS.get(name)) is not None:
+            return named[1](self._universe)
+        if name in FUNCTIONS:
+            raise self._mistake(f"{name} needs a key", f"write {name}(KEY)", token)
+        self._unknown(name, token, (*self._layout.key_bits, *self._components, *NAMED_SETS))
+        return DispatchKeySet(self._layout)
+
+    def _raw(self, token: Token) -> DispatchKeySet:
+        try:
+            bits = int(token.text, 0)
+        except ValueError:
+            raise self._mistake(f"{_cut(token.text)!r} is not a number", "write 0x… or decimal digits", token) from None
+        width = self._layout.functionality_mask.bit_length()
+        if bits >> width:
+            message = f"only the lowest {width} bits are keys of {self._universe.name}"
+            self.problems.append(problem_at(self._text, self._origin, token.start, message))
+            return DispatchKeySet(self._layout)
+        return DispatchKeySet(self._layout, bits)
+
+    def _unknown(self, name: str, token: Token, known: Iterable[str]) -> None:
+        message = f"{self._universe.name} has no dispatch key {_cut(name)!r}"
+        problem = problem_at(
+            self._text, self._origin, token.start, message, _close(name, known), "unknown-dispatch-key"
+        )
+        self.problems.append(problem)
+
+    def _note(self, kind: NoteKind, keys: Iterable[str]) -> None:
+        for key in keys:
+            self._found.setdefault(kind, {})[key] = None
+
+    # tokens
+
+    def _takes(self, sign: str) -> bool:
+        if self._next.text != sign or self._next.kind is not Kind.SIGN:
+            return False
+        self._advance()
+        return True
+
+    def _advance(self) -> None:
+        self._next = next(self._tokens)
+
+    def _shown(self) -> str:
+        return "the end" if self._next.kind is Kind.END else repr(_cut(self._next.text))
+
+    def _mistake(self, message: str, hint: str | None = None, token: Token | None = None) -> ExpressionMistake:
+        start = (self._next if token is None else token).start
+        return ExpressionMistake(problem_at(self._text, self._origin, start, message, hint))
+
+
+def _any_bits(sets: Iterable[int]) -> int:
+    bits = 0
+    for one in sets:
+        bits |= one
+    return bits
+
+
+def _bare(name: str) -> str:
+    """A name without what Python and C++ write before it, such as ``DispatchKey.``"""
+    return name.replace("::", ".").rpartition(".")[2] if name.startswith(_PREFIXES) else name
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
+
+
+def _close(name: str, known: Iterable[str]) -> str | None:
+    """``did you mean …?`` for the name that looks most like it."""
+    from difflib import get_close_matches
+
+    by_lower = {one.lower(): one for one in known}
+    found = get_close_matches(name.lower()[:MAX_SHOWN], by_lower, n=1)
+    return f"did you mean {by_lower[found[0]]}?" if found else None

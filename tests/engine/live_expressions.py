@@ -1,0 +1,29 @@
+"""Evaluate key-set expressions with PyTorch's own key sets; they are Python expressions, so Python's precedence holds.
+
+usage: PYTHON live_expressions.py < EXPRESSIONS   (run with the Python that has PyTorch; one expression per line)
+
+The first line of the answer names the keys that PyTorch's enum has in Python. Without input, that is all.
+"""
+
+import importlib
+import json
+import re
+import sys
+from typing import Any
+
+core: Any = importlib.import_module("torch")._C
+
+
+def evaluated(text: str) -> dict[str, Any]:
+    scope: dict[str, Any] = {name: core.DispatchKeySet(key) for name, key in core.DispatchKey.__members__.items()}
+    scope["FULL_AFTER"] = lambda name: core._dispatch_keyset_full_after(getattr(core.DispatchKey, name))
+    text = re.sub(r"FULL_AFTER\((\w+)\)", r"FULL_AFTER('\1')", text)
+    text = re.sub(r"\b(0x[0-9a-f]+)", r"raw(\1)", text)
+    scope["raw"] = core.DispatchKeySet.from_raw_repr
+    keys = eval(text, {"__builtins__": {}}, scope)
+    return {"raw": keys.raw_repr(), "text": str(keys), "highest": int(keys.highestPriorityTypeId())}
+
+
+print(json.dumps(list(core.DispatchKey.__members__)))
+for line in sys.stdin:
+    print(json.dumps(evaluated(line.strip())))
