@@ -27,7 +27,7 @@ class Registration:
     catch_all: it was registered without a key. overrides: the kernel that was active there before it.
     """
 
-    __slots__ = ("catch_all", "kernel", "key", "operator", "overrides")
+    __slots__ = ("__weakref__", "catch_all", "kernel", "key", "operator", "overrides")
 
     def __init__(
         self,

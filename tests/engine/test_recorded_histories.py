@@ -65,7 +65,7 @@ class Replay:
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_every_step_is_as_recorded(version: str) -> None:
     steps = 0
-    for history, replay in _replays(version, "impl_t_t"):
+    for history, replay in replays(version, "impl_t_t"):
         for number, step in enumerate(history):
             error = replay.run(number, step)
             after = step["after"]
@@ -81,14 +81,14 @@ def test_every_step_is_as_recorded(version: str) -> None:
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_distinct_functions_fail_wherever_pytorch_fails(version: str) -> None:
     """PyTorch's kernels there share one function, so it can miss a stale slot. It never sees one that is not there."""
-    for history, replay in _replays(version, None):
+    for history, replay in replays(version, None):
         for number, step in enumerate(history):
             replay.run(number, step)
             holds, recorded = replay.invariants_hold(), step["after"]["invariants"]
             assert recorded or not holds, f"history {replay.namespace}, step {number}"
 
 
-def _replays(version: str, function: str | None) -> list[tuple[list[dict[str, Any]], Replay]]:
+def replays(version: str, function: str | None) -> list[tuple[list[dict[str, Any]], Replay]]:
     universe = universes.load(UNIVERSE_OF[version])
     histories = load_recording(f"{version}.histories")["histories"]
     return [(history, Replay(universe, index, function)) for index, history in enumerate(histories)]
