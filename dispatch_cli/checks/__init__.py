@@ -1,4 +1,4 @@
-"""The checks, in the order in which they run and are listed."""
+"""The checks, in the order of their codes, in which they are listed and reported."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dispatch_cli.checks import (
     schema_name,
     stale_live_table,
     undefined_registration,
+    unused_suppression,
 )
 from dispatch_cli.checks.check import Check
 
@@ -16,7 +17,8 @@ CHECKS: tuple[Check, ...] = (
     schema_name.CHECK,
     undefined_registration.CHECK,
     empty_kernel_list.CHECK,
-    dangling_implementation.CHECK,
     stale_live_table.CHECK,
+    dangling_implementation.CHECK,
     guard.CHECK,
+    unused_suppression.CHECK,
 )

@@ -5,29 +5,69 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.state import State
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 
+if TYPE_CHECKING:
+    from dispatch_cli.checks.view import View
+    from dispatch_cli.model.names import OperatorName
 
-class Severity(Enum):
-    """How bad a finding is; errors and warnings alike make a check run fail."""
-
-    ERROR = "error"
-    WARNING = "warning"
+__all__ = ["Check", "Finding", "Group", "Need", "Related", "Severity", "Stage"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Group(Enum):
+    """What a check is about; the value is what the codes of the group begin with."""
+
+    INVARIANTS = "DC0"
+    REGISTRATIONS = "DC1"
+    AUTOGRAD = "DC2"
+    CALLS = "DC3"
+    AGREEMENT = "DC4"
+    OWNERSHIP = "DC5"
+    INTENTIONS = "DC9"
+
+
+class Need(Enum):
+    """What a check cannot do without; where it is not there, the check stays silent and is listed as not run.
+
+    PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user.
+    ORDER: registrations in an order that somebody wrote down; a snapshot has none.
+    """
+
+    PYTORCH = "the operators of a PyTorch state"
+    FILES = "declarations"
+    ORDER = "registrations in the order of static initialisers"
+
+
+class Stage(Enum):
+    """When a check runs.
+
+    RECORDS: it is about an operator's records themselves. Where it finds something, nothing can be computed from them,
+    and the checks of what is computed leave the operator out. TABLES: about what is computed; nearly all.
+    RUN: about the run itself, after all others.
+    """
+
+    RECORDS = 0
+    TABLES = 1
+    RUN = 2
+
+
+class Finding(NamedTuple):
     """One thing that does not hold.
 
-    check: the id of the check. message: one sentence. operator, key: what it is about, where it is about one.
+    check: the id of the check. message: one sentence that names operator and key.
+    operator, key: what it is about, where it is about one.
     details: named facts for machines and for the second lines of a text report, in order.
     span: the declaration to look at first. related: other places that matter.
+    mark: the word on the span's line that is meant, such as the key of a registration; it stands at the span or before.
+    tip: what to do, where the check's documentation does not say enough for this finding.
     group: one sentence that says what all findings with that sentence and place have in common; a text for people may
-    show them together, with the details of each.
+        show them together, with the details of each.
+    subject: what tells it from other findings of the same check, operator and key, and stays the same when lines move;
+        a baseline remembers it.
     """
 
     check: str
@@ -39,20 +79,53 @@ class Finding:
     span: Span | None = None
     related: tuple[Related, ...] = ()
     group: str | None = None
+    tip: str | None = None
+    mark: str | None = None
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check: its stable id, what it holds up in a few words, and the search for what breaks it.
+    """A check: its stable id and code, what it holds up in a few words, and the search for what breaks it.
 
+    id: what people write and read. code: ``DC`` and three digits, for choosing by prefix; the first digit is the group.
+    severity: of its findings, unless a finding says otherwise.
     documentation: the docstring of the check's file: why, a bad and a good example, the fix.
-    find: yields findings about the named operators of a state, in a deterministic order.
-    of_records: it is about an operator's records themselves. Where it finds something, nothing can be computed from
-    them, and the checks of what is computed leave the operator out.
+    find: yields findings about a view's operators, in a deterministic order.
+    needs: without which it stays silent. default: whether it runs when nothing is selected.
     """
 
     id: str
+    code: str
     title: str
+    severity: Severity
     documentation: str
-    find: Callable[[State, tuple[OperatorName, ...]], Iterator[Finding]]
-    of_records: bool = False
+    find: Callable[[View], Iterator[Finding]]
+    needs: tuple[Need, ...] = ()
+    default: bool = True
+    stage: Stage = Stage.TABLES
+
+    @property
+    def group(self) -> Group:
+        """The group that its code names."""
+        return Group(self.code[:3])
+
+    def finding(
+        self,
+        message: str,
+        operator: OperatorName | str | None = None,
+        key: str | None = None,
+        *,
+        span: Span | None = None,
+        mark: str | None = None,
+        related: tuple[Related, ...] = (),
+        details: tuple[tuple[str, str], ...] = (),
+        tip: str | None = None,
+        group: str | None = None,
+        subject: str = "",
+        severity: Severity | None = None,
+    ) -> Finding:
+        """A finding of this check; the fields are those of `Finding`."""
+        name = None if operator is None else str(operator)
+        how_bad = severity or self.severity
+        return Finding(self.id, how_bad, message, name, key, details, span, related, group, tip, mark, subject)

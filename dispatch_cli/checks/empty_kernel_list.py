@@ -9,23 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.engine.state import State
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.checks.check import Check, Finding, Severity, Stage
+from dispatch_cli.checks.view import View
 
 
-def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
+def find(view: View) -> Iterator[Finding]:
     """A finding for every empty list of kernels."""
-    for name in names:
-        for key, registrations in state.dispatcher.operator(name).kernels.items():
+    for name in view.touched:
+        for key, registrations in view.kernels(name).items():
             if not registrations:
-                yield Finding(
-                    check=CHECK.id,
-                    severity=Severity.ERROR,
-                    message=f"{name} has an empty list of kernels at {key}",
-                    operator=str(name),
-                    key=key,
-                )
+                yield CHECK.finding(f"{name} has an empty list of kernels at {key}", name, key)
 
 
-CHECK = Check("empty-kernel-list", "a key without kernels has no list", __doc__, find, of_records=True)
+CHECK = Check(
+    id="empty-kernel-list",
+    code="DC003",
+    title="a key without kernels has no list",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+    stage=Stage.RECORDS,
+)

@@ -33,37 +33,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.declarations import Guard
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Related
 
 
-def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
+def find(view: View) -> Iterator[Finding]:
     """A finding for every slot that breaks a guard, and for every guard that matches nothing at all."""
-    chosen = set(names)
-    slots = state.dispatcher.universe.slots
-    for guard in state.declarations.guards:
+    slots = view.universe.slots
+    for guard in view.state.declarations.guards:
         keys = [key for key in slots if fnmatchcase(key, guard.key)]
-        guarded = [name for name in sorted(state.dispatcher, key=str) if fnmatchcase(str(name), guard.op)]
-        if not keys or not guarded:
-            yield _without_match(guard)
+        guarded = [name for name in view.names if fnmatchcase(str(name), guard.op)]
+        if not keys or not (guarded or any(fnmatchcase(name, guard.op) for name in view.broken)):
+            message = f"the guard matches nothing: no operator {guard.op} has a slot {guard.key}"
+            yield CHECK.finding(message, span=guard.span)
             continue
         for name in guarded:
-            if name in chosen:
-                yield from _find_broken(guard, name, state.dispatcher, keys)
-
-
-def _without_match(guard: Guard) -> Finding:
-    return Finding(
-        check=CHECK.id,
-        severity=Severity.ERROR,
-        message=f"the guard matches nothing: no operator {guard.op} has a slot {guard.key}",
-        span=guard.span,
-    )
+            if view.guarded is None or name in view.guarded:
+                yield from _find_broken(guard, name, view.dispatcher, keys)
 
 
 def _find_broken(guard: Guard, name: OperatorName, dispatcher: Dispatcher, keys: Iterable[str]) -> Iterator[Finding]:
@@ -96,16 +86,21 @@ def _finding(guard: Guard, name: OperatorName, entry: TableEntry, wanted: str, b
         noun = "kernel" if len(blockers) == 1 else "kernels"
         found += f", because of the {noun} at {', '.join(blockers)}"
     related = (Related("the kernel in the slot is registered here", kernel.span),) if kernel and kernel.span else ()
-    return Finding(
-        check=CHECK.id,
-        severity=Severity.ERROR,
-        message=f"{name}: the guard wants {wanted} at {entry.key}, which holds {found}",
-        operator=str(name),
-        key=entry.key,
+    return CHECK.finding(
+        f"{name}: the guard wants {wanted} at {entry.key}, which holds {found}",
+        name,
+        entry.key,
         details=(("wanted", wanted), ("found", found)),
         span=guard.span,
         related=related,
     )
 
 
-CHECK = Check("guard", "the guards of the declarations hold", __doc__, find)
+CHECK = Check(
+    id="guard",
+    code="DC901",
+    title="the guards of the declarations hold",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+)

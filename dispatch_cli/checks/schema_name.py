@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.engine.state import State
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.checks.check import Check, Finding, Severity, Stage
+from dispatch_cli.checks.view import View
 
 
-def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
+def find(view: View) -> Iterator[Finding]:
     """A finding for every operator whose schema names another."""
-    for name in names:
-        definition = state.dispatcher.operator(name).definition
+    for name in view.touched:
+        definition = view.dispatcher.operator(name).definition
         if definition is not None and definition.schema.name != name:
-            yield Finding(
-                check=CHECK.id,
-                severity=Severity.ERROR,
-                message=f"{name} has the schema of {definition.schema.name}",
-                operator=str(name),
-                span=definition.span,
-            )
+            yield CHECK.finding(f"{name} has the schema of {definition.schema.name}", name, span=definition.span)
 
 
-CHECK = Check("schema-name", "schema and operator name agree", __doc__, find, of_records=True)
+CHECK = Check(
+    id="schema-name",
+    code="DC001",
+    title="schema and operator name agree",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+    stage=Stage.RECORDS,
+)

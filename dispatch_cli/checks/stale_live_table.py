@@ -30,19 +30,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.problem import Related
 
 
-def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
+def find(view: View) -> Iterator[Finding]:
     """A finding for every stale slot of every operator."""
-    for name in names:
-        for stale in state.dispatcher.stale_entries(name):
+    for name in view.touched:
+        for stale in view.dispatcher.stale_entries(name):
             yield _finding(name, stale)
 
 
@@ -62,20 +61,20 @@ def _finding(name: OperatorName, stale: StaleEntry) -> Finding:
     ):
         if entry.kernel is not None and entry.kernel.span is not None:
             related.append(Related(label, entry.kernel.span))
-    return Finding(
-        check=CHECK.id,
-        severity=Severity.ERROR,
-        message=message,
-        operator=str(name),
-        key=key,
+    return CHECK.finding(
+        message,
+        name,
+        key,
         details=(
             ("live", _text(stale.live)),
             ("canonical", _text(stale.canonical)),
             ("made stale by", f"{cause.cause.kernel.debug} at {cause.key}"),
         ),
         span=cause.cause.kernel.span,
+        mark=cause.key,
         related=tuple(related),
         group=f"{name}: {culprit} every slot that it changes; calls there run what was live before",
+        tip="register in an order that leaves nothing behind or, better, so that the order does not matter",
     )
 
 
@@ -87,4 +86,11 @@ def _text(entry: TableEntry) -> str:
     return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 
-CHECK = Check("stale-live-table", "the live table equals the canonical one", __doc__, find)
+CHECK = Check(
+    id="stale-live-table",
+    code="DC004",
+    title="the live table equals the canonical one",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+)

@@ -9,26 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.engine.state import State
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.checks.check import Check, Finding, Severity, Stage
+from dispatch_cli.checks.view import View
 from dispatch_cli.model.universe import UNDEFINED
 
 
-def find(state: State, names: tuple[OperatorName, ...]) -> Iterator[Finding]:
+def find(view: View) -> Iterator[Finding]:
     """A finding for every operator with a kernel list at Undefined."""
-    for name in names:
-        registrations = state.dispatcher.operator(name).kernels.get(UNDEFINED)
+    for name in view.touched:
+        registrations = view.kernels(name).get(UNDEFINED)
         if registrations is not None:
             count = "1 kernel" if len(registrations) == 1 else f"{len(registrations)} kernels"
-            yield Finding(
-                check=CHECK.id,
-                severity=Severity.ERROR,
-                message=f"{name} has {count} at Undefined, where none can be",
-                operator=str(name),
-                key=UNDEFINED,
-                span=registrations[0].kernel.span if registrations else None,
-            )
+            message = f"{name} has {count} at Undefined, where none can be"
+            span = registrations[0].kernel.span if registrations else None
+            yield CHECK.finding(message, name, UNDEFINED, span=span)
 
 
-CHECK = Check("undefined-registration", "nothing is registered at Undefined", __doc__, find, of_records=True)
+CHECK = Check(
+    id="undefined-registration",
+    code="DC002",
+    title="nothing is registered at Undefined",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+    stage=Stage.RECORDS,
+)

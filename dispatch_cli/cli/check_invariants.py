@@ -49,8 +49,8 @@ def command(
     warn_of_overrides(state, color)
     from dispatch_cli.report.findings import findings_report
 
-    report = findings_report(state, names)
-    code = 1 if report.findings else 0
+    report = findings_report(state, names, frozenset(names) if ops else None)
+    code = 1 if report.failing else 0
     write(_render(state, report, format_, style_for(sys.stdout, color, output)), output)
     raise click.exceptions.Exit(code)
 

@@ -16,6 +16,7 @@ from dispatch_cli.model.declarations import (
     PythonKernel,
     Step,
 )
+from dispatch_cli.model.settings import CheckSettings, Suppression
 
 
 @dataclass(slots=True)
@@ -29,6 +30,8 @@ class Context:
     python_kernels: list[PythonKernel] = field(default_factory=list)
     higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
+    suppressions: list[Suppression] = field(default_factory=list)
+    settings: list[CheckSettings] = field(default_factory=list)
 
     def block(
         self, kind: LibraryKind, namespace: str, dispatch_key: str | None, at: Node, *, implicit: bool = False

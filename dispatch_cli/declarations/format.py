@@ -12,6 +12,7 @@ from typing import Any
 
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import RULE_NAMES
+from dispatch_cli.model.settings import Severity
 
 VERSION = "1"
 """The version of the format, as the field `dispatch` has it."""
@@ -254,6 +255,40 @@ GUARD = Record(
     ),
     ("rule", "not", "kernel", "not_kernel"),
 )
+_CHECKS = _either(TEXT, _list_of(TEXT, "texts"))
+SUPPRESSION = Record(
+    "suppression",
+    "a suppression",
+    "Findings that are meant to be so. Beside the line in question a comment does the same: "
+    "`# dispatch-cli: ignore[stale-live-table] REASON`, at the end of the line or above it; on the line of an "
+    "operator's `func` it speaks of the whole operator.",
+    (
+        Field("checks", _CHECKS, "The checks, by id, code or prefix.", required=True),
+        Field("op", TEXT, "The operators, as a glob over their names.", default="all, and none"),
+        Field("key", TEXT, "The dispatch keys, as a glob.", default="all, and none"),
+        Field("reason", TEXT, "Why the findings are meant to be so.", required=True),
+    ),
+)
+CHECK = Record(
+    "check",
+    "a section of settings",
+    "Settings of check-invariants. Those of `pyproject.toml` come before them, and the command line comes first.",
+    (
+        Field("select", _CHECKS, "The checks to run, by id, code or prefix; `all`, `default`.", default="`default`"),
+        Field("ignore", _CHECKS, "Checks to leave out of those."),
+        Field(
+            "severity",
+            _map_of(_NAME, _choice(*(severity.value for severity in Severity)), "checks to severities"),
+            "How bad the findings of a check are; it is named by id, code or prefix.",
+        ),
+        Field(
+            "fail_on",
+            _choice(*(severity.value for severity in Severity)),
+            "The mildest severity that makes a run fail.",
+            default="warning",
+        ),
+    ),
+)
 FILE = Record(
     "file",
     "a declaration file",
@@ -312,7 +347,24 @@ FILE = Record(
             "Higher-order operators.",
         ),
         Field("guards", _list_of(_record("guard", "guards"), "guards"), "What must hold; see check-invariants."),
+        Field(
+            "suppress",
+            _list_of(_record("suppression", "suppressions"), "suppressions"),
+            "Findings of check-invariants that are meant to be so.",
+        ),
+        Field("check", _record("check", "a mapping"), "Settings of check-invariants."),
     ),
 )
-RECORDS = (FILE, OPERATOR, KERNEL, LIBRARY, DEFINITION, LIBRARY_KERNEL, HIGHER_ORDER_OPERATOR, GUARD)
+RECORDS = (
+    FILE,
+    OPERATOR,
+    KERNEL,
+    LIBRARY,
+    DEFINITION,
+    LIBRARY_KERNEL,
+    HIGHER_ORDER_OPERATOR,
+    GUARD,
+    SUPPRESSION,
+    CHECK,
+)
 """Every mapping of the format, in the order of the reference."""

@@ -18,12 +18,15 @@ from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.others import read_guards, read_higher_order_operators
 from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.settings import read_settings
+from dispatch_cli.declarations.suppressions import read_comments, read_suppressions
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.declarations import Declarations, Define, Implement, Settle, Step
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem, Related
+from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
@@ -133,6 +136,8 @@ class _Loader:
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
             higher_order_operators=tuple(op for context in contexts for op in context.higher_order_operators),
             guards=tuple(guard for context in contexts for guard in context.guards),
+            suppressions=_suppressions(self._history, contexts, named),
+            settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
         )
 
@@ -259,6 +264,8 @@ _SECTIONS: Mapping[str, Callable[[Context, Node], None]] = {
     "fallbacks": read_fallbacks,
     "higher_order_operators": read_higher_order_operators,
     "guards": read_guards,
+    "suppress": read_suppressions,
+    "check": read_settings,
 }
 
 
@@ -267,8 +274,19 @@ def _read_sections(file: _File, context: Context) -> None:
         reader = _SECTIONS.get(name)
         if reader is not None:
             reader(context, node)
+    context.suppressions += read_comments(file.report)
     if _is_snapshot(file):
         context.steps.append(Settle(_operators(context.steps)))
+
+
+def _suppressions(
+    history: Iterable[_File], contexts: Iterable[Context], named: frozenset[str]
+) -> tuple[Suppression, ...]:
+    return tuple(
+        one._replace(inherited=file.identity not in named)
+        for file, context in zip(history, contexts, strict=True)
+        for one in context.suppressions
+    )
 
 
 def _is_snapshot(file: _File) -> bool:

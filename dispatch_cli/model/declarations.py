@@ -15,6 +15,7 @@ from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
     from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
+    from dispatch_cli.model.settings import CheckSettings, Suppression
 
 
 class LibraryKind(Enum):
@@ -142,6 +143,8 @@ class Declarations(NamedTuple):
     bases: names of the embedded states that the history continues, in order.
     steps: the history. inherited_steps: how many of them come from files that others extend, and not from those that
         the user named.
+    suppressions: findings that are meant to be so. settings: what each file with a section ``check`` says, in the order
+    of the history.
     files: every file read, in order of reading.
     """
 
@@ -153,4 +156,6 @@ class Declarations(NamedTuple):
     python_kernels: tuple[PythonKernel, ...] = ()
     higher_order_operators: tuple[HigherOrderOperator, ...] = ()
     guards: tuple[Guard, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    settings: tuple[CheckSettings, ...] = ()
     files: tuple[str, ...] = ()

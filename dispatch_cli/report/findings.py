@@ -2,37 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.checks.check import Check, Finding, Need
+from dispatch_cli.checks.run import Progress, Suppressed, run_checks
+from dispatch_cli.checks.selection import chosen, severities
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import CheckSettings, Severity
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+FAIL_ON = Severity.WARNING
+"""The mildest severity that makes a run fail, when nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class FindingsReport:
-    """findings: by place, then operator and key. checks: every check that ran, found something or not."""
+    """What a run of the checks found.
+
+    findings: by place, then check, operator and key. checks: those that ran, found something or not, and those of them
+    that are idle for lack of what they need. known: every check there is.
+    suppressed: what the declarations say is meant to be so. operators: how many were looked at.
+    fail_on: the mildest severity that makes the run fail.
+    """
 
     universe: str
     findings: tuple[Finding, ...]
     checks: tuple[Check, ...]
     operators: int
+    known: tuple[Check, ...] = CHECKS
+    suppressed: tuple[Suppressed, ...] = ()
+    idle: tuple[tuple[Check, Need], ...] = ()
+    fail_on: Severity = FAIL_ON
+
+    @property
+    def failing(self) -> bool:
+        """Whether a finding is bad enough to fail the run."""
+        return any(self.fails(finding) for finding in self.findings)
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether one finding is bad enough to fail the run."""
+        return finding.severity.rank <= self.fail_on.rank
 
 
-def findings_report(state: State, names: Iterable[OperatorName]) -> FindingsReport:
-    """Run every check over *names*."""
-    chosen = tuple(names)
-    findings = [finding for check in CHECKS if check.of_records for finding in check.find(state, chosen)]
-    broken = {finding.operator for finding in findings}
-    sound = tuple(name for name in chosen if str(name) not in broken) if broken else chosen
-    findings += [finding for check in CHECKS if not check.of_records for finding in check.find(state, sound)]
-    order = state.dispatcher.universe.slot
-    findings.sort(key=lambda finding: _place(finding, order.get(finding.key or "", -1)))
-    return FindingsReport(state.dispatcher.universe.name, tuple(findings), CHECKS, len(chosen))
+def findings_report(
+    state: State,
+    names: Iterable[OperatorName],
+    guarded: frozenset[OperatorName] | None = None,
+    settings: Sequence[CheckSettings] = (),
+    progress: Progress | None = None,
+) -> FindingsReport:
+    """Run the checks over *names*.
+
+    guarded: the operators that guards may report on; None for all. settings: what the project and the command line say,
+    the weakest first; what the declarations say comes before.
+    Errors: UnknownCheck for a name of a check that is none.
+    """
+    places = (*state.declarations.settings, *settings)
+    checks = chosen(CHECKS, places)
+    chosen_names = tuple(names)
+    view = View(state, chosen_names, guarded)
+    outcome = run_checks(view, checks, CHECKS, severities(CHECKS, places), progress)
+    order = _Order(state)
+    return FindingsReport(
+        universe=state.dispatcher.universe.name,
+        findings=tuple(sorted(outcome.findings, key=order.place)),
+        checks=checks,
+        operators=len(chosen_names),
+        suppressed=tuple(sorted(outcome.suppressed, key=lambda one: order.place(one.finding))),
+        idle=outcome.idle,
+        fail_on=next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON),
+    )
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
@@ -44,7 +87,16 @@ def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def _place(finding: Finding, slot: int) -> tuple[str, int, int, str, int, str]:
-    span = finding.span
-    where = (span.file, span.line, span.column) if span is not None else ("", 0, 0)
-    return (*where, finding.operator or "", slot, finding.message)
+class _Order:
+    """The order of a report: by place, those without one first; then by check, operator, key, and text."""
+
+    def __init__(self, state: State) -> None:
+        self._slot = state.dispatcher.universe.slot
+        self._check = {check.id: position for position, check in enumerate(CHECKS)}
+
+    def place(self, finding: Finding) -> tuple[str, int, int, int, str, int, str, str]:
+        span = finding.span
+        where = (span.file, span.line, span.column) if span is not None else ("", 0, 0)
+        slot = self._slot.get(finding.key or "", -1)
+        what = (self._check[finding.check], finding.operator or "", slot, finding.message, finding.subject)
+        return (*where, *what)

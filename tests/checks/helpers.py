@@ -11,6 +11,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import CheckSettings, Selector
 from dispatch_cli.report.findings import findings_report
 
 StateOf = Callable[[str], State]
@@ -18,8 +19,9 @@ StateOf = Callable[[str], State]
 
 def findings(state: State, *ops: str) -> tuple[Finding, ...]:
     """What all checks find about the operators named, all of them when none is."""
-    chosen = ops or state.dispatcher.names()
-    return findings_report(state, map(OperatorName.parse, sorted(chosen))).findings
+    named = [OperatorName.parse(name) for name in sorted(ops or state.dispatcher.names())]
+    every = (CheckSettings(select=(Selector("all"),)),)
+    return findings_report(state, named, frozenset(named) if ops else None, every).findings
 
 
 def loader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> StateOf:

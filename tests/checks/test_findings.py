@@ -100,6 +100,7 @@ def test_dangling_implementation(state_of: StateOf) -> None:
             operator="demo::multipli",
             details=(("keys", "CPU, CompositeExplicitAutograd"),),
             span=place(4, 68),
+            tip="define the operator, correct its name, or load the declarations that define it before",
         ),
         Finding(
             check="dangling-implementation",
@@ -108,6 +109,7 @@ def test_dangling_implementation(state_of: StateOf) -> None:
             operator="other::zzz",
             details=(("keys", "CUDA"),),
             span=place(5, 43),
+            tip="define the operator, correct its name, or load the declarations that define it before",
         ),
     )
 
@@ -139,6 +141,8 @@ def test_stale_live_table(state_of: StateOf) -> None:
                 "demo::op: registering the kernel op_quantized at QuantizedCPU did not recompute every slot that it "
                 "changes; calls there run what was live before"
             ),
+            tip="register in an order that leaves nothing behind or, better, so that the order does not matter",
+            mark="QuantizedCPU",
         ),
     )
 
@@ -219,12 +223,9 @@ def test_findings_come_by_place(state_of: StateOf) -> None:
     ]
 
 
-def test_every_check_ran() -> None:
-    assert {check.id for check in CHECKS} == {
-        "schema-name",
-        "undefined-registration",
-        "empty-kernel-list",
-        "dangling-implementation",
-        "stale-live-table",
-        "guard",
-    }
+def test_codes_are_unique_and_in_order() -> None:
+    codes = [check.code for check in CHECKS]
+    assert codes == sorted(set(codes))
+    assert all(
+        len(code) == 5 and code[2:].isdecimal() and check.group for code, check in zip(codes, CHECKS, strict=True)
+    )

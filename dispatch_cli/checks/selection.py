@@ -1,0 +1,78 @@
+"""Which checks run: by id, by code, by the beginning of either; and who has the last word.
+
+Three places can say it: the declaration files, the project file and the command line, in this order. Each that selects
+checks starts anew from what it selects; each can then take checks away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dispatch_cli.checks.check import Check
+from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+
+ALL = "all"
+DEFAULT = "default"
+
+
+class UnknownCheck(Exception):
+    """A selector that chooses no check. similar: what was meant, perhaps."""
+
+    def __init__(self, selector: Selector, similar: str | None) -> None:
+        super().__init__(f"there is no check {selector.text!r}")
+        self.selector = selector
+        self.similar = similar
+
+
+def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
+    """The ids of the checks that a selector chooses. Errors: UnknownCheck when it chooses none.
+
+    An id or a code as a whole chooses that check alone, even where it is the beginning of another.
+    """
+    text = selector.text.strip()
+    lower = text.lower().replace("_", "-")
+    if lower == ALL:
+        return frozenset(check.id for check in checks)
+    if lower == DEFAULT:
+        return frozenset(check.id for check in checks if check.default)
+    whole = frozenset(check.id for check in checks if lower in (check.id, check.code.lower()))
+    found = whole or frozenset(
+        check.id for check in checks if lower and (check.id.startswith(lower) or check.code.lower().startswith(lower))
+    )
+    if not found:
+        raise UnknownCheck(selector, _similar(checks, lower))
+    return found
+
+
+def chosen(checks: Sequence[Check], places: Iterable[CheckSettings]) -> tuple[Check, ...]:
+    """The checks to run, in their order. places: those that say something, the weakest first.
+
+    Errors: UnknownCheck.
+    """
+    ids = choose(checks, Selector(DEFAULT))
+    for place in places:
+        if place.select is not None:
+            ids = _union(checks, place.select)
+        ids -= _union(checks, place.ignore)
+    return tuple(check for check in checks if check.id in ids)
+
+
+def severities(checks: Sequence[Check], places: Iterable[CheckSettings]) -> dict[str, Severity]:
+    """The severity of each check whose own is overruled. places: the weakest first. Errors: UnknownCheck."""
+    found: dict[str, Severity] = {}
+    for place in places:
+        for selector, severity in place.severities:
+            found |= dict.fromkeys(choose(checks, selector), severity)
+    return found
+
+
+def _union(checks: Sequence[Check], selectors: Iterable[Selector]) -> frozenset[str]:
+    return frozenset[str]().union(*(choose(checks, selector) for selector in selectors))
+
+
+def _similar(checks: Sequence[Check], text: str) -> str | None:
+    from difflib import get_close_matches
+
+    known = [ALL, DEFAULT, *(check.id for check in checks), *(check.code.lower() for check in checks)]
+    found = get_close_matches(text, known, n=1, cutoff=0.6)
+    return (found[0].upper() if found[0].startswith("dc") else found[0]) if found else None

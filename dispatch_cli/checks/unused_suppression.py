@@ -1,0 +1,59 @@
+"""A suppression still suppresses something.
+
+A suppression whose findings are gone hides the next one, which nobody has looked at. One is reported only when every
+check that it names has run over the whole state.
+
+Bad, because nothing is stale here:
+
+```yaml
+dispatch: 1
+operators:
+  # dispatch-cli: ignore[stale-live-table] our build links these files in a fixed order
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {QuantizedCPU: op_quantized, CompositeImplicitAutograd: op_math}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  # dispatch-cli: ignore[stale-live-table] our build links these files in a fixed order
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, QuantizedCPU: op_quantized}
+```
+
+Fix: remove the suppression, or the one check of its list that finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity, Stage
+from dispatch_cli.checks.view import View
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every suppression of the user's own files that suppressed nothing."""
+    if not view.is_whole:
+        return
+    for suppression in view.unused:
+        names = ", ".join(selector.text for selector in suppression.checks)
+        yield CHECK.finding(
+            f"nothing that {names} finds is suppressed here",
+            span=suppression.span,
+            mark=names,
+            subject=suppression.reason,
+        )
+
+
+CHECK = Check(
+    id="unused-suppression",
+    code="DC902",
+    title="every suppression suppresses something",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+    stage=Stage.RUN,
+)

@@ -1,0 +1,256 @@
+"""A state as the checks look at it: what they share is computed once, and nothing that nobody asks for.
+
+Operators with kernels at the same keys, of which the same fall through, make up a *pattern*. They share every decision,
+so a check decides once per pattern (PyTorch 2.15 has some four hundred for 3,624 operators) and asks about single
+operators only where it found something. Nothing here takes an operator in from a base but `View.kernels`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table import Plan, Table, plan
+from dispatch_cli.model.declarations import Define, Fallback, Implement, Settle
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.settings import Suppression
+from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.function_schema import FunctionSchema
+
+
+_TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
+
+
+class Pattern(NamedTuple):
+    """Operators that the dispatcher cannot tell apart.
+
+    keys: where they have a kernel, in the order of the enum. fallthrough: those whose active kernel falls through.
+    registered: the same keys as bits (`Layout.registered_bit`). plan: the decision of every slot.
+    operators: those of the view with this pattern, by name; none when only `View.pattern` led here.
+    """
+
+    keys: tuple[str, ...]
+    fallthrough: frozenset[str]
+    registered: int
+    plan: Plan
+    operators: tuple[OperatorName, ...]
+    slot: Mapping[str, int]
+
+    def has(self, key: str) -> bool:
+        """Whether a kernel is registered at exactly *key*."""
+        return key in self.keys
+
+    def decision(self, key: str) -> Decision:
+        """What fills the slot of a runtime key or Undefined, and why."""
+        return self.plan.decisions[self.slot[key]]
+
+    def rule(self, key: str) -> Rule:
+        """The rule that fills the slot of a runtime key or Undefined."""
+        return self.plan.decisions[self.slot[key]].rule
+
+    def falls_through(self, key: str, fallbacks: Mapping[str, Registration]) -> bool:
+        """Whether dispatch skips the slot. fallbacks: the backend fallbacks in effect."""
+        decision = self.decision(key)
+        if decision.source is not None:
+            return decision.source in self.fallthrough
+        return decision.rule is Rule.FALLBACK and fallbacks[key].kernel.fallthrough
+
+
+class View:
+    """What the checks look at.
+
+    state: everything that is there. operators: those to report on, by name.
+    guarded: the operators that guards may report on; None for all, which makes the view a whole one.
+    broken: names of operators whose records are not sound, so that nothing can be computed from them; no check of what
+    is computed sees them.
+    unused: suppressions that suppressed nothing; known only when all other checks have run.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        operators: Iterable[OperatorName],
+        guarded: frozenset[OperatorName] | None = None,
+        broken: frozenset[str] = frozenset(),
+    ) -> None:
+        self.state = state
+        self.dispatcher: Dispatcher = state.dispatcher
+        self.universe = state.dispatcher.universe
+        self.layout = state.dispatcher.layout
+        self.operators = tuple(name for name in operators if not broken or str(name) not in broken)
+        self.guarded = guarded
+        self.broken = broken
+        self.unused: tuple[Suppression, ...] = ()
+        self._found: dict[OperatorName, Pattern] = {}
+        self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run is about everything that its files say, and not about some operators only."""
+        return self.guarded is None
+
+    def without(self, names: frozenset[str]) -> View:
+        """The same view, without the broken operators named."""
+        return View(self.state, self.operators, self.guarded, names) if names else self
+
+    # the operators
+
+    @cached_property
+    def own(self) -> frozenset[OperatorName]:
+        """The operators that the files named by the user register something for."""
+        return frozenset(self.state.own_operators())
+
+    @cached_property
+    def touched(self) -> tuple[OperatorName, ...]:
+        """The view's operators of which something was registered in the run; the others are as a base has them."""
+        return tuple(name for name in self.operators if not self.dispatcher.is_untouched(name))
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The view's operators by pattern, in the order of their first operators."""
+        members: dict[tuple[int, frozenset[str]], list[OperatorName]] = {}
+        for name in self.operators:
+            members.setdefault(self.dispatcher.shape(name), []).append(name)
+        return tuple(self._pattern(shape)._replace(operators=tuple(names)) for shape, names in members.items())
+
+    def pattern(self, name: OperatorName) -> Pattern:
+        """The pattern of any operator of the state, inside the view or not. Errors: Refused for an unknown one."""
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = self._pattern(self.dispatcher.shape(name))
+        return found
+
+    @cached_property
+    def names(self) -> tuple[OperatorName, ...]:
+        """Every operator of the state, by name, but for the broken ones."""
+        return tuple(OperatorName.parse(name) for name in self.dispatcher.names() if name not in self.broken)
+
+    @cached_property
+    def overloads(self) -> Mapping[str, Sequence[OperatorName]]:
+        """Every operator of the state by its name without the overload (``aten::add``), for looking up siblings."""
+        found: dict[str, list[OperatorName]] = {}
+        for name in self.names:
+            found.setdefault(name.name, []).append(name)
+        return found
+
+    # one operator
+
+    def table(self, name: OperatorName) -> Table:
+        """Its canonical table: entries with rule, kernel and registration."""
+        return self.dispatcher.table(name)
+
+    def active(self, name: OperatorName) -> Mapping[str, Registration]:
+        """The active registration of every key that has one."""
+        return self.dispatcher.active(name)
+
+    def kernels(self, name: OperatorName) -> Mapping[str, Sequence[Registration]]:
+        """All its registrations, newest first; takes the operator in, so only for what was touched or found."""
+        return self.dispatcher.operator(name).kernels
+
+    def place(self, name: OperatorName, key: str) -> Span | None:
+        """Where its active kernel at *key* is declared; None where none is, or in no file."""
+        registration = self.dispatcher.active(name).get(key)
+        return registration.kernel.span if registration is not None else None
+
+    def schema_text(self, name: OperatorName) -> str | None:
+        """Its schema as text; None when it is dangling. Cheap."""
+        return self.dispatcher.outline(name).schema
+
+    def defined_at(self, name: OperatorName) -> Span | None:
+        """Where it is defined; None where it is not, or in no file."""
+        return self.dispatcher.outline(name).span
+
+    def schema(self, name: OperatorName) -> FunctionSchema | None:
+        """Its schema; None when it is dangling. Reading one takes some 60 µs, so look at the text first."""
+        text = self.schema_text(name)
+        if text is None:
+            return None
+        from dispatch_cli.model.function_schema import parse_schema
+
+        return parse_schema(text)
+
+    def takes_tensors(self, name: OperatorName) -> bool | None:
+        """Whether a call can bring dispatch keys along: the schema has a tensor argument, optional or in a list.
+
+        None when there is no schema.
+        """
+        text = self.schema_text(name)
+        if text is None:
+            return None
+        # the text says it, unless an alias annotation has an arrow of its own
+        arguments, _, others = text.partition("->")
+        if "->" not in others:
+            return _TENSOR.search(arguments, text.index("(")) is not None
+        schema = self.schema(name)
+        return schema is not None and any(_TENSOR.search(argument.real_type.text) for argument in schema.arguments)
+
+    # what the files say
+
+    def is_own(self, registration: Registration) -> bool:
+        """Whether the registration is by a file that the user named, not by one that it extends, or by a base."""
+        return registration.kernel.span is not None and registration.kernel.span in self._own_places
+
+    def own_keys(self, name: OperatorName) -> tuple[str, ...]:
+        """The keys at which the operator's active kernel is the user's own, in the order of the enum."""
+        ids = self.universe.ids
+        found = [key for key, registration in self.active(name).items() if self.is_own(registration)]
+        return tuple(sorted(found, key=ids.__getitem__))
+
+    @cached_property
+    def own_fallbacks(self) -> Mapping[str, Registration]:
+        """The backend fallbacks that the user's own files register, by runtime key."""
+        return {key: one for key, one in self.dispatcher.fallbacks.items() if self.is_own(one)}
+
+    @cached_property
+    def has_pytorch(self) -> bool:
+        """Whether the operators of a PyTorch state are there: an embedded one, or a snapshot."""
+        steps = self.state.declarations.steps
+        return self.state.source is not None or any(isinstance(step, Settle) for step in steps)
+
+    @cached_property
+    def has_files(self) -> bool:
+        """Whether the user's own files register something."""
+        return bool(self._own_steps)
+
+    @cached_property
+    def has_order(self) -> bool:
+        """Whether the user's own files register kernels in an order that was written down."""
+        return any(isinstance(step, Implement) for step in self._own_steps) and not any(
+            isinstance(step, Settle) for step in self._own_steps
+        )
+
+    # inside
+
+    @cached_property
+    def _own_steps(self) -> tuple[object, ...]:
+        declarations = self.state.declarations
+        return declarations.steps[declarations.inherited_steps :]
+
+    @cached_property
+    def _own_places(self) -> frozenset[Span]:
+        def places() -> Iterator[Span]:
+            for step in self._own_steps:
+                if isinstance(step, Implement | Fallback) and step.kernel.span is not None:
+                    yield step.kernel.span
+                elif isinstance(step, Define) and step.span is not None:
+                    yield step.span
+
+        return frozenset(places())
+
+    def _pattern(self, shape: tuple[int, frozenset[str]]) -> Pattern:
+        found = self._shapes.get(shape)
+        if found is None:
+            registered, fallthrough = shape
+            decisions = plan(self.layout, registered, self.dispatcher.fallback_bits)
+            keys = self.dispatcher.keys_in(registered)
+            found = Pattern(keys, fallthrough, registered, decisions, (), self.universe.slot)
+            self._shapes[shape] = found
+        return found

@@ -1,0 +1,107 @@
+"""What somebody says is meant to be so: comments beside a line, and the section ``suppress``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.fields import expect, read_record, text_of
+from dispatch_cli.declarations.format import SUPPRESSION
+from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.tree import Node, Scalar, Sequence
+from dispatch_cli.model.settings import Selector, Suppression
+from dispatch_cli.model.span import Span
+
+_MARK = "dispatch-cli:"
+_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*dispatch-cli:\s*(.*)$")
+_IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
+_EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] and, after it, the reason"
+
+
+def read_comments(report: Report) -> Iterator[Suppression]:
+    """The comments ``# dispatch-cli: ignore[CHECK, …] REASON`` of a file; those that say less are noted.
+
+    A comment speaks of its line; one that stands alone, of the next line that holds something.
+    """
+    if _MARK not in report.source.text:
+        return
+    lines = report.source.lines
+    for number, line in enumerate(lines, start=1):
+        if _MARK not in line or (found := _COMMENT.search(line)) is None:
+            continue
+        at = Place(number, found.start() + 1)
+        said = _IGNORE.match(found[1])
+        if said is None:
+            report.add(
+                "bad-comment", "the comment is meant for dispatch-cli, which does not understand it", at, _EXAMPLE
+            )
+            continue
+        checks = tuple(_selectors(said[1], report, number, found.start(1) + said.start(1)))
+        if not checks:
+            report.add("bad-comment", "the comment names no check to ignore", at, _EXAMPLE)
+        elif not said[2].strip():
+            report.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
+        else:
+            line_meant = number if line[: found.start()].strip() else _next_line(lines, number)
+            yield Suppression(checks, said[2].strip(), report.span(at), line_meant)
+
+
+def _selectors(text: str, report: Report, line: int, start: int) -> Iterator[Selector]:
+    offset = start
+    for part in text.split(","):
+        if name := part.strip():
+            yield Selector(name, report.span(Place(line, offset + len(part) - len(part.lstrip()) + 1)))
+        offset += len(part) + 1
+
+
+def _next_line(lines: list[str], number: int) -> int:
+    """The number of the next line that is neither empty nor a comment."""
+    for following in range(number, len(lines)):
+        text = lines[following].strip()
+        if text and not text.startswith("#"):
+            return following + 1
+    return number
+
+
+def read_suppressions(context: Context, section: Node) -> None:
+    """Read the section ``suppress``."""
+    if type(section) is Sequence:
+        for node in section.items:
+            _read_suppression(context, node)
+
+
+def _read_suppression(context: Context, node: Node) -> None:
+    report = context.report
+    values = read_record(report, node, SUPPRESSION)
+    if values is None:
+        return
+    checks = read_selectors(report, values.get("checks"))
+    op, key, reason = (text_of(report, values.get(name)) for name in ("op", "key", "reason"))
+    if checks and reason is not None:
+        context.suppressions.append(Suppression(checks, reason, report.span(node), None, op, key))
+
+
+def read_selectors(report: Report, node: Node | None) -> tuple[Selector, ...]:
+    """Names of checks, one or a list of them; each can hold several, separated by commas."""
+    found: list[Selector] = []
+    for item in node.items if type(node) is Sequence else (node,):
+        if type(item) is not Scalar:
+            if item is not None:
+                expect(report, item, "the id of a check")
+        elif (text := text_of(report, item)) is not None:
+            span = report.span(item)
+            found += [Selector(name, _moved(span, report, item, part)) for name, part in _parts(text)]
+    return tuple(found)
+
+
+def _parts(text: str) -> Iterator[tuple[str, int]]:
+    offset = 0
+    for part in text.split(","):
+        if name := part.strip():
+            yield name, offset + len(part) - len(part.lstrip())
+        offset += len(part) + 1
+
+
+def _moved(span: Span, report: Report, node: Scalar, offset: int) -> Span:
+    return report.span(report.inside(node, offset)) if offset else span

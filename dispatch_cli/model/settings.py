@@ -1,0 +1,69 @@
+"""What a run of the checks is asked to do: which checks, and what makes it fail."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.span import Span
+
+
+class Severity(Enum):
+    """How bad a finding is, worst first."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return _RANKS[self]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity)}
+
+
+class Selector(NamedTuple):
+    """One entry of a list of checks: an id, a code, the beginning of either, ``all`` or ``default``.
+
+    span: where it is written, when it is in a declaration file. origin: where else it comes from, in words.
+    """
+
+    text: str
+    span: Span | None = None
+    origin: str = ""
+
+
+class CheckSettings(NamedTuple):
+    """What one place says about the checks: a declaration file, a project file or the command line.
+
+    select: the checks to run; None leaves that to whoever speaks before. ignore: checks to leave out of those.
+    severities: checks whose findings count as better or worse than they say. fail_on: the mildest severity that makes
+    a run fail. baseline, guards: files, as they can be opened from here.
+    """
+
+    select: tuple[Selector, ...] | None = None
+    ignore: tuple[Selector, ...] = ()
+    severities: tuple[tuple[Selector, Severity], ...] = ()
+    fail_on: Severity | None = None
+    baseline: str | None = None
+    guards: tuple[str, ...] = ()
+
+
+class Suppression(NamedTuple):
+    """A place where somebody says that findings are meant to be as they are.
+
+    checks: the ids, codes or prefixes it names. reason: why; there always is one. span: where it stands.
+    line: the line of the same file that it speaks of; None when it speaks of operators and keys instead.
+    op, key: globs over operator names and keys; a key glob of None takes findings without a key as well.
+    inherited: it comes from a file that others extend.
+    """
+
+    checks: tuple[Selector, ...]
+    reason: str
+    span: Span
+    line: int | None = None
+    op: str | None = None
+    key: str | None = None
+    inherited: bool = False
