@@ -22,6 +22,7 @@ EXIT_BUG = 3
 _COMMANDS = {
     "register": "Load declarations, run them, and show what is registered.",
     "table": "Show the computed dispatch table: which kernel runs at which key, and why.",
+    "explain": "Explain one operator at one key: every rule in turn, and what would help.",
     "check-invariants": "Check invariants and guards; for CI.",
     "bases": "List the embedded PyTorch states.",
     "capture": "Write the state of an importable PyTorch as declarations.",

@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """FILE…, -k, --base and --universe: what is loaded. The command gets them as one `Source`, its first argument."""
+def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") -> Callable[..., Any]:
+    """FILE…, -k, --base and --universe: what is loaded. The command gets them as one `Source`, its first argument.
+
+    arguments: how the help names them; what stands before the files is among the source's files.
+    """
 
     @wraps(command)
     def call(
@@ -35,7 +38,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for decorator in reversed(
         (
-            click.argument("files", nargs=-1, metavar="[FILE]..."),
+            click.argument("files", nargs=-1, metavar=arguments),
             click.option(
                 "-k",
                 "keys",

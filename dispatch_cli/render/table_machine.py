@@ -32,7 +32,7 @@ def _operator_data(table: OperatorTable) -> dict[str, Any]:
         "operator": table.operator,
         "schema": table.schema,
         "declared_at": span_data(table.span),
-        "entries": [_row_data(row) for row in table.rows],
+        "entries": [row_data(row) for row in table.rows],
         "notes": [_note_data(note) for note in table.notes],
     }
 
@@ -46,7 +46,8 @@ def _note_data(note: Note) -> dict[str, Any]:
     }
 
 
-def _row_data(row: TableRow) -> dict[str, Any]:
+def row_data(row: TableRow) -> dict[str, Any]:
+    """A slot as JSON data."""
     return {
         "key": row.key,
         "rule": row.rule.value,

@@ -67,3 +67,5 @@ def note_text(note: Note) -> str:
         case NoteKind.UNCOVERED:
             reach = "does not cover" if len(note.culprits) == 1 else "do not cover"
             return f"{keys}: missing; {culprits} {has}, but {reach} {'it' if len(note.keys) == 1 else 'them'}"
+        case _:
+            raise AssertionError(f"{note.kind} is said of one slot, not of a table")

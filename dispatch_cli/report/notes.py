@@ -24,25 +24,43 @@ class NoteKind(Enum):
     SHADOWED = "shadowed"
     UNREACHABLE = "unreachable"
     UNCOVERED = "uncovered"
+    UNREGISTERED = "unregistered"
+    NO_DERIVATIVE = "no-derivative"
+    NO_AUTOGRAD = "no-autograd"
+    NO_META = "no-meta"
+    NO_TENSORS = "no-tensors"
+    SKIPPED = "skipped"
+    STALE = "stale"
+    NEAR_NAME = "near-name"
 
 
 class Note(NamedTuple):
     """One thing to say.
 
     keys: the slots it is about. culprits: the keys whose kernels are behind it.
-    detail: the backend fallback that is not asked (SHADOWED); the key where a kernel would displace it (BYPASSED).
+    detail: the backend fallback that is not asked (SHADOWED); the key where a kernel would displace it (BYPASSED); the
+    other operator (NEAR_NAME).
+    remedies: the keys at which a kernel would help; only where one slot is explained.
 
     AMBIGUOUS: a math kernel and the culprits' share the slot. DISPLACED: the culprits take it from the math kernel.
     BYPASSED: the math kernel fills it although the culprits, other keys of the same backend, have kernels.
     SHADOWED: a declared fallback is there, but the alias keys come first. UNREACHABLE: without tensor arguments a call
     ends at Undefined, where nothing is, and the culprits, keys that only tensors bring, are never reached.
     UNCOVERED: nothing is there, and the culprits, alias keys with a kernel, do not cover it.
+
+    The others are said of one slot alone, see `slot_notes`. UNREGISTERED: nothing is there, and no alias key has a
+    kernel either. NO_DERIVATIVE: PyTorch's own autograd fallback is all there is above the culprits' kernels.
+    NO_AUTOGRAD: not even that. NO_META: PyTorch's fallback at Meta, which raises. NO_TENSORS: nothing is at Undefined,
+    where a call ends that has no tensor among its arguments. SKIPPED: the culprit's kernel is at the autograd keys
+    alone; inference mode leaves them out. STALE: the live table holds something else; the culprit is the key whose
+    change left it behind. NEAR_NAME: an operator of almost the same name has what this one lacks.
     """
 
     kind: NoteKind
     keys: tuple[str, ...]
     culprits: tuple[str, ...]
     detail: str = ""
+    remedies: tuple[str, ...] = ()
 
 
 def table_notes(
@@ -110,7 +128,7 @@ def _unreachable(
     universe: Universe, table: Table, schema: str | None, shown: Set[str], stale: Container[str]
 ) -> Iterator[Note]:
     """A factory's key set is what every call has; where all of that falls through, the Undefined slot decides."""
-    if schema is None or table[UNDEFINED].rule is not Rule.MISSING or _takes_tensors(schema):
+    if schema is None or table[UNDEFINED].rule is not Rule.MISSING or takes_tensors(schema):
         return
     included = [key for key in universe.default_included if key in universe.slot]
     kernels = tuple(key for key in table.active if _of_tensors_only(universe, key))
@@ -128,7 +146,7 @@ def _of_tensors_only(universe: Universe, key: str) -> bool:
     return of_one_backend or key in universe.autogradother_backends or key in universe.covered_by("Autograd")
 
 
-def _takes_tensors(schema: str) -> bool:
+def takes_tensors(schema: str) -> bool:
     arguments, _, _ = schema.partition("(")[2].rpartition(") ->")
     return _TENSOR.search(arguments) is not None
 

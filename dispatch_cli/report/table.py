@@ -97,16 +97,16 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     dispatcher = state.dispatcher
     outline = dispatcher.outline(name)
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
-    before = _changes(state, name)
+    before = changed_slots(state, name)
     table = dispatcher.table(name)
     shown = [key for key in table if keys is None or key in keys]
-    rows = tuple(_row(dispatcher, table[key], stale.get(key), before.get(key)) for key in shown)
+    rows = tuple(table_row(dispatcher, table[key], stale.get(key), before.get(key)) for key in shown)
     new = state.base is not None and name not in state.base
     notes = table_notes(dispatcher, table, outline.schema, shown, stale)
     return OperatorTable(str(name), outline.schema, outline.span, rows, new, notes)
 
 
-def _changes(state: State, name: OperatorName) -> dict[str, Before]:
+def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
     """The slots in which an operator of the base differs from what it was there."""
     if state.base is None or name not in state.base or state.dispatcher.is_as_captured(name):
         return {}
@@ -124,7 +124,10 @@ def _answer(entry: TableEntry) -> tuple[object, ...]:
     return (entry.rule, *(() if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)))
 
 
-def _row(dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None, before: Before | None) -> TableRow:
+def table_row(
+    dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None
+) -> TableRow:
+    """An entry as a row. stale: where its live entry is another. before: where the base had another answer."""
     kernel, decision = entry.kernel, entry.decision
     live = None
     if stale is not None:
@@ -151,5 +154,5 @@ def _summary(state: State, name: OperatorName) -> OperatorSummary:
         span=dispatcher.outline(name).span,
         counts=dispatcher.table(name).plan.counts,
         stale=len(dispatcher.stale_entries(name)),
-        changed=len(_changes(state, name)),
+        changed=len(changed_slots(state, name)),
     )

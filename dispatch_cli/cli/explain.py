@@ -1,0 +1,182 @@
+"""``dispatch-cli explain``"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.cli.options import Source, load_state, output_options, source_options, style_for, write
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher import Dispatcher
+    from dispatch_cli.engine.state import State
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.render.style import Style
+    from dispatch_cli.report.error_text import ErrorText
+    from dispatch_cli.report.explain import ExplainReport
+
+
+@click.command("explain")
+@partial(source_options, arguments="[OP KEY] [FILE]...")
+@click.option(
+    "--from-error",
+    "error_file",
+    metavar="FILE",
+    help="Instead of OP and KEY: a text with an error that PyTorch printed ('-' for standard input).",
+)
+@output_options(("text", "json", "markdown"))
+def command(source: Source, error_file: str | None, format_: str, output: str | None, color: str) -> None:
+    """Explain one operator at one key: every rule in turn, fired or why not, and what would help.
+
+    KEY is a runtime key, an alias key or a functionality. FILEs are applied in order, as one history. Without files,
+    --base and -k it is the newest embedded PyTorch state that is explained.
+    """
+    if error_file is None:
+        operator, key, *files = _operator_and_key(source.files)
+        state, assumed = _state(source._replace(files=tuple(files)), color)
+        report = _report(state, source, assumed, _operator(state.dispatcher, operator), _key(state.dispatcher, key))
+    else:
+        if error_file in source.files:
+            raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
+        errors = _errors(error_file)
+        state, assumed = _state(source, color)
+        report = _from_error(state, source, assumed, error_file, errors)
+    write(_render(report, format_, style_for(sys.stdout, color, output)), output)
+
+
+def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    if len(arguments) < 2:
+        raise click.UsageError(
+            "Give an operator and a key, such as `explain aten::add.Tensor CPU`, or --from-error FILE."
+        )
+    return arguments
+
+
+def _state(source: Source, color: str) -> tuple[State, bool]:
+    """The state, and whether it is one that nobody named."""
+    if source.files or source.keys or source.bases:
+        return load_state(source, color), False
+    from dispatch_cli import bases
+
+    names = bases.names()
+    base = source.universe if source.universe in names else names[0]
+    return load_state(source._replace(bases=(base,), universe=None), color), base != source.universe
+
+
+def _operator(dispatcher: Dispatcher, text: str) -> OperatorName:
+    """The operator of that name, as C++ or Python writes it; exits with 2 when there is none."""
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.report.error_text import operator_of
+
+    for name in (OperatorName.parse(text), operator_of(text)):
+        if name in dispatcher:
+            return name
+    raise click.BadParameter(f"there is no operator {text!r}.{_similar(dispatcher, text)}", param_hint="'OP'")
+
+
+def _similar(dispatcher: Dispatcher, text: str) -> str:
+    """A hint: the overloads of that name, or names that look like it."""
+    from dispatch_cli.report.selection import select_names, similar_names
+
+    found = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
+    if len(found) > 4:
+        return f" Name an overload: {', '.join(found[:4])} or one of {len(found) - 4} more."
+    close = found or similar_names(dispatcher.names(), text[:200])
+    return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
+def _key(dispatcher: Dispatcher, text: str) -> str:
+    """A key of the universe; exits with 2 when there is none of that name."""
+    universe = dispatcher.universe
+    key = text.removeprefix("DispatchKey.").removeprefix("DispatchKey::")
+    if key in universe.slot or key in universe.aliases or key in universe.per_backend:
+        return key
+    from difflib import get_close_matches
+
+    known = [*universe.slots, *universe.aliases, *universe.per_backend]
+    by_lower = {one.lower(): one for one in known}
+    close = [by_lower[one] for one in get_close_matches(key.lower()[:200], by_lower, n=3, cutoff=0.6)]
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise click.BadParameter(f"{universe.name} has no dispatch key {text!r}.{hint}", param_hint="'KEY'")
+
+
+def _errors(file: str) -> list[ErrorText]:
+    """What a text says; exits with 2 when it can not be read, and when there is no error in it."""
+    from dispatch_cli.declarations.source import SourceError, read_bytes
+    from dispatch_cli.report.error_text import LOOKED_FOR, MAX_CHARACTERS, find_errors, names_only_the_key
+
+    try:
+        text = read_bytes(file, MAX_CHARACTERS).decode("utf-8", "replace")
+    except SourceError as error:
+        raise click.BadParameter(error.message, param_hint="'--from-error'") from None
+    errors = find_errors(text)
+    if errors:
+        return errors
+    name = "standard input" if file == "-" else file
+    if names_only_the_key(text):
+        message = (
+            f"{name} says that AutogradOther is ambiguous, but not of which operator; try `explain OP AutogradOther`."
+        )
+    else:
+        looked_for = "\n".join(f"  {one}" for one in LOOKED_FOR)
+        message = f"{name} has none of the errors that name an operator and a key. Looked for:\n{looked_for}"
+    raise click.BadParameter(message, param_hint="'--from-error'")
+
+
+def _from_error(state: State, source: Source, assumed: bool, file: str, errors: list[ErrorText]) -> ExplainReport:
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.report.explain_error import error_report, key_of, register_from_dump
+
+    dispatcher, first = state.dispatcher, errors[0]
+    name = OperatorName.parse(first.operator)
+    from_text = name not in dispatcher and bool(first.dump)
+    if from_text:
+        register_from_dump(dispatcher, name, first.dump)
+    elif name not in dispatcher:
+        at = f" at {first.key}" if first.key else ""
+        raise click.BadParameter(
+            f"the text is about {first.operator}{at}, which is not in {', '.join(_over(state, source)) or 'the files'}."
+            f"{_similar(dispatcher, first.operator)} Give the files that declare it.",
+            param_hint="'--from-error'",
+        )
+    key = _key(dispatcher, first.key or key_of(dispatcher, name))
+    report = _report(state, source, assumed, name, key)
+    return report._replace(error=error_report(dispatcher, name, key, file, errors, from_text))
+
+
+def _over(state: State, source: Source) -> tuple[str, ...]:
+    declared = state.declarations.bases
+    if declared or state.source is None:
+        return declared
+    return source.bases or (state.dispatcher.universe.name,)
+
+
+def _report(state: State, source: Source, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
+    from dispatch_cli.report.explain import ExplainReport, explain
+
+    dispatcher = state.dispatcher
+    outline = dispatcher.outline(name)
+    return ExplainReport(
+        universe=dispatcher.universe.name,
+        over=_over(state, source),
+        assumed=assumed,
+        operator=str(name),
+        schema=outline.schema,
+        span=outline.span,
+        new=state.base is not None and name not in state.base,
+        what=explain(state, name, key),
+    )
+
+
+def _render(report: ExplainReport, format_: str, style: Style) -> Iterator[str]:
+    if format_ == "text":
+        from dispatch_cli.render.explain import explain_text
+
+        return explain_text(report, style)
+    from dispatch_cli.render.explain_machine import explain_json, explain_markdown
+
+    return explain_json(report) if format_ == "json" else explain_markdown(report)

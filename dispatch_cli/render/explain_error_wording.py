@@ -1,0 +1,73 @@
+"""What an error text says, and how it differs from what is explained, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.render.explain_wording import keys_list
+from dispatch_cli.render.wording import keys_label, short_kernel
+from dispatch_cli.report.error_text import DumpLine, ErrorKind
+from dispatch_cli.report.explain import ExplainReport
+from dispatch_cli.report.explain_error import Difference, DifferenceKind, ErrorReport
+
+KINDS = {
+    ErrorKind.NO_KERNEL: "no kernel of {op} at {key}",
+    ErrorKind.NO_TENSORS: "no tensor among the arguments of {op}, so {key} decides",
+    ErrorKind.NO_META: "nothing to run {op} for meta or fake tensors, at {key}",
+    ErrorKind.AMBIGUOUS: "{op} is ambiguous at {key}",
+    ErrorKind.NO_AUTOGRAD: "no autograd kernel of {op}",
+    ErrorKind.NO_PYTHON_KERNEL: "the Python dispatcher finds no kernel of {op} at {key}",
+    ErrorKind.NO_BATCHING_RULE: "no batching rule of {op}, at {key}",
+}
+
+
+def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
+    """What was found where, and whether it is so here."""
+    text = error.text
+    key = report.what.key
+    source = "standard input" if error.file == "-" else error.file
+    yield f"{source}, line {text.line}: {KINDS[text.kind].format(op=text.operator, key=key)}"
+    here = ", ".join(report.over) or "these files"
+    if error.from_text:
+        yield f"{here} does not have {text.operator}: what the text's table shows is explained."
+    if text.key is None:
+        yield f"The text names no key; {key} is explained."
+    if not error.reproduced:
+        yield (
+            f"It is not so here: {key} holds something else. The build that printed the text is another one, or it "
+            "lacks registrations, or has some, that are not declared here."
+        )
+    if error.others:
+        others = tuple(f"{operator} at {key}" if key else operator for operator, key in error.others)
+        yield f"The text has other errors too: {keys_list(others)}."
+    if error.differences is None:
+        return
+    printed = f"The table in the text ({error.lines} lines)" if error.lines else "The list of keys in the text"
+    if not error.differences:
+        yield f"{printed} says what the table here says."
+    else:
+        count = sum(len(one.keys) for one in error.differences)
+        yield f"{printed} differs from the one here at {count} {'key' if count == 1 else 'keys'}:"
+
+
+def difference_cells(difference: Difference, short: bool) -> tuple[str, str, str]:
+    """Keys, what the text says, what is here."""
+    keys = keys_label(difference.keys, short)
+    named = len(difference.keys) == 1 or difference.kind is DifferenceKind.KERNEL
+    there, here = _line(difference.there, named), _line(difference.here, named)
+    match difference.kind:
+        case DifferenceKind.ONLY_THERE:
+            return keys, there or "something", "nothing"
+        case DifferenceKind.ONLY_HERE:
+            return keys, "nothing", here or "something"
+        case DifferenceKind.NO_KEY:
+            return keys, there or "something", "no such key"
+        case DifferenceKind.RULE | DifferenceKind.KERNEL:
+            return keys, there, here
+
+
+def _line(line: DumpLine | None, named: bool) -> str:
+    if line is None:
+        return ""
+    kernel = f"{short_kernel(line.kernel)} " if named else ""
+    return f"{'fallthrough ' if line.fallthrough else ''}{kernel}[{line.rule.dump_text}]"

@@ -1,0 +1,192 @@
+"""The sentences of an explanation. Reasons are enums in the report; their wording is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.wording import before_label, short_kernel
+from dispatch_cli.report.explain import Concerned, ExplainReport, Role, RuleLine, RuleState, SlotExplanation
+from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
+from dispatch_cli.report.table import Before, TableRow
+
+ROLES = {
+    Role.FILLS: "fills the slot",
+    Role.OVERRIDDEN: "overridden",
+    Role.IN_CONFLICT: "in conflict",
+    Role.IN_THE_WAY: "in the way",
+    Role.GIVES_WAY: "gives way",
+    Role.STANDS_BY: "not reached",
+}
+QUESTION = "backend kernel?"
+
+
+def rule_label(line: RuleLine, short: bool) -> str:
+    """A rule's name; rule 4 is a question."""
+    if line.rule is None:
+        return "backend?" if short else QUESTION
+    if line.rule is Rule.AMBIGUOUS:
+        return "math" if short else Rule.MATH.dump_text
+    return line.rule.value if short else line.rule.dump_text
+
+
+def looks_at_label(keys: tuple[str, ...]) -> str:
+    """The keys at which a rule looks for a kernel."""
+    return ", ".join(keys) if len(keys) <= 2 else f"{len(keys)} keys, such as {keys[0]}"
+
+
+def keys_list(keys: tuple[str, ...], most: int = 4) -> str:
+    """Some keys of many."""
+    if len(keys) <= most:
+        return ", ".join(keys)
+    return f"{', '.join(keys[: most - 1])} and {len(keys) - most + 1} more"
+
+
+def state_label(line: RuleLine) -> str:
+    """What became of a rule."""
+    blockers = keys_list(line.blockers)
+    match line.state:
+        case RuleState.FIRED:
+            return f"ambiguous with {blockers}" if line.rule is Rule.AMBIGUOUS else "fired"
+        case RuleState.STANDS_BY:
+            return "not reached" if line.rule is Rule.MISSING else "has a kernel, not reached"
+        case RuleState.GAVE_WAY:
+            return f"gives way to {blockers}"
+        case RuleState.NOT_COVERED:
+            return "does not cover it"
+        case RuleState.NOTHING_REGISTERED:
+            if line.rule is Rule.MISSING:
+                return "not reached"
+            return "none" if line.rule is Rule.FALLBACK else "no kernel"
+        case RuleState.YES:
+            return f"yes: {blockers}"
+        case RuleState.NO:
+            return "no"
+        case RuleState.NOT_ASKED:
+            return "not asked"
+
+
+def kernel_label(row: TableRow | Concerned, short: bool = False) -> str:
+    """A kernel with what matters of it."""
+    if row.kernel is None:
+        return "nothing"
+    kernel = short_kernel(row.kernel) if short or row.core else row.kernel
+    if row.core:
+        kernel = f"PyTorch's own, {kernel}"
+    return f"fallthrough {kernel}" if row.fallthrough else kernel
+
+
+def kernel_phrase(row: TableRow, short: bool = False) -> str:
+    """A kernel inside a sentence."""
+    if row.kernel is None:
+        return "nothing"
+    if row.core:
+        phrase = f"PyTorch's own fallback, {short_kernel(row.kernel)}"
+    elif row.kernel.startswith("registered at "):
+        place = short_kernel(row.kernel)
+        named = short and place != row.kernel
+        phrase = f"the kernel of {place}" if named else f"the kernel {row.kernel}"
+    else:
+        phrase = f"the backend fallback {row.kernel}" if row.rule is Rule.FALLBACK else row.kernel
+    return f"a fallthrough, {phrase}" if row.fallthrough else phrase
+
+
+def role_label(one: Concerned) -> str:
+    """What a registration has to do with the slot."""
+    return f"{ROLES[one.role]} ({one.number})"
+
+
+def answer_text(row: TableRow, short: bool = False) -> str:
+    """What is in a slot, by which rule, from where."""
+    place = f", declared at {row.span}" if row.span is not None else ""
+    rule = f"rule {row.number}, {row.rule.dump_text}"
+    match row.rule:
+        case Rule.MISSING:
+            return f"{row.key} holds nothing ({rule})."
+        case Rule.AMBIGUOUS:
+            return f"{row.key} holds {row.kernel} ({rule}), which raises when it is called."
+        case Rule.KERNEL | Rule.FALLBACK:
+            return f"{row.key} holds {kernel_phrase(row, short)} ({rule}){place}."
+        case _:
+            return f"{row.key} holds {kernel_phrase(row, short)}, from {row.source} ({rule}){place}."
+
+
+def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = False) -> Iterator[str]:
+    """The answer first, then what has to be known about it."""
+    row = what.row
+    yield answer_text(row, short)
+    if row.fallthrough:
+        yield "It falls through: dispatch skips this key and goes on with the next one."
+    if what.live is not None and what.cause is not None:
+        cause = what.cause
+        verb, kind = "registering" if cause.came else "dropping", "backend fallback" if cause.fallback else "kernel"
+        place = f" ({cause.span})" if cause.span is not None else ""
+        live = f"{kernel_phrase(what.live, short)} [{what.live.rule.dump_text}]"
+        yield (
+            f"Stale: a call runs {'nothing' if what.live.kernel is None else live}, because {verb} the {kind} "
+            f"{cause.kernel} at {cause.key}{place} did not recompute {row.key}."
+        )
+    if row.before is not None:
+        yield f"Before these files, {row.key} held {_before_phrase(row.before, short)}."
+    elif what.in_base:
+        yield f"Before these files, {row.key} held the same."
+    elif report.new:
+        yield "The base does not have the operator."
+
+
+def _before_phrase(before: Before, short: bool) -> str:
+    if before.kernel is None:
+        return "nothing"
+    label = before_label(before, short)
+    return f"the kernel {label}" if label.startswith("registered at ") else label
+
+
+def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
+    """What stands behind the slot, and what comes before or after it in a call."""
+    row, following = what.row, what.next
+    if following is not None:
+        held = f"{kernel_phrase(following, short)} [{following.rule.dump_text}]"
+        if following.kernel is None:
+            held = "nothing"
+        elif following.rule is Rule.AMBIGUOUS:
+            held = "an ambiguity"
+        source = f" from {following.source}" if following.source not in (None, row.key) else ""
+        if row.rule is Rule.AMBIGUOUS:
+            yield f"Without the composite kernel it would hold {held}{source}."
+        elif what.next_is_overridden:
+            yield f"Without that kernel it would hold the one that it overrides, {kernel_label(following, short)}."
+        else:
+            yield f"Without that kernel it would hold {held}{source}."
+    if what.above is not None:
+        first = f"Tensors carry {what.above.key} too, which comes first, except in inference mode:"
+        yield f"{first} {answer_text(what.above, short)}"
+    if what.below is not None:
+        yield f"Without the autograd keys, as in inference mode: {answer_text(what.below, short)}"
+
+
+def alias_sentences(what: AliasExplanation) -> Iterator[str]:
+    """What is registered at an alias key, and how much of what it covers it fills."""
+    yield from registered_sentences(what.key, what.registered)
+    filled, lost = sum(map(len, what.fills)), sum(len(run.keys) for run in what.lost)
+    fills = "fills" if what.registered else "would fill"
+    yield f"It covers {filled + lost} slots, and {fills} {filled} of them."
+
+
+def block_sentences(what: BlockExplanation) -> Iterator[str]:
+    """What a functionality is, and what is registered at it."""
+    count = sum(len(run.keys) for run in what.slots)
+    yield f"{what.key} has no slot of its own: it is a functionality, with {count} slots, one per backend."
+    if what.registered:
+        yield from registered_sentences(what.key, what.registered)
+        yield f"A kernel at {what.key} itself fills none of them."
+
+
+def registered_sentences(key: str, registered: tuple[Registered, ...]) -> Iterator[str]:
+    """One for each registration at a key, the active one first."""
+    if not registered:
+        yield f"Nothing is registered at {key}."
+    for one in registered:
+        place = f", declared at {one.span}" if one.span is not None else ""
+        kernel = f"the kernel {one.kernel}" if one.kernel.startswith("registered at ") else one.kernel
+        kernel = f"a fallthrough, {kernel}" if one.fallthrough else kernel
+        yield f"{key} {'has' if one.active else 'had'} {kernel}{place}{'.' if one.active else ', overridden now.'}"

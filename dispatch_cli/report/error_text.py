@@ -1,0 +1,194 @@
+"""What PyTorch's error texts say: which operator, at which key, and the dispatch table that some of them print.
+
+The texts come out of logs, trackers and terminals: with prefixes and quote marks before each line, wrapped, escaped, in
+colour. Nothing here believes them; names are data, and lengths are bounded.
+
+Sources of the wording: ``OperatorEntry::reportError``, ``KernelFunction.cpp``, ``MetaFallbackKernel.cpp``,
+``autograd_not_implemented_fallback.cpp``, ``BatchedFallback.cpp``, ``torch/_ops.py``,
+``torch/_subclasses/fake_tensor.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+
+MAX_CHARACTERS = 8 << 20
+"""Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
+MAX_ERRORS = 20
+"""Different errors that are taken from one text."""
+META = "Meta"
+FUNC_TORCH_BATCHED = "FuncTorchBatched"
+
+
+class ErrorKind(Enum):
+    """Which of PyTorch's texts it is; the value is the name in machine formats."""
+
+    NO_KERNEL = "no-kernel"
+    NO_TENSORS = "no-tensors"
+    NO_META = "no-meta"
+    AMBIGUOUS = "ambiguous"
+    NO_AUTOGRAD = "no-autograd"
+    NO_PYTHON_KERNEL = "no-python-kernel"
+    NO_BATCHING_RULE = "no-batching-rule"
+
+
+class DumpLine(NamedTuple):
+    """A line of a printed dispatch table."""
+
+    kernel: str
+    fallthrough: bool
+    rule: Rule
+
+
+class ErrorText(NamedTuple):
+    """An error found in a text.
+
+    key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it prints, by
+    key; empty where it prints none. available: the keys that it lists as available; None where it lists none.
+    """
+
+    kind: ErrorKind
+    operator: str
+    key: str | None
+    line: int
+    dump: dict[str, DumpLine]
+    available: tuple[str, ...] | None
+
+
+_NAME = r"(?P<op>[\w:.]{1,500})"
+_KEY = r"(?P<key>\w{1,100})"
+_QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
+_PATTERNS = (
+    (
+        ErrorKind.NO_KERNEL,
+        f"Could not run {_QUOTE}{_NAME}{_QUOTE} with arguments from the {_QUOTE}{_KEY}{_QUOTE}",
+        None,
+    ),
+    (ErrorKind.NO_TENSORS, f"no fallback function is registered for schema {_NAME}", UNDEFINED),
+    (ErrorKind.NO_META, rf"{_NAME}: (?:while )?attempt(?:ed|ing) to run this operator with Meta [Tt]ensors", META),
+    (ErrorKind.NO_META, rf"{_NAME}: We could not find the (?:fake|abstract) impl for this operator", META),
+    (ErrorKind.NO_META, rf"UnsupportedOperatorException: {_NAME}", META),
+    (
+        ErrorKind.AMBIGUOUS,
+        f"{_NAME} has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther",
+        AUTOGRAD_OTHER,
+    ),
+    (ErrorKind.NO_AUTOGRAD, f"{_NAME}: an autograd kernel was not registered to the Autograd key", None),
+    (
+        ErrorKind.NO_PYTHON_KERNEL,
+        f"could not find kernel for (?:HigherOrderOperator )?{_NAME} at dispatch key (?:DispatchKey[.])?{_KEY}",
+        None,
+    ),
+    (
+        ErrorKind.NO_BATCHING_RULE,
+        f"(?:atching rule not implemented|not yet implemented the batching rule) for {_NAME}",
+        FUNC_TORCH_BATCHED,
+    ),
+)
+LOOKED_FOR = (
+    "Could not run 'OPERATOR' with arguments from the 'KEY' backend",
+    "no fallback function is registered for schema OPERATOR",
+    "OPERATOR: attempted to run this operator with Meta tensors",
+    "OPERATOR has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther",
+    "OPERATOR: an autograd kernel was not registered to the Autograd key(s)",
+    "could not find kernel for OPERATOR at dispatch key KEY",
+    "batching rule not implemented for OPERATOR",
+)
+"""The beginnings of the texts, as a person may look for them."""
+
+_GAP = r"[\s>|]{1,40}"
+_WRAPPED = tuple((kind, re.compile(text.replace(" ", _GAP)), key) for kind, text, key in _PATTERNS)
+_GAPLESS = tuple((kind, re.compile(text.replace(" ", r" {0,3}")), key) for kind, text, key in _PATTERNS)
+_HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
+_COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_ESCAPED = re.compile(r"\\(n|t|'|\")")
+_ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
+_ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
+_DUMP_LINE = re.compile(
+    r"(?P<key>\b[A-Z]\w{1,60}): (?P<fallthrough>fallthrough )?(?P<kernel>\S.{0,2000}) "
+    rf"\[(?P<rule>{'|'.join(re.escape(rule.dump_text) for rule in Rule)})\]"
+)
+_AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})\]")
+
+
+def find_errors(text: str) -> list[ErrorText]:
+    """The errors in a text, in order, each operator and key once.
+
+    A text that a terminal broke inside of words is read as well, where nothing is found otherwise.
+    """
+    text = _plain(text[:MAX_CHARACTERS])
+    found = list(_found(text, _WRAPPED))
+    if not found:
+        joined = _HARD_BREAK.sub("", text)
+        found = [error._replace(line=1) for error in _found(joined, _GAPLESS)]
+    return found
+
+
+def names_only_the_key(text: str) -> bool:
+    """Whether the text is the Python dispatcher's complaint of an ambiguity, which names no operator."""
+    return re.search(r"ambiguous\s{1,40}autogradother\s{1,40}kernel", text[:MAX_CHARACTERS]) is not None
+
+
+def operator_of(text: str) -> OperatorName:
+    """An operator's name as PyTorch's C++ or its Python writes it: ``aten::add``, ``aten.add.default``."""
+    text = text.rstrip(".:")
+    for prefix in ("torch._ops.", "torch.", "_ops.", "ops."):
+        if "::" not in text and text.startswith(prefix):
+            text = text.removeprefix(prefix)
+    if "::" not in text and "." in text:
+        namespace, _, rest = text.partition(".")
+        text = f"{namespace}::{rest}"
+    return OperatorName.parse(text.removesuffix(".default") if "::" in text else text)
+
+
+def _plain(text: str) -> str:
+    """Without colours and escapes, so that quotes and line breaks are what they stand for."""
+    text = _COLOR.sub("", text.replace("\r\n", "\n"))
+    if "\\" in text:
+        text = _ESCAPED.sub(lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text)
+    return text
+
+
+def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | None], ...]) -> Iterator[ErrorText]:
+    matches = sorted(
+        ((match, kind, key) for kind, pattern, key in patterns for match in pattern.finditer(text)),
+        key=lambda one: one[0].start(),
+    )
+    seen: set[tuple[OperatorName, str | None]] = set()
+    starts = [match.start() for match, _, _ in matches] + [len(text)]
+    for position, (match, kind, key) in enumerate(matches):
+        key = key or match.groupdict().get("key")
+        operator = operator_of(match["op"])
+        if not operator.name or (operator, key) in seen:
+            continue
+        seen.add((operator, key))
+        rest = text[match.end() : starts[position + 1]]
+        listed = _AVAILABLE.search(re.sub(r"[\s>|]+", " ", rest[:40000]))
+        available = None if listed is None else tuple(one.strip() for one in listed[1].split(",") if one.strip())
+        line = text.count("\n", 0, match.start("op")) + 1
+        yield ErrorText(kind, str(operator), key, line, dict(_dump(rest)), available)
+        if len(seen) == MAX_ERRORS:
+            return
+
+
+def _dump(text: str) -> Iterator[tuple[str, DumpLine]]:
+    """The lines of a printed table, whatever stands before each."""
+    rules = {rule.dump_text: rule for rule in Rule}
+    for line in text.splitlines():
+        match = _DUMP_LINE.search(line[:4000])
+        if match is not None:
+            yield match["key"], DumpLine(match["kernel"], match["fallthrough"] is not None, rules[match["rule"]])
+
+
+def known_lines(dump: dict[str, DumpLine], slots: Container[str]) -> dict[str, DumpLine]:
+    """The lines of keys that have a slot; a table of another version may have others."""
+    return {key: line for key, line in dump.items() if key in slots}

@@ -1,0 +1,120 @@
+"""One operator at a key without a slot, explained: an alias key, or a functionality that has a slot per backend."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.engine.rules import PRECEDENCE
+from dispatch_cli.engine.state import State
+from dispatch_cli.engine.succession import filled_by
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.report.table import TableRow, changed_slots, table_row
+
+Runs = tuple[tuple[str, ...], ...]
+
+
+class Registered(NamedTuple):
+    """A kernel registered at the key; all but the first are overridden."""
+
+    kernel: str
+    fallthrough: bool
+    active: bool
+    span: Span | None
+
+
+class Run(NamedTuple):
+    """Slots with one answer; `row` speaks for all of them."""
+
+    keys: tuple[str, ...]
+    row: TableRow
+
+
+class AliasExplanation(NamedTuple):
+    """An alias key.
+
+    fills: the slots that its kernel fills, or would fill if there were one (`registered` is empty then).
+    lost: the slots that it covers and does not fill, by what fills them instead. uncovered: the other slots.
+    stale: the covered slots whose live entry is another.
+    """
+
+    key: str
+    registered: tuple[Registered, ...]
+    fills: Runs
+    lost: tuple[Run, ...]
+    uncovered: Runs
+    stale: tuple[Run, ...]
+
+
+class BlockExplanation(NamedTuple):
+    """A functionality that has a slot per backend and none of its own. slots: what is in these."""
+
+    key: str
+    registered: tuple[Registered, ...]
+    slots: tuple[Run, ...]
+
+
+def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanation:
+    """Explain an alias key. Errors: Refused for an unknown operator."""
+    dispatcher, universe = state.dispatcher, state.dispatcher.universe
+    covered = _covered(universe, alias)
+    fills = frozenset(filled_by(dispatcher, name, alias))
+    rows = _rows(state, name, covered)
+    return AliasExplanation(
+        key=alias,
+        registered=_registered(state, name, alias),
+        fills=_runs(universe, tuple(key for key in covered if key in fills)),
+        lost=_by_answer(tuple(row for row in rows if row.key not in fills)),
+        uncovered=_runs(universe, tuple(key for key in universe.slots if key not in covered)),
+        stale=_by_answer(tuple(row for row in rows if row.live_kernel is not None)),
+    )
+
+
+def explain_block(state: State, name: OperatorName, functionality: str) -> BlockExplanation:
+    """Explain a functionality that is not a runtime key itself. Errors: Refused for an unknown operator."""
+    keys = state.dispatcher.universe.per_backend[functionality]
+    rows = _rows(state, name, keys)
+    return BlockExplanation(functionality, _registered(state, name, functionality), _by_answer(rows))
+
+
+def _covered(universe: Universe, alias: str) -> tuple[str, ...]:
+    fills_undefined = any(one.alias == alias and one.fills_undefined for one in PRECEDENCE)
+    return ((UNDEFINED,) if fills_undefined else ()) + universe.covered_by(alias)
+
+
+def _registered(state: State, name: OperatorName, key: str) -> tuple[Registered, ...]:
+    registrations = state.dispatcher.operator(name).kernels.get(key, ())
+    return tuple(
+        Registered(one.kernel.debug, one.kernel.fallthrough, position == 0, one.kernel.span)
+        for position, one in enumerate(registrations)
+    )
+
+
+def _rows(state: State, name: OperatorName, keys: tuple[str, ...]) -> tuple[TableRow, ...]:
+    dispatcher = state.dispatcher
+    table = dispatcher.table(name)
+    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    before = changed_slots(state, name)
+    return tuple(table_row(dispatcher, table[key], stale.get(key), before.get(key)) for key in keys)
+
+
+def _runs(universe: Universe, keys: tuple[str, ...]) -> Runs:
+    """Neighbouring slots together."""
+    runs: list[list[str]] = []
+    for key in keys:
+        if runs and universe.slot[runs[-1][-1]] + 1 == universe.slot[key]:
+            runs[-1].append(key)
+        else:
+            runs.append([key])
+    return tuple(map(tuple, runs))
+
+
+def _by_answer(rows: tuple[TableRow, ...]) -> tuple[Run, ...]:
+    """Slots with one answer together, by the first of each; PyTorch's own fallbacks are one answer."""
+    groups: dict[object, list[TableRow]] = {}
+    for row in rows:
+        kernel = None if row.core else (row.kernel, row.span)
+        answer = (row.rule, kernel, row.fallthrough, row.live_kernel, row.before, row.blockers)
+        groups.setdefault(answer, []).append(row)
+    return tuple(Run(tuple(row.key for row in group), group[0]) for group in groups.values())

@@ -1,0 +1,186 @@
+"""An error text held against what the declarations say: whether they give the same answer, and where they do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.table import Table, TableEntry
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.error_text import DumpLine, ErrorKind, ErrorText, known_lines
+from dispatch_cli.report.slot_notes import AUTOGRAD, autograd_key_of
+
+ANSWERS = {
+    ErrorKind.NO_KERNEL: (Rule.MISSING,),
+    ErrorKind.NO_TENSORS: (Rule.MISSING,),
+    ErrorKind.NO_META: (Rule.FALLBACK, Rule.MISSING),
+    ErrorKind.AMBIGUOUS: (Rule.AMBIGUOUS,),
+    ErrorKind.NO_AUTOGRAD: (Rule.FALLBACK,),
+    ErrorKind.NO_PYTHON_KERNEL: (Rule.MISSING, Rule.FALLBACK),
+    ErrorKind.NO_BATCHING_RULE: (Rule.FALLBACK, Rule.MISSING),
+}
+"""What the slot holds where PyTorch raises the error."""
+
+
+class DifferenceKind(Enum):
+    """How the printed table differs from ours; the value is the name in machine formats.
+
+    NO_KEY: the universe does not know the key.
+    """
+
+    ONLY_THERE = "only-there"
+    ONLY_HERE = "only-here"
+    RULE = "rule"
+    KERNEL = "kernel"
+    NO_KEY = "no-key"
+
+
+class Difference(NamedTuple):
+    """Slots that differ in one way. there: what the text says; None where it has nothing. here: what we say."""
+
+    kind: DifferenceKind
+    keys: tuple[str, ...]
+    there: DumpLine | None
+    here: DumpLine | None
+
+
+class ErrorReport(NamedTuple):
+    """An error text, and what it has to do with the answer.
+
+    file: where it was read from. text: what was found in it. others: further operators and keys that it names.
+    reproduced: the slot holds what the error says. lines: how many lines of a table the text has.
+    differences: where that table differs from the one here; None where the text has no table.
+    from_text: the operator is not declared here, and its registrations were read from the table of the text.
+    """
+
+    file: str
+    text: ErrorText
+    others: tuple[tuple[str, str | None], ...]
+    reproduced: bool
+    lines: int
+    differences: tuple[Difference, ...] | None
+    from_text: bool
+
+
+def error_report(
+    dispatcher: Dispatcher, name: OperatorName, key: str, file: str, errors: list[ErrorText], from_text: bool
+) -> ErrorReport:
+    """Hold the first of *errors* against the table of *name*."""
+    first, *others = errors
+    table = dispatcher.table(name)
+    entry = dispatcher.operator(name).live[key] if key in table else table[key]
+    differences: tuple[Difference, ...] | None = None
+    if first.dump:
+        differences = tuple(_differences(table, first.dump))
+    elif first.available is not None:
+        differences = tuple(_available(dispatcher, table, first.available))
+    return ErrorReport(
+        file=file,
+        text=first,
+        others=tuple((one.operator, one.key) for one in others),
+        reproduced=entry.rule in ANSWERS[first.kind],
+        lines=len(first.dump),
+        differences=differences,
+        from_text=from_text,
+    )
+
+
+def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
+    """The autograd key that a warning means which names none: the first with PyTorch's own fallback above a kernel."""
+    universe, table = dispatcher.universe, dispatcher.table(name)
+    above = {autograd_key_of(universe, key) for key in table.active}
+    keys = universe.covered_by(AUTOGRAD)
+    fallen = [key for key in keys if table[key].rule is Rule.FALLBACK]
+    of_backends = [key for key in keys if universe.runtime_parts[key][1] is not None]
+    return next((key for key in fallen if key in above), (fallen or of_backends or list(keys))[0])
+
+
+def _line(entry: TableEntry) -> DumpLine | None:
+    return None if entry.kernel is None else DumpLine(entry.kernel.debug, entry.is_fallthrough, entry.rule)
+
+
+def _differences(table: Table, dump: dict[str, DumpLine]) -> Iterator[Difference]:
+    groups: dict[tuple[object, ...], list[tuple[DifferenceKind, str, DumpLine | None, DumpLine | None]]] = {}
+    for key in [*table, *(key for key in dump if key not in table)]:
+        there, here = dump.get(key), _line(table[key]) if key in table else None
+        kind = _kind(there, here) if key in table else DifferenceKind.NO_KEY
+        if kind is not None:
+            kernels = (there and _source_file(there.kernel), here and _source_file(here.kernel))
+            answer = (kind, there and there[1:], here and here[1:], kind is DifferenceKind.KERNEL and kernels)
+            groups.setdefault(answer, []).append((kind, key, there, here))
+    for found in groups.values():
+        kind, _, there, here = found[0]
+        yield Difference(kind, tuple(key for _, key, _, _ in found), there, here)
+
+
+def _kind(there: DumpLine | None, here: DumpLine | None) -> DifferenceKind | None:
+    if there is None or here is None:
+        return None if there is here else DifferenceKind.ONLY_HERE if there is None else DifferenceKind.ONLY_THERE
+    if (there.rule, there.fallthrough) != (here.rule, here.fallthrough):
+        return DifferenceKind.RULE
+    files = (_source_file(there.kernel), _source_file(here.kernel))
+    return DifferenceKind.KERNEL if all(files) and files[0] != files[1] else None
+
+
+_REGISTERED_AT = re.compile(r"registered at (?:.*[/\\])?([^/\\]+?)(?:_\d+)?(\.\w+):\d+")
+
+
+def _source_file(debug: str) -> str | None:
+    """The file of ``registered at PATH:LINE``; builds differ in directories, lines, and numbers of generated files."""
+    match = _REGISTERED_AT.match(debug)
+    return None if match is None else match[1] + match[2]
+
+
+def _available(dispatcher: Dispatcher, table: Table, available: tuple[str, ...]) -> Iterator[Difference]:
+    """The keys that a first line lists hold something; it does not say what."""
+    listed = frozenset(available)
+    only_there = tuple(key for key in listed if key in table and table[key].rule is Rule.MISSING)
+    # Undefined is in no such list
+    only_here = tuple(
+        key for key in table if key not in listed and key != UNDEFINED and table[key].rule is not Rule.MISSING
+    )
+    unknown = tuple(key for key in available if key not in table)
+    order = dispatcher.universe.slot
+    if only_there:
+        yield Difference(DifferenceKind.ONLY_THERE, tuple(sorted(only_there, key=order.__getitem__)), None, None)
+    if only_here:
+        yield Difference(DifferenceKind.ONLY_HERE, only_here, None, None)
+    if unknown:
+        yield Difference(DifferenceKind.NO_KEY, unknown, None, None)
+
+
+def register_from_dump(dispatcher: Dispatcher, name: OperatorName, dump: dict[str, DumpLine]) -> None:
+    """Register what a printed table shows for an operator that is not declared.
+
+    A table shows what the alias keys fill, not where they are registered; of two that are one rule it is taken to be
+    the first that covers all slots with that kernel.
+    """
+    universe = dispatcher.universe
+    kernels: dict[tuple[Rule, str], list[str]] = {}
+    ambiguous = False
+    for key, line in known_lines(dump, universe.slot).items():
+        if line.rule is Rule.KERNEL:
+            dispatcher.implement(name, key, Kernel(line.kernel, fallthrough=line.fallthrough))
+        elif line.rule not in (Rule.FALLBACK, Rule.AMBIGUOUS, Rule.MISSING):
+            kernels.setdefault((line.rule, line.kernel), []).append(key)
+        ambiguous = ambiguous or line.rule is Rule.AMBIGUOUS
+    if ambiguous and not any(rule is Rule.MATH for rule, _ in kernels):
+        kernels[Rule.MATH, "not shown in the text"] = []
+    free = list(PRECEDENCE)
+    for (rule, debug), keys in kernels.items():
+        runtime_keys = [key for key in keys if key in universe.runtime_parts]
+        for one in free:
+            if one.rule is rule and set(runtime_keys) <= set(universe.covered_by(one.alias)):
+                dispatcher.implement(
+                    name, one.alias, Kernel(debug, fallthrough=any(dump[key].fallthrough for key in keys))
+                )
+                free.remove(one)
+                break
+    # the order of the lines is not that of the registrations: nothing can be said of a live table
+    dispatcher.settle(name)

@@ -1,0 +1,155 @@
+"""What is worth saying about one slot: its table's notes, more that only one slot is worth, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.table import Table, TableEntry
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
+
+AUTOGRAD = "Autograd"
+BACKEND_SELECT = "BackendSelect"
+META = "Meta"
+
+
+def autograd_key_of(universe: Universe, key: str) -> str | None:
+    """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
+
+    Sparse and quantized tensors carry the one of their device; those of backends without any carry AutogradOther.
+    """
+    autograd_keys = universe.covered_by(AUTOGRAD)
+    if key in autograd_keys or key not in universe.runtime_parts:
+        return None
+    backend = universe.runtime_parts[key][1]
+    shared = key in universe.autogradother_backends
+    of_key = [one for one in autograd_keys if key in universe.autograd_backends.get(one, ())]
+    of_backend = [one for one in autograd_keys if backend and universe.runtime_parts[one][1] == backend]
+    found = of_backend + of_key if shared else of_key + of_backend
+    return found[0] if found else None
+
+
+def backend_key_below(universe: Universe, key: str) -> str | None:
+    """The Dense key of an autograd key's backend; None for other keys, and for one that stands for several backends."""
+    return universe.runtime_parts[key][1] if key in universe.covered_by(AUTOGRAD) else None
+
+
+def slot_notes(
+    dispatcher: Dispatcher,
+    name: OperatorName,
+    table: Table,
+    schema: str | None,
+    key: str,
+    stale: Mapping[str, StaleEntry],
+) -> tuple[Note, ...]:
+    """The notes on one slot, each with the keys at which a kernel would help.
+
+    schema: the operator's, as text. stale: the slots whose live entry is another.
+    """
+    universe = dispatcher.universe
+    above = autograd_key_of(universe, key)
+    shown = (key,) if above is None else (key, above)
+    # what a kernel does to the autograd key above it is worth saying where the kernel is looked at
+    notes = [
+        note
+        for note in table_notes(dispatcher, table, schema, shown, stale)
+        if above not in note.keys or key in note.keys or key in note.culprits
+    ]
+    said = {note.kind for note in notes}
+    notes += _stale(key, stale.get(key))
+    notes += _of_missing(universe, table, schema, key, said)
+    notes += _of_autograd(universe, table, key, said)
+    notes += _of_names(dispatcher, name)
+    return tuple(note._replace(remedies=tuple(_remedies(universe, note))) for note in notes)
+
+
+def _stale(key: str, stale: StaleEntry | None) -> Iterator[Note]:
+    if stale is not None:
+        yield Note(NoteKind.STALE, (key,), (stale.cause.key,))
+
+
+def _of_missing(universe: Universe, table: Table, schema: str | None, key: str, said: set[NoteKind]) -> Iterator[Note]:
+    entry = table[key]
+    if key == META and _is_core(entry) and not entry.is_fallthrough:
+        yield Note(NoteKind.NO_META, (key,), tuple(table.active))
+    if entry.rule is not Rule.MISSING or not said.isdisjoint((NoteKind.UNCOVERED, NoteKind.DISPLACED)):
+        return
+    if key == UNDEFINED and schema is not None and takes_tensors(schema):
+        yield Note(NoteKind.NO_TENSORS, (key,), tuple(table.active))
+    elif autograd_key_of(universe, key) is not None:
+        yield Note(NoteKind.UNREGISTERED, (key,), tuple(table.active))
+
+
+def _of_autograd(universe: Universe, table: Table, key: str, said: set[NoteKind]) -> Iterator[Note]:
+    if key not in universe.covered_by(AUTOGRAD):
+        return
+    entry, below = table[key], backend_key_below(universe, key)
+    backends = tuple(one for one in table.active if autograd_key_of(universe, one) == key)
+    if below is not None and table[below].rule is Rule.DEFAULT:
+        backends = backends or (table[below].decision.source or below,)
+    if _is_core(entry) and not entry.is_fallthrough and backends:
+        yield Note(NoteKind.NO_DERIVATIVE, (key,), backends)
+    elif entry.rule is Rule.MISSING and NoteKind.DISPLACED not in said and backends:
+        yield Note(NoteKind.NO_AUTOGRAD, (key,), backends)
+    elif below is not None and _is_declared(entry) and not entry.is_fallthrough and _serves_any(table[below]):
+        yield Note(NoteKind.SKIPPED, (key, below), (entry.decision.source or key,))
+
+
+def _is_core(entry: TableEntry) -> bool:
+    """Whether one of PyTorch's own backend fallbacks is in the slot."""
+    kernel = entry.kernel
+    return entry.rule is Rule.FALLBACK and kernel is not None and kernel.span is None
+
+
+def _is_declared(entry: TableEntry) -> bool:
+    """Whether a file registers the slot's autograd kernel; what PyTorch has there, it has for good reason."""
+    kernel = entry.kernel
+    return entry.rule in (Rule.KERNEL, Rule.AUTOGRAD) and kernel is not None and kernel.span is not None
+
+
+def _serves_any(entry: TableEntry) -> bool:
+    """Whether no kernel was written for this backend: nothing is there, or what serves any backend."""
+    return entry.rule in (Rule.DEFAULT, Rule.MATH, Rule.FALLBACK, Rule.MISSING)
+
+
+def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
+    """A kernel under a mistyped name: one operator has no schema, another has one and no kernel, or almost none."""
+    operator = dispatcher.operator(name)
+    if operator.definition is not None and operator.kernels:
+        return
+    others = [one for one in dispatcher.names() if one != str(name)]
+    for other in get_close_matches(str(name), others, n=3, cutoff=0.8):
+        found = dispatcher.operator(OperatorName.parse(other))
+        lacking = found.definition is None if operator.definition is not None else found.definition is not None
+        if lacking:
+            yield Note(NoteKind.NEAR_NAME, (), tuple(operator.kernels or found.kernels), other)
+            return
+
+
+def _remedies(universe: Universe, note: Note) -> Iterator[str]:
+    """The keys at which a kernel would help, the ones that do most first."""
+    key = note.keys[0] if note.keys else ""
+    match note.kind:
+        case NoteKind.AMBIGUOUS | NoteKind.SHADOWED | NoteKind.STALE:
+            yield key
+        case NoteKind.DISPLACED | NoteKind.NO_DERIVATIVE | NoteKind.NO_AUTOGRAD | NoteKind.BYPASSED:
+            if key in universe.covered_by(AUTOGRAD):
+                yield AUTOGRAD
+            yield key
+        case NoteKind.UNCOVERED | NoteKind.UNREGISTERED | NoteKind.NO_META:
+            yield key
+            composite = (one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
+            yield from (alias for alias in composite if key in universe.covered_by(alias))
+        case NoteKind.UNREACHABLE | NoteKind.NO_TENSORS:
+            if note.kind is NoteKind.UNREACHABLE and BACKEND_SELECT in universe.slot:
+                yield BACKEND_SELECT
+            yield from (one.alias for one in PRECEDENCE if one.fills_undefined)
+        case NoteKind.SKIPPED:
+            yield from (one.alias for one in PRECEDENCE if one.rule is Rule.MATH)
+        case NoteKind.NEAR_NAME:
+            return
