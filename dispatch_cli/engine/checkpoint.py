@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dispatch_cli.engine.contents import Contents
+    from dispatch_cli.engine.dispatcher import Dispatcher
     from dispatch_cli.engine.live import Change
     from dispatch_cli.engine.operator import Operator
     from dispatch_cli.engine.registration import Fallbacks, LibraryHold
@@ -41,15 +41,17 @@ class Checkpoint:
 
     It never changes, and it stays good for as long as it is held: after other checkpoints were restored, earlier or
     later ones, on this line of events or on another. Holding it costs what has changed since; letting it go frees that.
+
+    dispatcher: the one whose state it is.
     """
 
     # The checkpoints of a dispatcher form a tree with the present at its root: each knows the next state on the way
     # there, and what leads from that one to itself. `Contents` turns the tree when another state becomes the present.
-    __slots__ = ("__weakref__", "contents", "kept", "toward")
+    __slots__ = ("__weakref__", "dispatcher", "kept", "toward")
 
-    def __init__(self, contents: Contents) -> None:
-        self.contents = contents
-        self.kept = Kept(contents.time)
+    def __init__(self, dispatcher: Dispatcher, time: int) -> None:
+        self.dispatcher = dispatcher
+        self.kept = Kept(time)
         self.toward: Checkpoint | None = None
 
     def __repr__(self) -> str:

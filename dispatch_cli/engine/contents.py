@@ -9,8 +9,8 @@ is Baker's, of "Shallow binding makes functional arrays fast".)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
-from itertools import takewhile
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 from weakref import ref
 
 from dispatch_cli.engine.checkpoint import Checkpoint, Kept
@@ -20,6 +20,9 @@ from dispatch_cli.engine.operator import Operator
 from dispatch_cli.engine.registration import Fallbacks, LibraryHold
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.state_source import StateSource
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher import Dispatcher
 
 
 class Contents:
@@ -67,10 +70,9 @@ class Contents:
         """How many operators of the base have not been taken in."""
         return len(self._captured) - len(self._taken)
 
-    @property
-    def taken(self) -> Set[str]:
-        """The names of the operators of the base that have been taken in, those that were dropped later among them."""
-        return self._taken
+    def present(self) -> set[OperatorName]:
+        """The operators that are there, and those of the base that were taken in and then dropped."""
+        return {*self.operators, *map(OperatorName.parse, self._taken)}
 
     @property
     def fallbacks_are_the_bases(self) -> bool:
@@ -143,12 +145,15 @@ class Contents:
 
     # checkpoints
 
-    def checkpoint(self) -> Checkpoint:
-        """The state as it is: the latest checkpoint, when nothing has changed since."""
+    def checkpoint(self, dispatcher: Dispatcher) -> Checkpoint:
+        """The state as it is: the latest checkpoint, when nothing has changed since.
+
+        dispatcher: whose contents these are.
+        """
         latest = self._held()
         if latest is not None and not latest.kept:
             return latest
-        new = Checkpoint(self)
+        new = Checkpoint(dispatcher, self.time)
         if latest is not None:
             latest.toward = new
         if self.history.before_replay is None:
@@ -167,16 +172,13 @@ class Contents:
             after = version
         self._latest = ref(checkpoint)
 
-    def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> set[OperatorName]:
-        """The operators that may differ between two checkpoints of these contents; None is the present."""
+    def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> tuple[set[OperatorName], bool]:
+        """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
         ways = [list(version.way()) if version is not None else [] for version in (one, other)]
         shared = {id(version) for version in ways[0]} & {id(version) for version in ways[1]}
-        return {
-            name
-            for way in ways
-            for version in takewhile(lambda version: id(version) not in shared, way)
-            for name in version.kept.operators
-        }
+        passed = [version.kept for way in ways for version in way if id(version) not in shared]
+        operators = {name for kept in passed for name in kept.operators}
+        return operators, any(kept.fallbacks is not None for kept in passed)
 
     def _exchange(self, kept: Kept) -> Kept:
         """Put what was kept into its place, and keep what was there."""

@@ -169,7 +169,7 @@ class Dispatcher:
 
         What it costs, in time and memory, is what changes while it is held, however large the state is.
         """
-        return self._contents.checkpoint()
+        return self._contents.checkpoint(self)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back, or forward, to a checkpoint of this dispatcher: everything is exactly as it was then.
@@ -180,9 +180,20 @@ class Dispatcher:
         before is of the state that was left: ask again.
         Errors: ValueError for a checkpoint of another dispatcher.
         """
-        if checkpoint.contents is not self._contents:
+        if checkpoint.dispatcher is not self:
             raise ValueError("the checkpoint is of another dispatcher")
         self._contents.restore(checkpoint)
+
+    def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> tuple[set[OperatorName], bool]:
+        """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
+        return self._contents.changed_between(one, other)
+
+    def present(self) -> set[OperatorName]:
+        """The operators that do not simply wait in the base: something was registered for them, or they were asked for.
+
+        Those of the base that were dropped are among them.
+        """
+        return self._contents.present()
 
     # asking
 
@@ -266,6 +277,16 @@ class Dispatcher:
         if found is None:
             raise Refused(Refusal.UNKNOWN_OPERATOR, f"operator {name} does not exist")
         return found
+
+    @property
+    def base(self) -> StateSource | None:
+        """The captured state that this dispatcher continues."""
+        return self._base
+
+    @property
+    def libraries(self) -> Mapping[str, LibraryHold]:
+        """The DEF libraries, by namespace."""
+        return self._contents.libraries
 
     @property
     def fallbacks(self) -> Mapping[str, Registration]:

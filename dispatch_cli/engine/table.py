@@ -166,3 +166,19 @@ def entry_for(
     if decision.source is not None:
         return TableEntry(key, decision, active[decision.source])
     return TableEntry(key, decision, fallbacks[key] if decision.rule is Rule.FALLBACK else None)
+
+
+def answer(entry: TableEntry) -> tuple[object, ...]:
+    """What must be equal for two entries to give the same answer: the rule, and what is seen of the kernel.
+
+    A captured operator in outline knows no signatures and flags, so they do not count.
+    """
+    kernel = entry.kernel
+    return (entry.rule, *(() if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)))
+
+
+def changed_slots(before: Table, after: Table) -> Iterator[tuple[TableEntry, TableEntry]]:
+    """The slots of two tables of one universe that give different answers, before and after, in table order."""
+    for was, became in zip(before.values(), after.values(), strict=True):
+        if answer(was) != answer(became):
+            yield was, became

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from dispatch_cli.engine import table as engine
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
@@ -111,17 +112,10 @@ def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
     if state.base is None or name not in state.base or state.dispatcher.is_as_captured(name):
         return {}
     changes = {}
-    for entry, was in zip(state.dispatcher.table(name).values(), state.base.table(name).values(), strict=True):
-        if _answer(entry) != _answer(was):
-            kernel = was.kernel
-            changes[entry.key] = Before(was.rule, kernel.debug if kernel else None, was.is_fallthrough)
+    for was, entry in engine.changed_slots(state.base.table(name), state.dispatcher.table(name)):
+        kernel = was.kernel
+        changes[entry.key] = Before(was.rule, kernel.debug if kernel else None, was.is_fallthrough)
     return changes
-
-
-def _answer(entry: TableEntry) -> tuple[object, ...]:
-    """What must be equal for a slot to be as it was; a base in outline knows no signatures and flags."""
-    kernel = entry.kernel
-    return (entry.rule, *(() if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)))
 
 
 def table_row(
