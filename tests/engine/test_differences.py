@@ -201,7 +201,7 @@ def test_a_fallback_that_came_and_went_can_leave_a_live_table_fresher() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_states(seed: int) -> None:
-    """None exactly where the dumps, the stale slots, the fallbacks and libraries are equal; and the slots are theirs."""
+    """None exactly where dumps, stale slots, fallbacks and libraries are equal; and the slots are those of the dumps."""
     random, names = Random(seed), ("demo::a", "demo::b", "other::c")
     dispatcher, points = fresh(), []
     points.append((dispatcher.checkpoint(), list[tuple[Handle, ...]]()))
@@ -226,13 +226,14 @@ def test_random_states(seed: int) -> None:
         slots = [(one.operator, one.key) for one in found or () if isinstance(one, SlotDifference)]
         assert slots == [key for key in one["slots"] if one["slots"][key] != other["slots"][key]]
         stale = {(one.operator, one.key) for one in found or () if isinstance(one, StaleDifference)}
-        assert stale >= {key for key in {*one["stale"]} ^ {*other["stale"]}}
+        assert stale >= set(one["stale"]) ^ set(other["stale"])
 
 
 def _content(dispatcher: Dispatcher, point: Checkpoint, names: Sequence[OperatorName]) -> dict[str, Any]:
     """What can be seen of a state, in PyTorch's own texts where it has some."""
     dispatcher.restore(point)
-    slots, stale = {}, {}
+    slots: dict[tuple[OperatorName, str], str | None] = {}
+    stale: dict[tuple[OperatorName, str], tuple[Any, ...]] = {}
     for name in sorted(names, key=str):
         lines = dict(line.split(": ", 1) for line in dump_table(dispatcher, name).splitlines())
         slots |= {(name, key): lines.get(key) for key in dispatcher.universe.slots}
@@ -269,7 +270,7 @@ class CountingSource:
 def test_untouched_operators_of_a_base_are_not_looked_at() -> None:
     source = CountingSource()
     universe = source.base.universe
-    one, other = (Dispatcher(universe, base=source) for _ in range(2))  # type: ignore[arg-type]
+    one, other = (Dispatcher(universe, base=source) for _ in range(2))
     before = other.checkpoint()
     other.implement(ADD, "PrivateUse1", Kernel("mine"))
     other.fall_back("PrivateUse1", Kernel("fallback"))
