@@ -26,7 +26,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.declarations import HigherOrderOperator
+    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 
 MAGIC = b"dispatch-cli state 1\n"
 SUFFIX = ".state"
@@ -120,7 +120,21 @@ class Base:
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """The higher-order operators, by name."""
-        return tuple(_higher_order(record) for record in self._read(self._head["higher_order_offset"]))
+        from dispatch_cli.bases.higher_order import operator_of
+
+        return tuple(map(operator_of, self._higher_order["operators"]))
+
+    @cached_property
+    def modes(self) -> tuple[ModeType, ...]:
+        """The types of modes that there is something to say about."""
+        from dispatch_cli.model.higher_order import ModeType
+
+        return tuple(ModeType(name, supports_higher_order_operators=True) for name in self._higher_order["modes"])
+
+    @cached_property
+    def _higher_order(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._read(self._head["higher_order_offset"])
+        return found
 
     def _read_block(self, number: int) -> dict[str, Any]:
         first = number * self._head["block_size"]
@@ -160,17 +174,4 @@ def _kernel(debug: str, signature: str | None, flags: str, python: bool) -> Kern
         unboxed="u" in flags,
         fallthrough="f" in flags,
         python=python,
-    )
-
-
-def _higher_order(record: dict[str, Any]) -> HigherOrderOperator:
-    from dispatch_cli.model.declarations import HigherOrderOperator
-
-    return HigherOrderOperator(
-        name=record["name"],
-        dispatch=tuple(record.get("dispatch", {}).items()),
-        modes=tuple(record.get("modes", {}).items()),
-        subclasses=tuple(record.get("subclasses", {}).items()),
-        functionalize=record.get("functionalize"),
-        side_effect=record.get("side_effect", False),
     )

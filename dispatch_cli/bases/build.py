@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.bases import DEFAULT_ALIAS_ANALYSIS, MAGIC
+from dispatch_cli.bases.higher_order import record_of
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.declarations import Declarations, Define, Implement
 from dispatch_cli.model.kernel import Kernel
@@ -45,7 +46,11 @@ def build(declarations: Declarations, build_name: str) -> bytes:
         _append(body, [records[name] for name in names[first : first + BLOCK_SIZE]])
         for first in range(0, len(names), BLOCK_SIZE)
     ]
-    higher_order = _append(body, [_higher_order(operator) for operator in declarations.higher_order_operators])
+    higher_order = {
+        "operators": list(map(record_of, declarations.higher_order_operators)),
+        "modes": [mode.name for mode in declarations.modes if mode.supports_higher_order_operators],
+    }
+    higher_order_place = _append(body, higher_order)
     universe = declarations.universe
     head = {
         "name": universe.name,
@@ -59,7 +64,7 @@ def build(declarations: Declarations, build_name: str) -> bytes:
         "block_size": BLOCK_SIZE,
         "names": names,
         "offsets": places,
-        "higher_order_offset": higher_order,
+        "higher_order_offset": higher_order_place,
     }
     packed = _pack(head)
     return MAGIC + len(packed).to_bytes(4, "big") + packed + bytes(body)
@@ -72,17 +77,6 @@ def _empty() -> list[Any]:
 def _kernel(kernel: Kernel) -> list[Any]:
     flags = "f" * kernel.fallthrough + "b" * kernel.boxed + "u" * kernel.unboxed
     return [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
-
-
-def _higher_order(operator: Any) -> dict[str, Any]:
-    return {
-        "name": operator.name,
-        "dispatch": dict(operator.dispatch),
-        "modes": dict(operator.modes),
-        "subclasses": dict(operator.subclasses),
-        "functionalize": operator.functionalize,
-        "side_effect": operator.side_effect,
-    }
 
 
 def _append(body: bytearray, data: Any) -> list[int]:

@@ -19,13 +19,16 @@ def document(state: Mapping[str, Any]) -> Document:
 
     state: what `dispatch_cli.capture.probe` writes.
     """
-    return {
+    found = {
         "dispatch": 1,
         "snapshot": True,
         "universe": state["universe"],
         "operators": [_operator(operator) for operator in state["operators"]],
         "higher_order_operators": [_higher_order_operator(operator) for operator in state["higher_order_operators"]],
     }
+    if state["modes"]:
+        found["modes"] = {name: {"supports_higher_order_operators": True} for name in state["modes"]}
+    return found
 
 
 def _operator(operator: Mapping[str, Any]) -> Document:
@@ -72,11 +75,13 @@ def _kernel(kernel: Mapping[str, Any]) -> Document:
 
 def _higher_order_operator(operator: Mapping[str, Any]) -> Document:
     found: Document = {"name": operator["name"]}
-    dispatch = _grouped([*operator["dispatch"].items(), *((key, _FALLTHROUGH) for key in operator[_FALLTHROUGH])])
+    dispatch = _grouped([*operator["dispatch"].items(), *((key, {_FALLTHROUGH: True}) for key in operator[_FALLTHROUGH])])
     for field, value in (
         ("dispatch", dispatch),
+        ("autograd", operator["autograd"]),
         ("modes", operator["modes"]),
         ("subclasses", operator["subclasses"]),
+        ("transforms", operator["transforms"]),
         ("functionalize", operator["functionalize"]),
         ("side_effect", operator["side_effect"]),
     ):

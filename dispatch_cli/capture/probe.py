@@ -258,6 +258,7 @@ def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
         "default_excluded": parse_keyset(str(core._dispatch_tls_local_exclude_set())),
         "devices": _devices(live),
         "fallbacks": _fallbacks(live),
+        "higher_order_fallthrough": default_fallthrough(live),
     }
 
 
@@ -481,8 +482,13 @@ def _name_of(overload: Any) -> str:
 
 
 def _by_key(live: Live, kernels: dict[Any, Any]) -> dict[str, str]:
-    named = {live.name_of(key): function_name(function) for key, function in kernels.items()}
-    return {key: named[key] for key in sorted(named, key=lambda key: live.ids.get(key, 0))}
+    return {key: function_name(function) for key, function in _in_order(live, kernels)}
+
+
+def _in_order(live: Live, kernels: dict[Any, Any]) -> list[tuple[str, Any]]:
+    """The kernels by the names of their keys, in the order of the enum."""
+    named = [(live.name_of(key), function) for key, function in kernels.items()]
+    return sorted(named, key=lambda pair: live.ids.get(pair[0], 0))
 
 
 # Higher-order operators.
@@ -499,54 +505,109 @@ def _higher_order_operator(live: Live, name: str, operator: Any) -> Data:
     kernels = dict(operator.py_kernels)
     # The name of the table changed: until 2.4 it held modes only.
     table = dict(getattr(operator, "python_key_table", None) or getattr(operator, "python_key_mode_table", None) or {})
-    rule = _functionalize_rule(kernels.values())
-    if rule is not None:
+    transforms = dict(operator.functorch_table)
+    functionalize = _take_out(kernels, FUNCTIONALIZE)
+    if functionalize is not None:
         # py_functionalize_impl puts a wrapper of the one rule into three tables.
-        kernels = {key: kernel for key, kernel in kernels.items() if _wrapped_rule(kernel) is not rule}
-        table = {key: kernel for key, kernel in table.items() if _wrapped_rule(kernel) is not rule}
+        transforms = {key: rule for key, rule in transforms.items() if _wrapped(rule, FUNCTIONALIZE) is None}
+        table = {key: rule for key, rule in table.items() if _wrapped(rule, FUNCTIONALIZE) is None}
+    fallthrough = _fallthrough_keys(live, operator, kernels)
+    autograd = _take_out(kernels, AUTOGRAD)
     tensor = live.torch.Tensor
     return {
         "name": name,
-        "dispatch": _by_key(live, kernels),
-        "fallthrough": _fallthrough_keys(live, operator, kernels),
-        "modes": _by_class({key: kernel for key, kernel in table.items() if not issubclass(key, tensor)}),
-        "subclasses": _by_class({key: kernel for key, kernel in table.items() if issubclass(key, tensor)}),
+        "dispatch": {key: _rule(rule) for key, rule in _in_order(live, kernels)},
+        "fallthrough": fallthrough,
+        "autograd": None if autograd is None else _rule(autograd),
+        "modes": _by_class({key: rule for key, rule in table.items() if not issubclass(key, tensor)}),
+        "subclasses": _by_class({key: rule for key, rule in table.items() if issubclass(key, tensor)}),
         "transforms": {
-            str(getattr(key, "name", key)): function_name(kernel)
-            for key, kernel in sorted(operator.functorch_table.items(), key=lambda pair: str(pair[0]))
-            if rule is None or _wrapped_rule(kernel) is not rule
+            str(getattr(key, "name", key)): _rule(rule)
+            for key, rule in sorted(transforms.items(), key=lambda pair: str(pair[0]))
         },
-        "functionalize": function_name(rule) if rule is not None else None,
+        "functionalize": None if functionalize is None else _rule(functionalize),
         "side_effect": _has_side_effect(operator),
     }
 
 
-def _by_class(rules: dict[Any, Any]) -> dict[str, str]:
+FUNCTIONALIZE = "py_functionalize_impl.<locals>."
+AUTOGRAD = "py_autograd_impl.<locals>."
+"""In the name of a wrapper that PyTorch registers in the place of the rule it was given."""
+
+
+def _take_out(kernels: dict[Any, Any], wrapper: str) -> Any:
+    """The rule that was registered by way of a wrapper; its key is taken out of *kernels*. None when there is none."""
+    for key, kernel in list(kernels.items()):
+        rule = _wrapped(kernel, wrapper)
+        if rule is not None:
+            del kernels[key]
+            return rule
+    return None
+
+
+def _wrapped(function: Any, wrapper: str) -> Any:
+    """The rule that a wrapper was made for; None for other functions."""
+    return _closed_over(function, "fn") if wrapper in getattr(function, "__qualname__", "") else None
+
+
+def _closed_over(function: Any, name: str) -> Any:
+    """What a function has taken along under a name; None when it has not."""
+    names = function.__code__.co_freevars
+    return function.__closure__[names.index(name)].cell_contents if name in names else None
+
+
+def _rule(function: Any) -> Any:
+    """A rule: its name, or a mapping where more is known of it."""
+    name = function_name(function)
+    helper = ".autograd_not_implemented.<locals>.inner"
+    if not name.endswith(helper):
+        return name
+    found: Data = {"kernel": name[: -len(".<locals>.inner")]}
+    deferred = _closed_over(function, "deferred_error")
+    if isinstance(deferred, bool):
+        found["deferred_error"] = deferred
+    return found
+
+
+def _by_class(rules: dict[Any, Any]) -> dict[str, Any]:
     """The rules in their order, by the name of the class; where two have one name, the module tells them apart."""
     names = [key.__name__ for key in rules]
     return {
-        key.__name__ if names.count(key.__name__) == 1 else function_name(key): function_name(rule)
+        key.__name__ if names.count(key.__name__) == 1 else function_name(key): _rule(rule)
         for key, rule in rules.items()
     }
 
 
-def _wrapped_rule(function: Any) -> Any:
-    """The functionalization rule that a wrapper of ``py_functionalize_impl`` was made for; None for others."""
-    if "py_functionalize_impl.<locals>." not in getattr(function, "__qualname__", ""):
-        return None
-    names = function.__code__.co_freevars
-    return function.__closure__[names.index("fn")].cell_contents if "fn" in names else None
-
-
-def _functionalize_rule(kernels: Iterable[Any]) -> Any:
-    return next((rule for rule in map(_wrapped_rule, kernels) if rule is not None), None)
-
-
 def _fallthrough_keys(live: Live, operator: Any, kernels: dict[Any, Any]) -> list[str]:
-    """The runtime keys that a call of the operator passes over."""
+    """The runtime keys that a call of the operator passes over, beyond those that every operator does by default."""
     others = parse_keyset(str(operator.non_fallthrough_keys))
-    answered = {live.name_of(key) for key in kernels}
-    return [key for key in live.runtime if key not in set(others) and key not in answered]
+    known = {*others, *default_fallthrough(live), *map(live.name_of, kernels)}
+    return [key for key in live.runtime if key not in known]
+
+
+def default_fallthrough(live: Live) -> list[str]:
+    """The keys that fall through in a higher-order operator unless it says otherwise."""
+    ops = importlib.import_module("torch._ops")
+    keys = getattr(ops, "_HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS", ())
+    return [live.name_of(key) for key in keys]
+
+
+def mode_types() -> list[str]:
+    """The types of modes that handle higher-order operators by themselves, of those that are imported.
+
+    Some say so in the class, the others when an instance is made; an instance cannot be made here to see it.
+    """
+    modes = importlib.import_module("torch.utils._python_dispatch")
+    flag = "supports_higher_order_operators"
+    found = set()
+    waiting = [modes.TorchDispatchMode]
+    while waiting:
+        mode = waiting.pop()
+        waiting += type.__subclasses__(mode)
+        code = getattr(mode.__init__, "__code__", None)
+        if getattr(mode, flag, False) is True or (code is not None and flag in code.co_names):
+            found.add(mode.__name__)
+    return sorted(found)
 
 
 def _has_side_effect(operator: Any) -> bool:
@@ -596,6 +657,7 @@ def capture(
         "universe": universe(live, Refreshes(live, step).find()),
         "operators": found,
         "higher_order_operators": higher_order,
+        "modes": mode_types(),
         "skipped": skipped,
     }
 

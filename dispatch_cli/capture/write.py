@@ -120,7 +120,7 @@ def yaml_text(found: Document) -> Iterator[str]:
             for item in value:
                 yield _item(item, "  ")
         else:
-            lines: list[str] = []
+            lines: list[str] = [""] if field == "modes" else []
             _field(lines, field, value, "")
             yield "\n".join(lines) + "\n"
 

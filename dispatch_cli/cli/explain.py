@@ -129,14 +129,12 @@ def _errors(file: str) -> list[ErrorText]:
 
 def _from_error(state: State, source: Source, assumed: bool, file: str, errors: list[ErrorText]) -> ExplainReport:
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.explain_error import error_report, key_of, register_from_dump
+    from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
 
     dispatcher, first = state.dispatcher, errors[0]
     name = OperatorName.parse(first.operator)
-    from_text = name not in dispatcher and bool(first.dump)
-    if from_text:
-        register_from_dump(dispatcher, name, first.dump)
-    elif name not in dispatcher:
+    from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
+    if name not in dispatcher:
         at = f" at {first.key}" if first.key else ""
         raise click.BadParameter(
             f"the text is about {first.operator}{at}, which is not in {', '.join(_over(state, source)) or 'the files'}."

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from dispatch_cli.engine.dispatcher import Dispatcher
     from dispatch_cli.engine.state import State
+    from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.style import Style
@@ -146,7 +147,7 @@ def refuse(error: InputError, color: str = "auto") -> click.exceptions.Exit:
 def chosen_operators(
     state: State, ops: tuple[str, ...], others: Collection[str] = (), own: bool = False
 ) -> list[OperatorName]:
-    """The operators that --op chooses; exits with 2 when a glob chooses none, and none of *others* either.
+    """The operators that --op chooses; exits with 2 when a glob chooses none, unless it is among *others*.
 
     Without --op, all. own: of files laid over a base then only those that the files register something for, if any.
     """
@@ -161,12 +162,34 @@ def chosen_operators(
     chosen: set[str] = set()
     for glob in ops:
         found = select_names(names, glob)
-        if not found and not select_names(others, glob):
-            close = similar_names(dispatcher, glob)
+        if not found and glob not in others:
+            close = similar_names([*names, *(one.name for one in state.higher_order_operators)], glob)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
         chosen.update(found)
     return [OperatorName.parse(name) for name in sorted(chosen)]
+
+
+def chosen_of_both_kinds(
+    state: State, ops: tuple[str, ...]
+) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
+    """The operators that --op chooses, and the higher-order ones; exits with 2 when a glob chooses none of either.
+
+    Without --op, all; of files laid over a base only those that the files say something of, if any.
+    """
+    from dispatch_cli.report.selection import select_higher_order
+
+    operators = state.higher_order_operators
+    if ops:
+        names = [operator.name for operator in operators]
+        found = {glob: select_higher_order(names, glob) for glob in ops}
+        ordinary = chosen_operators(state, ops, [glob for glob in ops if found[glob]])
+        return ordinary, tuple(one for one in operators if any(one.name in each for each in found.values()))
+    declared = {operator.name for operator in state.declarations.higher_order_operators}
+    if state.base is None and (state.source is None or not declared):
+        return chosen_operators(state, ()), operators
+    own, higher_order = state.own_operators(), tuple(one for one in operators if one.name in declared)
+    return (own, higher_order) if own or higher_order else (chosen_operators(state, ()), operators)
 
 
 def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str] | None:

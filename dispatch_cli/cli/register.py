@@ -11,7 +11,7 @@ import click
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     Source,
-    chosen_operators,
+    chosen_of_both_kinds,
     filter_option,
     load_state,
     output_options,
@@ -23,7 +23,7 @@ from dispatch_cli.cli.options import (
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
-    from dispatch_cli.model.declarations import HigherOrderOperator
+    from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.render.style import Style
 
@@ -45,19 +45,21 @@ def command(
     With --format raw the answer is what torch._C._dispatch_dump prints.
     """
     state = load_state(source, color)
-    names = chosen_operators(state, ops, [one.name for one in state.higher_order_operators], own=True)
+    names, higher_order = chosen_of_both_kinds(state, ops)
     warn_of_overrides(state, color)
-    write(_render(state, names, ops, format_, style_for(sys.stdout, color, output)), output)
+    write(_render(state, names, higher_order, format_, style_for(sys.stdout, color, output)), output)
 
 
-def _render(state: State, names: list[OperatorName], ops: tuple[str, ...], format_: str, style: Style) -> Iterator[str]:
+def _render(
+    state: State, names: list[OperatorName], higher_order: tuple[HigherOrderOperator, ...], format_: str, style: Style
+) -> Iterator[str]:
     if format_ == "raw":
         from dispatch_cli.render.raw import raw_registrations
 
         return raw_registrations(state.dispatcher, names)
     from dispatch_cli.report.registrations import registrations_report
 
-    report = registrations_report(state, names, _higher_order_operators(state, ops))
+    report = registrations_report(state, names, higher_order)
     if format_ == "text":
         from dispatch_cli.render.registrations import registrations_text
 
@@ -68,12 +70,3 @@ def _render(state: State, names: list[OperatorName], ops: tuple[str, ...], forma
     if format_ == "json":
         return registrations_json(report)
     return (csv_text if format_ == "csv" else markdown_text)(registrations_sheet(report))
-
-
-def _higher_order_operators(state: State, ops: tuple[str, ...]) -> list[HigherOrderOperator]:
-    """Those that --op chooses; without it all or, of files laid over a base, the files' own."""
-    from dispatch_cli.report.selection import select_names
-
-    if not ops:
-        return list(state.higher_order_operators if state.base is None else state.declarations.higher_order_operators)
-    return [one for one in state.higher_order_operators if any(select_names([one.name], glob) for glob in ops)]

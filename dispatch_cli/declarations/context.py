@@ -11,11 +11,11 @@ from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import (
     Block,
     Guard,
-    HigherOrderOperator,
     LibraryKind,
     PythonKernel,
     Step,
 )
+from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.settings import CheckSettings, Suppression
 
 
@@ -29,6 +29,7 @@ class Context:
     steps: list[Step] = field(default_factory=list)
     python_kernels: list[PythonKernel] = field(default_factory=list)
     higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
+    modes: list[ModeType] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     settings: list[CheckSettings] = field(default_factory=list)

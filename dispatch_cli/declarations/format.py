@@ -12,6 +12,7 @@ from typing import Any
 
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import RULE_NAMES
+from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, TRANSFORMS
 from dispatch_cli.model.settings import Severity
 
 VERSION = "1"
@@ -22,6 +23,7 @@ CATCH_ALL = "CatchAll"
 
 FALLTHROUGH = "fallthrough"
 NO_FALLBACKS = "none"
+NOT_IMPLEMENTED = "NotImplemented"
 BOOLEANS = ("true", "false")
 ALIAS_ANALYSIS = ("FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "default")
 
@@ -104,7 +106,8 @@ _KERNELS = _either(_KERNEL, _list_of(_KERNEL, "kernels"))
 _MEMBER = _either(Type("a kernel name", (Scalar,), _NAME), _record("library_kernel", "a mapping"))
 _MEMBERS = _either(_MEMBER, _list_of(_MEMBER, "kernels"))
 _FALLBACKS = _map_of(_KEYS, _KERNEL, "dispatch keys to kernels")
-_TEXT_MAP = _map_of(_NAME, TEXT, "names to kernel names")
+_RULE = _either(Type("a kernel name", (Scalar,), _NAME), _record("higher_order_rule", "a mapping"))
+_RULES = _map_of(_NAME, _RULE, "names to rules")
 _ALIAS_ANALYSIS = Field(
     "alias_analysis",
     _choice(*ALIAS_ANALYSIS),
@@ -227,18 +230,81 @@ LIBRARY = Record(
 HIGHER_ORDER_OPERATOR = Record(
     "higher_order_operator",
     "a higher-order operator",
-    "An operator that has Python rules only.",
+    "An operator that has Python rules only, registered in the order they are written. Keys that fall through by "
+    "default are those of the universe; a rule at such a key makes it one that does not.",
     (
         Field("name", TEXT, "Its name, without a namespace.", required=True),
         Field(
-            "dispatch",
-            _map_of(_KEYS, TEXT, "dispatch keys to kernel names"),
-            "Its rules by dispatch key; several keys are separated by commas.",
+            "add",
+            BOOLEAN,
+            "The rules are added to the operator of this name that is declared before, or that the state has. "
+            "Otherwise this operator takes the other one's place.",
+            default="false",
         ),
-        Field("modes", _TEXT_MAP, "Its rules by mode type, such as `FakeTensorMode`."),
-        Field("subclasses", _TEXT_MAP, "Its rules by tensor subclass."),
-        Field("functionalize", TEXT, "Its rule for functionalization."),
-        Field("side_effect", BOOLEAN, "It has a side effect.", default="false"),
+        Field(
+            "dispatch",
+            _map_of(_KEYS, _RULE, "dispatch keys to rules"),
+            "Its rules by dispatch key (`py_impl`); several keys are separated by commas. The word `fallthrough` makes "
+            "the key one that falls through.",
+        ),
+        Field(
+            "autograd",
+            _RULE,
+            "Its derivative (`py_autograd_impl`), registered at Autograd: where no gradient is needed the operator is "
+            "called again below autograd, otherwise the rule runs.",
+        ),
+        Field("modes", _RULES, "Its rules by mode type, such as `FakeTensorMode`."),
+        Field("subclasses", _RULES, "Its rules by tensor subclass."),
+        Field(
+            "transforms",
+            _map_of({"enum": list(TRANSFORMS)}, _RULE, "functorch transforms to rules"),
+            f"Its rules by functorch transform (`TransformType`): {', '.join(TRANSFORMS)}.",
+        ),
+        Field(
+            "functionalize",
+            _RULE,
+            "Its rule for functionalization (`py_functionalize_impl`), registered at the dispatch key Functionalize, "
+            "for FunctionalTensorMode, and at the transform Functionalize.",
+        ),
+        Field("side_effect", BOOLEAN, "It has a side effect: graphs must not drop its calls.", default="false"),
+    ),
+)
+HIGHER_ORDER_RULE = Record(
+    "higher_order_rule",
+    "a rule",
+    "A rule of a higher-order operator, where the kernel's name alone does not say how a call goes on. The word "
+    "`fallthrough` in place of a name is short for `{fallthrough: true}`.",
+    (
+        Field("kernel", TEXT, "The name of its Python function."),
+        Field("fallthrough", BOOLEAN, "The dispatch key falls through; there is no kernel then.", default="false"),
+        Field(
+            "redispatches",
+            BOOLEAN,
+            "Whether it calls the operator again: below autograd at an autograd key, without its own key at another "
+            "one, without its mode in a mode, with the transform taken off in a transform.",
+            default=f"not known; PyTorch's helper `{AUTOGRAD_NOT_IMPLEMENTED}` does",
+        ),
+        Field("returns", _choice(NOT_IMPLEMENTED), "It returns NotImplemented: the next one is asked."),
+        Field(
+            "deferred_error",
+            BOOLEAN,
+            f"Of `{AUTOGRAD_NOT_IMPLEMENTED}`: whether a call that needs a gradient fails only in the backward pass.",
+            default="not known",
+        ),
+    ),
+    ("kernel", "fallthrough"),
+)
+MODE = Record(
+    "mode",
+    "a mode type",
+    "A type of `TorchDispatchMode`.",
+    (
+        Field(
+            "supports_higher_order_operators",
+            BOOLEAN,
+            "Its `__torch_dispatch__` handles the higher-order operators that have no rule for it.",
+            default="false",
+        ),
     ),
 )
 GUARD = Record(
@@ -346,6 +412,11 @@ FILE = Record(
             _list_of(_record("higher_order_operator", "higher-order operators"), "higher-order operators"),
             "Higher-order operators.",
         ),
+        Field(
+            "modes",
+            _map_of(_NAME, _record("mode", "a mapping"), "names to mode types"),
+            "What calls have to know about types of modes, by name.",
+        ),
         Field("guards", _list_of(_record("guard", "guards"), "guards"), "What must hold; see check-invariants."),
         Field(
             "suppress",
@@ -363,6 +434,8 @@ RECORDS = (
     DEFINITION,
     LIBRARY_KERNEL,
     HIGHER_ORDER_OPERATOR,
+    HIGHER_ORDER_RULE,
+    MODE,
     GUARD,
     SUPPRESSION,
     CHECK,

@@ -22,7 +22,7 @@ class KeyReader:
 
     def __init__(self, universe: Universe | None, constants: bool = False) -> None:
         self._universe = universe
-        self._constants = constants
+        self.constants = constants
         self._known: dict[str, tuple[str, ...]] = {}
 
     def pairs(
@@ -96,7 +96,7 @@ class KeyReader:
 
     def _check(self, report: Report, key: str, at: Node | Place) -> bool:
         universe = self._universe
-        if self._constants and self._is_constant(key):
+        if self.constants and self._is_constant(key):
             return True
         if universe is None or (
             key in universe.parseable

@@ -13,10 +13,11 @@ from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
 from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
+from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
-from dispatch_cli.declarations.others import read_guards, read_higher_order_operators
+from dispatch_cli.declarations.others import read_guards
 from dispatch_cli.declarations.report import Place, Report
 from dispatch_cli.declarations.settings import read_settings
 from dispatch_cli.declarations.suppressions import read_comments, read_suppressions
@@ -135,6 +136,7 @@ class _Loader:
             inherited_steps=sum(len(context.steps) for _, context in inherited),
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
             higher_order_operators=tuple(op for context in contexts for op in context.higher_order_operators),
+            modes=tuple(mode for context in contexts for mode in context.modes),
             guards=tuple(guard for context in contexts for guard in context.guards),
             suppressions=_suppressions(self._history, contexts, named),
             settings=tuple(settings for context in contexts for settings in context.settings),
@@ -263,6 +265,7 @@ _SECTIONS: Mapping[str, Callable[[Context, Node], None]] = {
     "libraries": read_libraries,
     "fallbacks": read_fallbacks,
     "higher_order_operators": read_higher_order_operators,
+    "modes": read_modes,
     "guards": read_guards,
     "suppress": read_suppressions,
     "check": read_settings,

@@ -13,9 +13,13 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.layout import Layout
+from dispatch_cli.engine.layout import Layout, layout_of
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, decide
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import Universe
+
+AMBIGUOUS_TEXT = "ambiguous autogradother kernel"
+"""What ``resolve_key`` raises where it cannot choose."""
 
 
 class Reason(Enum):
@@ -53,6 +57,28 @@ def decisions(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[
     """What ``resolve_key`` decides, for every slot. Errors: Refused for an unknown operator."""
     registered = dispatcher.operator(name).registered | _bits(dispatcher.layout, python_keys)
     return _decisions(dispatcher.layout, registered, frozenset(dispatcher.fallbacks))
+
+
+def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: frozenset[str]) -> tuple[Decision, ...]:
+    """What ``resolve_key`` decides for every slot of an operator that has Python kernels only."""
+    layout = layout_of(universe)
+    return _decisions(layout, _bits(layout, python_keys), fallbacks)
+
+
+def error_text(name: OperatorName, key: str, decision: Decision) -> str:
+    """What ``resolve_key`` raises where it can choose no key.
+
+    Source: an ambiguous kernel is a RuntimeError, a missing one a NotImplementedError.
+    """
+    if decision.rule is Rule.AMBIGUOUS:
+        return AMBIGUOUS_TEXT
+    shown = f"{name.name.replace('::', '.')}.{name.overload or 'default'}"
+    return f"could not find kernel for {shown} at dispatch key {python_key_text(key)}"
+
+
+def python_key_text(key: str) -> str:
+    """A dispatch key as Python prints it."""
+    return f"DispatchKey.{key}"
 
 
 def chosen_key(key: str, decision: Decision) -> str | None:

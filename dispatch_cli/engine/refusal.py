@@ -18,6 +18,8 @@ class Refusal(Enum):
     UNKNOWN_OPERATOR = "unknown-operator"
     BLOCK_MISUSE = "block-misuse"
     ALIAS_KEY = "alias-key"
+    PYTHON_KERNEL = "python-kernel"
+    NO_KERNEL = "no-kernel"
 
 
 class Refused(RuntimeError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.library import Library
 from dispatch_cli.engine.refusal import Refusal, Refused
@@ -25,21 +27,27 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
 
     source: the captured state that it continues. Errors: InputError with every refusal, each naming both places.
     """
-    dispatcher, overrides = _play(declarations, declarations.steps, source)
+    problems: list[Problem] = []
+    dispatcher, overrides = _play(declarations, declarations.steps, source, problems)
+    problems += _refused_in_python(declarations, source)
+    if problems:
+        more = len(problems) - MAX_REFUSALS
+        if more > 0:
+            problems[MAX_REFUSALS:] = [Problem("more", f"and {more} more registrations are refused")]
+        raise InputError(tuple(problems))
     before = declarations.steps[: declarations.inherited_steps]
     base = None
     if (source is not None or before) and len(before) < len(declarations.steps):
-        base, _ = _play(declarations, before, source)
+        base, _ = _play(declarations, before, source, [])
     return State(dispatcher, overrides, base, source, declarations)
 
 
 def _play(
-    declarations: Declarations, steps: tuple[Step, ...], source: StateSource | None
+    declarations: Declarations, steps: tuple[Step, ...], source: StateSource | None, problems: list[Problem]
 ) -> tuple[Dispatcher, tuple[Registration, ...]]:
     dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
     libraries: dict[Block, Library] = {}
     refused_blocks: set[Block] = set()
-    problems: list[Problem] = []
     overrides: list[Registration] = []
     for step in steps:
         if isinstance(step, Settle):
@@ -63,12 +71,20 @@ def _play(
             continue
         if registration is not None and registration.warns:
             overrides.append(registration)
-    if problems:
-        more = len(problems) - MAX_REFUSALS
-        if more > 0:
-            problems[MAX_REFUSALS:] = [Problem("more", f"and {more} more registrations are refused")]
-        raise InputError(tuple(problems))
     return dispatcher, tuple(overrides)
+
+
+def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:
+    """What ``py_impl`` refuses: of operators, and of higher-order ones."""
+    if declarations.python_kernels:
+        from dispatch_cli.engine.python_operator import problems_of as of_operators
+
+        yield from of_operators(declarations.python_kernels, source)
+    if declarations.higher_order_operators:
+        from dispatch_cli.engine.higher_order import problems_of as of_higher_order
+
+        captured = source.higher_order_operators if source is not None else ()
+        yield from of_higher_order(declarations.higher_order_operators, captured)
 
 
 def _take(library: Library, step: Entry) -> Registration | None:

@@ -10,7 +10,9 @@ from dispatch_cli.engine.registration import Registration
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.declarations import Declarations, HigherOrderOperator, PythonKernel
+    from dispatch_cli.engine.higher_order import HigherOrderTable
+    from dispatch_cli.model.declarations import Declarations, PythonKernel
+    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.state_source import StateSource
 
 
@@ -66,11 +68,29 @@ class State:
                 found.add(step.operator)
         return sorted(found, key=str)
 
-    @property
+    @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
-        """The higher-order operators: the captured ones, then the declared ones."""
+        """The higher-order operators: the captured ones, then the declared ones that do not take the place of one."""
+        from dispatch_cli.engine.higher_order import merged
+
         captured = self.source.higher_order_operators if self.source is not None else ()
-        return captured + self.declarations.higher_order_operators
+        return merged((*captured, *self.declarations.higher_order_operators))
+
+    def higher_order_operator(self, name: str) -> HigherOrderOperator | None:
+        """The higher-order operator of that name, or None."""
+        return next((operator for operator in self.higher_order_operators if operator.name == name), None)
+
+    def higher_order_table(self, operator: HigherOrderOperator) -> HigherOrderTable:
+        """A higher-order operator with its tables of rules."""
+        from dispatch_cli.engine.higher_order import HigherOrderTable
+
+        return HigherOrderTable(self.dispatcher.universe, operator, frozenset(self.dispatcher.fallbacks))
+
+    @cached_property
+    def modes(self) -> dict[str, ModeType]:
+        """What is known of types of modes, by name; what the files say counts before what was captured."""
+        captured = self.source.modes if self.source is not None else ()
+        return {mode.name: mode for mode in (*captured, *self.declarations.modes)}
 
     @cached_property
     def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -106,18 +107,6 @@ class PythonKernel(NamedTuple):
     span: Span | None = None
 
 
-class HigherOrderOperator(NamedTuple):
-    """An operator with Python rules only: per dispatch key, mode type, tensor subclass, and for functionalization."""
-
-    name: str
-    dispatch: tuple[tuple[str, str], ...] = ()
-    modes: tuple[tuple[str, str], ...] = ()
-    subclasses: tuple[tuple[str, str], ...] = ()
-    functionalize: str | None = None
-    side_effect: bool = False
-    span: Span | None = None
-
-
 class Guard(NamedTuple):
     """What must hold of the computed tables: at *key* of every operator matching *op*, a rule or a kernel.
 
@@ -155,6 +144,7 @@ class Declarations(NamedTuple):
     inherited_steps: int = 0
     python_kernels: tuple[PythonKernel, ...] = ()
     higher_order_operators: tuple[HigherOrderOperator, ...] = ()
+    modes: tuple[ModeType, ...] = ()
     guards: tuple[Guard, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     settings: tuple[CheckSettings, ...] = ()

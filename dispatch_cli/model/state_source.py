@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from dispatch_cli.model.captured import CapturedOperator, CapturedOutline
-from dispatch_cli.model.declarations import HigherOrderOperator
+from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 
 
 class StateSource(Protocol):
@@ -25,3 +25,7 @@ class StateSource(Protocol):
     @property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """Its higher-order operators."""
+
+    @property
+    def modes(self) -> tuple[ModeType, ...]:
+        """What is known of its mode types."""

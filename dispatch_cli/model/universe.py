@@ -46,6 +46,7 @@ class Universe:
     default_included, default_excluded: thread-local state of a fresh thread.
     devices: device type → runtime key.
     fallbacks: the core backend fallbacks, in runtime order.
+    higher_order_fallthrough: the keys that fall through by default in a higher-order operator.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Universe:
     default_excluded: tuple[str, ...]
     devices: Mapping[str, str]
     fallbacks: tuple[CoreFallback, ...]
+    higher_order_fallthrough: tuple[str, ...]
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

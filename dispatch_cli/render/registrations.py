@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -25,7 +24,7 @@ def registrations_text(report: RegistrationsReport, style: Style) -> Iterator[st
         kernels += len(operator.kernels)
         overridden += sum(not row.active for row in operator.kernels)
         dangling += operator.schema is None
-    yield to_text([*_fallbacks(report), *_higher_order(report)], style)
+    yield to_text([*_fallbacks(report), *_higher_order(report, style)], style)
     parts = [_plural(count, "operator"), _plural(kernels, "kernel")]
     if overridden:
         parts.append(f"{overridden} overridden")
@@ -104,16 +103,11 @@ def _fallbacks(report: RegistrationsReport) -> Iterator[RenderableType]:
     yield Text()
 
 
-def _higher_order(report: RegistrationsReport) -> Iterator[RenderableType]:
+def _higher_order(report: RegistrationsReport, style: Style) -> Iterator[RenderableType]:
+    if not report.higher_order:
+        return
+    from dispatch_cli.render.higher_order import rules_lines
+
     for operator in report.higher_order:
-        effect = ", with a side effect" if operator.side_effect else ""
-        yield plain(f"{operator.name} (higher-order operator{effect})", console.HEAD)
-        if operator.span is not None:
-            yield plain(f"declared at {operator.span}", console.DIM)
-        yield Text()
-        table = Rows(["Rule for", "Name", "Kernel"])
-        for (kind, kernel), rules in groupby(operator.rules, key=lambda rule: (rule[0], rule[2])):
-            names = ", ".join(name or "-" for _, name, _ in rules)
-            table.add_row(plain(kind), plain(names), plain(kernel))
-        yield table
+        yield from rules_lines(operator, style)
         yield Text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dispatch_cli.render.higher_order_machine import operator_data, rule_cells
 from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
 from dispatch_cli.report.registrations import (
     SCHEMA_VERSION,
@@ -25,15 +26,7 @@ def registrations_json(report: RegistrationsReport) -> Iterator[str]:
             {"key": row.key, "kernel": row.kernel, "fallthrough": row.fallthrough, "declared_at": span_data(row.span)}
             for row in report.fallbacks
         ],
-        "higher_order_operators": [
-            {
-                "name": row.name,
-                "rules": [{"kind": kind, "name": name, "kernel": kernel} for kind, name, kernel in row.rules],
-                "side_effect": row.side_effect,
-                "declared_at": span_data(row.span),
-            }
-            for row in report.higher_order
-        ],
+        "higher_order_operators": [operator_data(row) for row in report.higher_order],
     }
     return json_document(head, "operators", (_operator_data(operator) for operator in report.operators()))
 
@@ -70,15 +63,19 @@ def _kernel_data(row: KernelRow) -> dict[str, Any]:
 
 
 def registrations_sheet(report: RegistrationsReport) -> Sheet:
-    """One row per kernel; an operator without kernels has one row without."""
-    columns = ("operator", "key", "alias", "kernel", "state", "fills", "signature", "flags", "declared_at")
+    """One row per kernel, per kernel of the Python dispatcher, and per rule of a higher-order operator.
+
+    An operator without kernels has one row without. kind: ``python`` for the Python dispatcher's, the kind of rule of a
+    higher-order operator's, and ``kernel`` for all others.
+    """
+    columns = ("operator", "key", "alias", "kernel", "state", "fills", "signature", "flags", "declared_at", "kind")
     return Sheet(columns, _rows(report))
 
 
 def _rows(report: RegistrationsReport) -> Iterator[tuple[str, ...]]:
     for operator in report.operators():
         if not operator.kernels:
-            yield (operator.operator, "", "", "", "", "", "", "", place_text(operator.span))
+            yield (operator.operator, "", "", "", "", "", "", "", place_text(operator.span), "")
         for row in operator.kernels:
             yield (
                 operator.operator,
@@ -90,4 +87,9 @@ def _rows(report: RegistrationsReport) -> Iterator[tuple[str, ...]]:
                 row.signature or "",
                 " ".join(row.flags),
                 place_text(row.span),
+                "kernel",
             )
+        for key, kernel, span in operator.python_kernels:
+            yield (operator.operator, key, "", kernel, "active", "", "", "", place_text(span), "python")
+    for higher_order in report.higher_order:
+        yield from rule_cells(higher_order)

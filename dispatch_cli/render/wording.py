@@ -28,6 +28,13 @@ def short_kernel(debug: str) -> str:
     return re.sub(r"^registered at (?:.*/)?([^/]+:\d+)(?= \[|$)", r"\1", debug, count=1)
 
 
+def short_function(name: str) -> str:
+    """A Python function for a narrow place: without its module; a function inside one keeps the outer one's name."""
+    parts = name.split(".")
+    start = parts.index("<locals>") - 1 if "<locals>" in parts[1:] else len(parts) - 1
+    return ".".join(parts[start:])
+
+
 def place_label(span: Span | None, short: bool = False) -> str:
     """A place, or nothing; the short form is the file's name and the line."""
     if span is None:

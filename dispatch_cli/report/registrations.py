@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.declarations import HigherOrderOperator
+from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.higher_order import HigherOrderRules, rules_of
 
 SCHEMA_VERSION = 1
 FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
@@ -64,16 +65,6 @@ class FallbackRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HigherOrderRow:
-    """A declared higher-order operator; rules are (kind, what it is for, kernel)."""
-
-    name: str
-    rules: tuple[tuple[str, str, str], ...]
-    side_effect: bool
-    span: Span | None
-
-
-@dataclass(frozen=True, slots=True)
 class RegistrationsReport:
     """The registrations asked for; `operators` computes as it is read."""
 
@@ -82,7 +73,7 @@ class RegistrationsReport:
     operators: Callable[[], Iterator[OperatorRegistrations]]
     fallbacks: tuple[FallbackRow, ...]
     core_fallbacks: int
-    higher_order: tuple[HigherOrderRow, ...]
+    higher_order: tuple[HigherOrderRules, ...]
 
 
 def registrations_report(
@@ -107,7 +98,7 @@ def registrations_report(
         ),
         core_fallbacks=len(fallbacks) - len(declared),
         higher_order=tuple(
-            _higher_order(one) for one in (state.higher_order_operators if higher_order is None else higher_order)
+            rules_of(state, one) for one in (state.higher_order_operators if higher_order is None else higher_order)
         ),
     )
 
@@ -145,12 +136,3 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
         kernels=tuple(rows),
         python_kernels=tuple((one.dispatch_key, one.kernel, one.span) for one in state.python_kernels(name)),
     )
-
-
-def _higher_order(operator: HigherOrderOperator) -> HigherOrderRow:
-    rules = [("dispatch", key, kernel) for key, kernel in operator.dispatch]
-    rules += [("mode", mode, kernel) for mode, kernel in operator.modes]
-    rules += [("subclass", name, kernel) for name, kernel in operator.subclasses]
-    if operator.functionalize is not None:
-        rules.append(("functionalize", "", operator.functionalize))
-    return HigherOrderRow(operator.name, tuple(rules), operator.side_effect, operator.span)

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 
+HIGHER_ORDER_NAMESPACE = "higher_order"
+"""Where PyTorch's Python keeps higher-order operators."""
 DEFAULT_OVERLOAD = ".default"
 """How PyTorch's Python names the overload that has no name."""
 
@@ -20,6 +22,17 @@ def select_names(names: Iterable[str], glob: str) -> list[str]:
     if glob.endswith(DEFAULT_OVERLOAD):
         found = _matching(names, glob.removesuffix(DEFAULT_OVERLOAD))
         return [name for name in found if name == _without_overload(name)]
+    return _matching(names, glob)
+
+
+def select_higher_order(names: Iterable[str], glob: str) -> list[str]:
+    """The names of higher-order operators that match a glob, with or without their namespace, in their order.
+
+    ``cond``, ``higher_order.cond`` and ``higher_order::cond`` are one operator, as is ``torch.ops.higher_order.cond``.
+    """
+    glob = glob.removeprefix("torch.ops.")
+    for separator in ("::", "."):
+        glob = glob.removeprefix(f"{HIGHER_ORDER_NAMESPACE}{separator}")
     return _matching(names, glob)
 
 
@@ -37,11 +50,11 @@ def _without_overload(name: str) -> str:
     return name if dot < 0 else name[:dot]
 
 
-def similar_names(dispatcher: Dispatcher, glob: str) -> list[str]:
+def similar_names(names: Sequence[str], glob: str) -> list[str]:
     """Up to three operator names that look like *glob*."""
     from difflib import get_close_matches
 
-    return get_close_matches(glob, dispatcher.names(), n=3, cutoff=0.7)
+    return get_close_matches(glob, names, n=3, cutoff=0.7)
 
 
 def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:

@@ -86,6 +86,16 @@ _LISTS = (
     "default_included",
     "default_excluded",
 )
+HIGHER_ORDER_FALLTHROUGH = (
+    "PythonDispatcher",
+    "PythonTLSSnapshot",
+    "ADInplaceOrView",
+    "BackendSelect",
+    "AutocastCPU",
+    "AutocastCUDA",
+)
+"""What a universe file says with its field ``higher_order_fallthrough``; older files do not have it, and then it is this
+(PyTorch 2.0 to 2.4), as far as the universe has the keys."""
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 
 
@@ -124,6 +134,12 @@ def _universe(data: object) -> Universe:
     unparseable = set(_texts(data.get("unparseable"), "unparseable"))
     values["parseable"] = frozenset(ids) - unparseable
     values["fallbacks"] = tuple(_fallback(entry) for entry in _checked(data, "fallbacks", Sequence))
+    if "higher_order_fallthrough" in data:
+        values["higher_order_fallthrough"] = _texts(data["higher_order_fallthrough"], "higher_order_fallthrough")
+    else:
+        values["higher_order_fallthrough"] = tuple(
+            key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]
+        )
     return Universe(**values)
 
 
@@ -172,6 +188,7 @@ def _check_names(universe: Universe) -> None:
         "fallbacks": [fallback.key for fallback in universe.fallbacks],
         "default_included": [*universe.default_included],
         "default_excluded": [*universe.default_excluded],
+        "higher_order_fallthrough": [*universe.higher_order_fallthrough],
     }
     for field, named in places.items():
         for key in named:

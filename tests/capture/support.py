@@ -39,6 +39,7 @@ def state_of(operators: list[dict[str, Any]], universe: dict[str, Any], **others
         "universe": universe,
         "operators": [{"tags": [], "python": {}, **operator} for operator in operators],
         "higher_order_operators": [],
+        "modes": [],
         "skipped": [],
         **others,
     }

@@ -85,8 +85,9 @@ def small_state() -> dict[str, Any]:
     ]
     higher = {
         "name": "wrap",
-        "dispatch": {"Autograd": "m.autograd"},
-        "fallthrough": ["BackendSelect", "AutocastCPU"],
+        "dispatch": {"AutocastXPU": "m.autocast"},
+        "autograd": {"kernel": "m.autograd_not_implemented", "deferred_error": True},
+        "fallthrough": ["XLA", "HPU"],
         "modes": {"FakeTensorMode": "m.fake"},
         "subclasses": {},
         "transforms": {"Vmap": "m.vmap"},
@@ -96,8 +97,10 @@ def small_state() -> dict[str, Any]:
     bare: dict[str, Any] = {
         "name": "bare",
         "dispatch": {},
+        "autograd": None,
         "modes": {},
         "subclasses": {},
+        "transforms": {},
         "functionalize": None,
         "side_effect": False,
     }
@@ -106,6 +109,7 @@ def small_state() -> dict[str, Any]:
         operators,
         universe_data("torch-2.15"),
         higher_order_operators=[higher, {**bare, "fallthrough": []}],
+        modes=["LoggingMode"],
         imported=["torchvision"],
         skipped=skipped,
     )
@@ -150,13 +154,23 @@ operators:
 higher_order_operators:
   - name: wrap
     dispatch:
-      Autograd: m.autograd
-      BackendSelect, AutocastCPU: fallthrough
+      AutocastXPU: m.autocast
+      XLA, HPU:
+        fallthrough: true
+    autograd:
+      kernel: m.autograd_not_implemented
+      deferred_error: true
     modes:
       FakeTensorMode: m.fake
+    transforms:
+      Vmap: m.vmap
     functionalize: m.functional
     side_effect: true
   - name: bare
+
+modes:
+  LoggingMode:
+    supports_higher_order_operators: true
 """
 
 

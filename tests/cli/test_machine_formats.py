@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli import universes
 from tests.cli.support import call
 
 DECLARATIONS = """\
@@ -44,6 +45,7 @@ def test_register_json(file: str) -> None:
     result = call("register", file, "--format", "json")
     assert (result.code, result.err) == (0, "")
     kernel = {"active": True, "python": False}
+    rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
     assert json.loads(result.out) == {
         "schema_version": 1,
         "report": "registrations",
@@ -56,9 +58,26 @@ def test_register_json(file: str) -> None:
             {
                 "name": "hop",
                 "rules": [
-                    {"kind": "dispatch", "name": "CPU", "kernel": "hop_cpu"},
-                    {"kind": "mode", "name": "FakeTensorMode", "kernel": "hop_fake"},
+                    {
+                        **rule,
+                        "kind": "dispatch",
+                        "name": "CPU",
+                        "kernel": "hop_cpu",
+                        "declared_at": place(14, 28),
+                        "registered_at": ["CPU"],
+                        "fills": 1,
+                    },
+                    {
+                        **rule,
+                        "kind": "mode",
+                        "name": "FakeTensorMode",
+                        "kernel": "hop_fake",
+                        "declared_at": place(14, 51),
+                        "registered_at": ["FakeTensorMode"],
+                        "fills": 0,
+                    },
                 ],
+                "default_fallthrough": list(universes.load("torch-2.15").higher_order_fallthrough),
                 "side_effect": True,
                 "declared_at": place(14, 5),
             }
@@ -136,11 +155,14 @@ def test_register_json(file: str) -> None:
 
 def test_register_csv(file: str) -> None:
     assert call("register", file, "--format", "csv").out == (
-        "operator,key,alias,kernel,state,fills,signature,flags,declared_at\n"
-        "demo::lost,CPU,false,lost_cpu,active,1,,boxed,a.yaml:12:21\n"
-        "demo::op,CPU,false,op_[alias]_*|`cpu`,active,1,(Tensor x) -> Tensor,boxed unboxed,a.yaml:7:12\n"
-        "demo::op,AutogradCPU,false,registered at a.yaml:4,active,1,,fallthrough boxed,a.yaml:9:20\n"
-        "demo::op,CompositeExplicitAutograd,true,op_default,active,69,,boxed,a.yaml:8:34\n"
+        "operator,key,alias,kernel,state,fills,signature,flags,declared_at,kind\n"
+        "demo::lost,CPU,false,lost_cpu,active,1,,boxed,a.yaml:12:21,kernel\n"
+        "demo::op,CPU,false,op_[alias]_*|`cpu`,active,1,(Tensor x) -> Tensor,boxed unboxed,a.yaml:7:12,kernel\n"
+        "demo::op,AutogradCPU,false,registered at a.yaml:4,active,1,,fallthrough boxed,a.yaml:9:20,kernel\n"
+        "demo::op,CompositeExplicitAutograd,true,op_default,active,69,,boxed,a.yaml:8:34,kernel\n"
+        "demo::op,CPU,,op_python,active,,,,a.yaml:10:23,python\n"
+        "hop,CPU,,hop_cpu,active,1,,,a.yaml:14:28,dispatch\n"
+        "hop,FakeTensorMode,,hop_fake,active,0,,,a.yaml:14:51,mode\n"
     )
 
 

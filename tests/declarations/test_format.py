@@ -41,6 +41,13 @@ libraries:
 fallbacks: {"PrivateUse1, XLA": f}
 higher_order_operators:
   - {name: h, dispatch: {CPU: x}, modes: {M: x}, subclasses: {S: x}, functionalize: f, side_effect: true}
+  - name: h
+    add: true
+    dispatch: {"CUDA, XLA": fallthrough, HPU: {fallthrough: true}, Autograd: {kernel: x, redispatches: true}}
+    transforms: {Vmap: x}
+  - {name: i, autograd: {kernel: autograd_not_implemented, deferred_error: true}}
+  - {name: j, modes: {M: {kernel: x, returns: NotImplemented}}}
+modes: {M: {supports_higher_order_operators: true}}
 guards:
   - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y}
 suppress:
@@ -85,6 +92,11 @@ BEYOND_JSON_SCHEMA = {
     "other namespace in impl",
     "other key in impl",
     "guard alias",
+    "rule that falls through",
+    "rule of fallthrough with name",
+    "rule not falling through",
+    "rule that returns",
+    "deferred error",
     "universe name",
     "universe path",
 }

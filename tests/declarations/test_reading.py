@@ -13,7 +13,6 @@ from dispatch_cli.model.declarations import (
     Define,
     Fallback,
     Guard,
-    HigherOrderOperator,
     Implement,
     LibraryKind,
     OpenBlock,
@@ -21,6 +20,12 @@ from dispatch_cli.model.declarations import (
     Settle,
 )
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.higher_order import (
+    HigherOrderOperator,
+    HigherOrderRule,
+    ModeType,
+    RuleKind,
+)
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
@@ -168,25 +173,54 @@ def test_higher_order_operators(tmp_path: Path) -> None:
     text = f"""{HEAD}higher_order_operators:
   - name: call_torchbind
     dispatch: {{"CPU,CompositeExplicitAutograd": impl, Autograd: autograd}}
-    modes: {{ProxyTorchDispatchMode: inner}}
-    subclasses: {{MyTensor: mine}}
+    modes: {{ProxyTorchDispatchMode: inner, MyMode: {{kernel: m, returns: NotImplemented}}}}
+    subclasses: {{MyTensor: {{kernel: mine, redispatches: false}}}}
     functionalize: func
     side_effect: true
   - name: bare
+    add: true
+    autograd: {{kernel: a.b.autograd_not_implemented, deferred_error: true}}
+    transforms: {{Vmap: batch}}
+    dispatch: {{XLA: fallthrough, HPU: "fallthrough", IPU: {{fallthrough: true}}}}
+modes:
+  MyMode: {{supports_higher_order_operators: true}}
+  Other: {{}}
 """
     file = str(tmp_path / "x.yaml")
-    assert read(tmp_path, text).higher_order_operators == (
+    found = read(tmp_path, text)
+
+    def rule(kind: RuleKind, name: str, kernel: str, line: int, column: int, **facts: bool) -> HigherOrderRule:
+        return HigherOrderRule(kind, name, kernel, **facts, span=Span(file, line, column))
+
+    assert found.higher_order_operators == (
         HigherOrderOperator(
             "call_torchbind",
-            (("CPU", "impl"), ("CompositeExplicitAutograd", "impl"), ("Autograd", "autograd")),
-            (("ProxyTorchDispatchMode", "inner"),),
-            (("MyTensor", "mine"),),
-            "func",
-            True,
-            Span(file, 3, 5),
+            (
+                rule(RuleKind.DISPATCH, "CPU", "impl", 4, 16),
+                rule(RuleKind.DISPATCH, "CompositeExplicitAutograd", "impl", 4, 16),
+                rule(RuleKind.DISPATCH, "Autograd", "autograd", 4, 55),
+                rule(RuleKind.MODE, "ProxyTorchDispatchMode", "inner", 5, 13),
+                rule(RuleKind.MODE, "MyMode", "m", 5, 44, not_implemented=True),
+                rule(RuleKind.SUBCLASS, "MyTensor", "mine", 6, 18, redispatches=False),
+                rule(RuleKind.FUNCTIONALIZE, "", "func", 7, 20),
+            ),
+            side_effect=True,
+            span=Span(file, 3, 5),
         ),
-        HigherOrderOperator("bare", span=Span(file, 9, 5)),
+        HigherOrderOperator(
+            "bare",
+            (
+                rule(RuleKind.AUTOGRAD, "", "a.b.autograd_not_implemented", 11, 15, deferred_error=True),
+                rule(RuleKind.TRANSFORM, "Vmap", "batch", 12, 18),
+                rule(RuleKind.DISPATCH, "XLA", "fallthrough", 13, 16, fallthrough=True),
+                rule(RuleKind.DISPATCH, "HPU", "fallthrough", 13, 34),
+                rule(RuleKind.DISPATCH, "IPU", "fallthrough", 13, 54, fallthrough=True),
+            ),
+            adds=True,
+            span=Span(file, 9, 5),
+        ),
     )
+    assert found.modes == (ModeType("MyMode", True, Span(file, 15, 3)), ModeType("Other", False, Span(file, 16, 3)))
 
 
 def test_guards(tmp_path: Path) -> None:

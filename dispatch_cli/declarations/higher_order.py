@@ -1,0 +1,152 @@
+"""Higher-order operators, and the types of modes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
+from dispatch_cli.declarations.format import FALLTHROUGH, HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
+from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model.higher_order import (
+    AUTOGRAD_NOT_IMPLEMENTED,
+    TRANSFORMS,
+    HigherOrderOperator,
+    HigherOrderRule,
+    ModeType,
+    RuleKind,
+)
+
+_BY_NAME = {"modes": RuleKind.MODE, "subclasses": RuleKind.SUBCLASS, "transforms": RuleKind.TRANSFORM}
+_ALONE = {"autograd": RuleKind.AUTOGRAD, "functionalize": RuleKind.FUNCTIONALIZE}
+
+
+def read_higher_order_operators(context: Context, section: Node) -> None:
+    """Read the section ``higher_order_operators``."""
+    if type(section) is Sequence:
+        for node in section.items:
+            _read_operator(context, node)
+
+
+def read_modes(context: Context, section: Node) -> None:
+    """Read the section ``modes``."""
+    if type(section) is not Mapping:
+        return
+    for key, node in section.pairs:
+        name = text_of(context.report, key)
+        values = read_record(context.report, node, MODE)
+        if name is not None and values is not None:
+            supports = is_true(values.get("supports_higher_order_operators")) is True
+            context.modes.append(ModeType(name, supports, context.report.span(key)))
+
+
+def _read_operator(context: Context, node: Node) -> None:
+    report = context.report
+    values = read_record(report, node, HIGHER_ORDER_OPERATOR)
+    if values is None:
+        return
+    rules: list[HigherOrderRule] = []
+    for field, value in values.items():
+        if field == "dispatch":
+            rules += _dispatch(context, value)
+        elif field in _BY_NAME:
+            rules += _by_name(context, value, _BY_NAME[field])
+        elif field in _ALONE and value is not None:
+            rules += _rule(context, value, _ALONE[field], "", value)
+    found = HigherOrderOperator(
+        text_of(report, values.get("name")) or "",
+        tuple(rules),
+        is_true(values.get("side_effect")) is True,
+        is_true(values.get("add")) is True,
+        report.span(node),
+    )
+    context.higher_order_operators.append(found)
+
+
+def _dispatch(context: Context, node: Node | None) -> Iterator[HigherOrderRule]:
+    if type(node) is not Mapping:
+        return
+    for key_node, key, value in context.keys.pairs(context.report, node):
+        if key is not None:
+            yield from _rule(context, value, RuleKind.DISPATCH, key, key_node)
+
+
+def _by_name(context: Context, node: Node | None, kind: RuleKind) -> Iterator[HigherOrderRule]:
+    if type(node) is not Mapping:
+        return
+    report = context.report
+    for key, value in node.pairs:
+        name = text_of(report, key)
+        if kind is RuleKind.TRANSFORM and name is not None and not (name in TRANSFORMS or context.keys.constants):
+            message = f"there is no functorch transform {quoted(name)}"
+            hint = suggestion(name, TRANSFORMS) or f"the transforms are {', '.join(TRANSFORMS)}"
+            report.add("unknown-transform", message, key, hint)
+        elif name is not None:
+            yield from _rule(context, value, kind, name, key)
+
+
+def _rule(context: Context, node: Node, kind: RuleKind, name: str, at: Node) -> Iterator[HigherOrderRule]:
+    """The rule that *node* declares; none, noting why, when it declares none. at: what stands for it in answers."""
+    report = context.report
+    span = report.span(at)
+    if type(node) is Scalar and node.text:
+        kernel = text_of(report, node)
+        if kernel is not None:
+            falls_through = kind is RuleKind.DISPATCH and node.plain and kernel == FALLTHROUGH
+            yield HigherOrderRule(kind, name, kernel, falls_through, span=span)
+        return
+    if type(node) is not Mapping:
+        expect(report, node, "the name of a kernel, or a mapping with the fields of a rule")
+        return
+    values = read_record(report, node, HIGHER_ORDER_RULE)
+    if values is None or _contradicts(context, values, kind):
+        return
+    if is_true(values.get(FALLTHROUGH)):
+        yield HigherOrderRule(kind, name, FALLTHROUGH, fallthrough=True, span=span)
+        return
+    kernel = text_of(report, values.get("kernel"))
+    if kernel is None:
+        if "kernel" not in values and FALLTHROUGH in values:
+            report.add("missing-field", "a rule that does not fall through needs the field 'kernel'", node)
+        return
+    yield HigherOrderRule(
+        kind,
+        name,
+        kernel,
+        redispatches=is_true(values.get("redispatches")),
+        not_implemented=values.get("returns") is not None,
+        deferred_error=is_true(values.get("deferred_error")),
+        span=span,
+    )
+
+
+def _contradicts(context: Context, values: Values, kind: RuleKind) -> bool:
+    """Note fields that say nothing of this rule; whether there are any."""
+    report = context.report
+    kernel = values.get("kernel")
+    found = False
+
+    def refuse(field: str, message: str, hint: str) -> None:
+        nonlocal found
+        node = values.get(field)
+        if node is not None:
+            found = True
+            report.add("bad-value", message, node, hint)
+
+    if is_true(values.get(FALLTHROUGH)):
+        if kind is not RuleKind.DISPATCH:
+            refuse(FALLTHROUGH, "only a dispatch key can fall through", "leave the rule out")
+        refuse("kernel", "a key that falls through has no kernel, so it has no name", "leave 'kernel' out")
+    if type(kernel) is Scalar and not is_autograd_not_implemented(kernel.text):
+        message = f"the field 'deferred_error' belongs to the helper {AUTOGRAD_NOT_IMPLEMENTED}"
+        refuse("deferred_error", message, f"leave it out, or write kernel: {AUTOGRAD_NOT_IMPLEMENTED}")
+    if kind in (RuleKind.DISPATCH, RuleKind.AUTOGRAD, RuleKind.TRANSFORM):
+        message = "only the rules of modes, of subclasses and of functionalization are asked in turn"
+        refuse("returns", message, "leave 'returns' out: what the function returns is the result of the call")
+    return found
+
+
+def is_autograd_not_implemented(kernel: str) -> bool:
+    """Whether a function is PyTorch's helper, by its name or by its full name."""
+    return kernel.rpartition(".")[2] == AUTOGRAD_NOT_IMPLEMENTED

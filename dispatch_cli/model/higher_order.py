@@ -1,0 +1,87 @@
+"""Higher-order operators as they are declared: operators that have Python rules only.
+
+Source of the terms: ``torch/_ops.py`` (``HigherOrderOperator``).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.span import Span
+
+FALLTHROUGH = "fallthrough"
+"""What stands in the place of a rule where a key falls through (``HigherOrderOperator.fallthrough``)."""
+AUTOGRAD_NOT_IMPLEMENTED = "autograd_not_implemented"
+"""PyTorch's helper for operators without a derivative (``torch/_higher_order_ops/utils.py``)."""
+AUTOGRAD_KEY = "Autograd"
+"""Where ``py_autograd_impl`` registers."""
+FUNCTIONALIZE_KEY = "Functionalize"
+"""The dispatch key, and the functorch transform, at which ``py_functionalize_impl`` registers."""
+FUNCTIONAL_MODE = "FunctionalTensorMode"
+"""The mode type at which ``py_functionalize_impl`` registers."""
+TRANSFORMS = ("Torch", "Vmap", "Grad", "Jvp", "Functionalize")
+"""The functorch transforms (``TransformType``)."""
+
+
+class RuleKind(Enum):
+    """What a rule is registered for."""
+
+    DISPATCH = "dispatch"
+    """A dispatch key: ``py_impl(DispatchKey.X)``."""
+    AUTOGRAD = "autograd"
+    """A derivative, at Autograd: ``py_autograd_impl``."""
+    FUNCTIONALIZE = "functionalize"
+    """Functionalization, at a dispatch key, a mode type and a transform: ``py_functionalize_impl``."""
+    MODE = "mode"
+    """A mode type: ``py_impl(FakeTensorMode)``."""
+    SUBCLASS = "subclass"
+    """A tensor subclass: ``py_impl(MyTensor)``."""
+    TRANSFORM = "transform"
+    """A functorch transform: ``py_impl(TransformType.Vmap)``."""
+
+
+class HigherOrderRule(NamedTuple):
+    """One rule of a higher-order operator.
+
+    name: the dispatch key, mode type, tensor subclass or transform; of the other kinds, nothing.
+    kernel: the function; `FALLTHROUGH` where the key falls through.
+    redispatches: whether it calls the operator again, for what comes next; None when nothing is said about it.
+    not_implemented: it returns NotImplemented.
+    deferred_error: of `AUTOGRAD_NOT_IMPLEMENTED`, whether the error comes with the backward pass and not at once; None
+        when nothing is said about it.
+    """
+
+    kind: RuleKind
+    name: str
+    kernel: str
+    fallthrough: bool = False
+    redispatches: bool | None = None
+    not_implemented: bool = False
+    deferred_error: bool | None = None
+    span: Span | None = None
+
+
+class HigherOrderOperator(NamedTuple):
+    """An operator with Python rules only, in the order in which they are registered.
+
+    adds: the rules are added to the operator of this name that is there already; otherwise this one takes its place.
+    side_effect: graphs must not drop its calls (``torch.fx.node.has_side_effect``).
+    """
+
+    name: str
+    rules: tuple[HigherOrderRule, ...] = ()
+    side_effect: bool = False
+    adds: bool = False
+    span: Span | None = None
+
+
+class ModeType(NamedTuple):
+    """A type of ``TorchDispatchMode``.
+
+    supports_higher_order_operators: its ``__torch_dispatch__`` handles higher-order operators that have no rule for it.
+    """
+
+    name: str
+    supports_higher_order_operators: bool = False
+    span: Span | None = None

@@ -1,0 +1,212 @@
+"""Higher-order operators for people: their rules, and what a call finds at each slot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from dispatch_cli.engine.higher_order import HigherOrderEntry, Slot
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+from dispatch_cli.render import console
+from dispatch_cli.render.console import Rows, fits, plain, to_text
+from dispatch_cli.render.style import Style
+from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.wording import keys_label, place_label, runs_label, short_function
+from dispatch_cli.report.folding import Runs
+from dispatch_cli.report.higher_order import (
+    FoldedEntry,
+    HigherOrderReport,
+    HigherOrderRules,
+    HigherOrderSlots,
+    RuleRow,
+    fold_entries,
+)
+
+_KINDS = {
+    RuleKind.DISPATCH: "dispatch key",
+    RuleKind.AUTOGRAD: "autograd",
+    RuleKind.FUNCTIONALIZE: "functionalization",
+    RuleKind.MODE: "mode",
+    RuleKind.SUBCLASS: "subclass",
+    RuleKind.TRANSFORM: "transform",
+}
+_SLOTS = {
+    Slot.MODES: "the innermost mode, then the subclasses",
+    Slot.TRANSFORMS: "the innermost functorch transform",
+}
+_BELOW = (
+    (Slot.FALLTHROUGH, "Fall through"),
+    (Slot.NO_RULE, "Error, only a backend fallback, which higher-order operators do not use"),
+    (Slot.MISSING, "Error, no rule"),
+)
+
+
+def rules_lines(operator: HigherOrderRules, style: Style) -> Iterator[RenderableType]:
+    """An operator with its rules, in the order of registration."""
+    yield from _heading(operator)
+    if operator.rules:
+        yield _fitting(lambda short: _rules(operator.rules, short), style)
+    else:
+        yield plain("no rules: every call of it is an error", console.WARN)
+    if operator.fallthrough:
+        yield Text()
+        yield Text.assemble(
+            (f"Fall through by default, {len(operator.fallthrough)}: ", console.HEAD),
+            (safe(", ".join(operator.fallthrough)), console.DIM),
+        )
+
+
+def tables_text(report: HigherOrderReport, style: Style, all_rows: bool) -> Iterator[str]:
+    """Each operator's table, folded unless *all_rows*."""
+    for position, table in enumerate(report.tables()):
+        lead = ["\n"] if position else []
+        yield "".join([*lead, to_text(_table(table, all_rows, style), style)])
+
+
+def summary_text(report: HigherOrderReport, style: Style) -> Iterator[str]:
+    """One row per operator: how many slots of each kind it has."""
+    tables = list(report.tables())
+    shown = [slot for slot in Slot if any(table.counts.get(slot) for table in tables)]
+    rows = Rows(["Higher-order operator"])
+    for slot in shown:
+        rows.add_column(slot.value.replace("-", " ").capitalize(), justify="right")
+    for table in tables:
+        counts = (table.counts.get(slot, 0) for slot in shown)
+        cells = (Text(str(count)) if count else Text("·", console.DIM) for count in counts)
+        rows.add_row(plain(table.rules.name), *cells)
+    noun = "higher-order operator" if len(tables) == 1 else "higher-order operators"
+    closing = Text(f"{len(tables)} {noun}, {report.universe}; slots by what a call finds there", console.DIM)
+    yield to_text([rows, Text(), closing], style)
+
+
+def _heading(operator: HigherOrderRules) -> Iterator[Text]:
+    effect = ", with a side effect" if operator.side_effect else ""
+    yield plain(f"{operator.name} (higher-order operator{effect})", console.HEAD)
+    if operator.span is not None:
+        yield plain(f"declared at {operator.span}", console.DIM)
+    yield Text()
+
+
+def _rules(rules: Iterable[RuleRow], short: bool) -> Rows:
+    rules = list(rules)
+    placed = any(row.rule.span is not None for row in rules)
+    table = Rows(["Rule for", "Name", "Kernel", "Fills", *(["Declared at"] if placed else [])])
+    for alike in _alike(rules):
+        rule, filled = alike[0].rule, sum(row.fills for row in alike)
+        by_key = rule.kind in (RuleKind.DISPATCH, RuleKind.AUTOGRAD, RuleKind.FUNCTIONALIZE)
+        fills = f"{filled} slot{'' if filled == 1 else 's'}" if by_key and not rule.fallthrough else "-"
+        cells = [
+            plain(_KINDS[rule.kind]),
+            plain(keys_label(tuple(row.rule.name or "-" for row in alike), short)),
+            _function(rule, short),
+            plain(fills, "" if filled else console.DIM),
+        ]
+        if placed:
+            cells.append(plain(place_label(rule.span, short), console.PLACE))
+        table.add_row(*cells)
+    return table
+
+
+def _alike(rules: Iterable[RuleRow]) -> Iterator[tuple[RuleRow, ...]]:
+    """Rules that follow one another and differ in their name alone: one entry of a file for several keys."""
+    for _, run in groupby(rules, key=lambda row: row.rule._replace(name="")):
+        yield tuple(run)
+
+
+def _function(rule: HigherOrderRule, short: bool) -> Text:
+    if rule.fallthrough:
+        return Text(rule.kernel, console.WARN)
+    text = plain(short_function(rule.kernel) if short else rule.kernel)
+    facts = facts_of(rule)
+    return Text.assemble(text, (f" ({facts})", console.DIM)) if facts else text
+
+
+def facts_of(rule: HigherOrderRule) -> str:
+    """What is declared about how a call goes on after a rule."""
+    words = []
+    if rule.not_implemented:
+        words.append("returns NotImplemented")
+    if rule.redispatches is not None:
+        words.append("redispatches" if rule.redispatches else "does not redispatch")
+    if rule.deferred_error is not None:
+        words.append("error in the backward pass" if rule.deferred_error else "error at once")
+    return ", ".join(words)
+
+
+def _table(table: HigherOrderSlots, all_rows: bool, style: Style) -> Iterator[RenderableType]:
+    yield from _heading(table.rules)
+    rows, below = fold_entries(table.entries)
+    if all_rows:
+        rows, below = [FoldedEntry((entry.key,), entry) for entry in table.entries], {}
+    if rows:
+        yield _fitting(lambda short: _entries(rows, short), style)
+    others = [row for row in table.rules.rules if row.rule.kind not in (RuleKind.DISPATCH, RuleKind.AUTOGRAD)]
+    if others:
+        yield Text()
+        yield _fitting(lambda short: _asked(others, short), style)
+    yield from _below(below)
+
+
+def _entries(rows: list[FoldedEntry], short: bool) -> Rows:
+    placed = any(row.first.rule is not None and row.first.rule.span is not None for row in rows)
+    table = Rows(["Key", "Kernel", "Rule", "From", *(["Declared at"] if placed else [])])
+    for row in rows:
+        entry = row.first
+        cells = [plain(keys_label(row.keys, short)), _what(entry, short), *_decided(entry)]
+        if placed:
+            span = None if entry.rule is None else entry.rule.span
+            cells.append(plain(place_label(span, short), console.PLACE))
+        table.add_row(*cells)
+    return table
+
+
+def _what(entry: HigherOrderEntry, short: bool) -> Text:
+    if entry.slot is Slot.RULE and entry.rule is not None:
+        return _function(entry.rule, short)
+    if entry.slot is Slot.FALLTHROUGH:
+        return Text("falls through", console.WARN)
+    if entry.error is not None:
+        return plain(entry.error, console.BAD if entry.slot is Slot.AMBIGUOUS else console.DIM)
+    return Text(_SLOTS[entry.slot])
+
+
+def _decided(entry: HigherOrderEntry) -> tuple[Text, Text]:
+    """The rule that chose the function, and the alias key that it is from."""
+    rule = entry.decision.rule
+    if entry.slot is not Slot.RULE:
+        return Text(), Text()
+    source = entry.decision.source if rule is not Rule.KERNEL else None
+    return Text(rule.dump_text, console.KERNEL if source is None else console.ALIAS), plain(source or "", console.ALIAS)
+
+
+def _asked(rules: list[RuleRow], short: bool) -> Rows:
+    """The rules that are not found by ``resolve_key``: of modes, subclasses, transforms and functionalization."""
+    placed = any(row.rule.span is not None for row in rules)
+    table = Rows(["Asked for", "Name", "Kernel", *(["Declared at"] if placed else [])])
+    for row in rules:
+        name = row.rule.name or ", ".join(dict.fromkeys(row.keys))
+        cells = [plain(_KINDS[row.rule.kind]), plain(name), _function(row.rule, short)]
+        if placed:
+            cells.append(plain(place_label(row.rule.span, short), console.PLACE))
+        table.add_row(*cells)
+    return table
+
+
+def _below(below: dict[Slot, Runs]) -> Iterator[RenderableType]:
+    if below:
+        yield Text()
+    for slot, title in _BELOW:
+        runs = below.get(slot, ())
+        if runs:
+            head = f"{title}, {sum(map(len, runs))}: "
+            yield Text.assemble((head, console.HEAD), (safe(runs_label(runs)), console.DIM))
+
+
+def _fitting(make: Callable[[bool], Rows], style: Style) -> Rows:
+    """Rows as they are, or shortened where they have no room."""
+    full = make(False)
+    return full if fits(full, style) else make(True)
