@@ -107,6 +107,11 @@ class Base:
         active = {key: (debug, "f" in flags) for key, debug, _, flags, _ in kernels}
         return CapturedOutline(schema, active)
 
+    def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
+        """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
+        kernels: list[list[str]] = self._record(name)[5]
+        return kernels
+
     def _record(self, name: str) -> list[Any]:
         place = bisect_left(self.names, name)
         if place == len(self.names) or self.names[place] != name:

@@ -46,6 +46,7 @@ class Dispatcher:
 
     def __init__(self, universe: Universe, core_fallbacks: bool = True, base: StateSource | None = None) -> None:
         self.universe = universe
+        self.has_core_fallbacks = core_fallbacks
         self.layout: Layout = layout_of(universe)
         self._contents = Contents(self.layout)
         self._operators = self._contents.operators
@@ -346,7 +347,7 @@ class Dispatcher:
 
     def keys_in(self, bits: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
-        return tuple(key for key, bit in self.layout.registered_bit.items() if bits & bit)
+        return self.layout.keys_in(bits)
 
     def has_kernel_for_dispatch_key(self, name: OperatorName, key: str) -> bool:
         """Whether a kernel is registered at exactly *key*."""

@@ -39,6 +39,10 @@ class Layout:
             if slot is not None:
                 yield slot
 
+    def keys_in(self, registered: int) -> tuple[str, ...]:
+        """The keys of a set of registered bits, in the order of the enum."""
+        return tuple(key for key, bit in self.registered_bit.items() if registered & bit)
+
     @cached_property
     def affected(self) -> dict[str, tuple[str, ...]]:
         """Per key, the slots whose canonical entry depends on the kernel that is registered at it."""

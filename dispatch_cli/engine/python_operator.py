@@ -171,8 +171,8 @@ def problems_of(declared: Iterable[PythonKernel], source: StateSource | None) ->
     for kernel in declared:
         name, key = kernel.operator, kernel.dispatch_key
         if name not in taken:
-            captured = source.operator(str(name)).python_kernels if source and str(name) in source.names else ()
-            taken[name] = {key: PythonKernel(name, key, debug) for key, debug in captured}
+            captured = source.python_kernels(str(name)) if source and str(name) in source.names else ()
+            taken[name] = {place: PythonKernel(name, place, function) for place, function in captured}
         earlier = taken[name].get(key)
         message = refusal_text(name, key, earlier is not None)
         if message is not None:

@@ -15,6 +15,7 @@ from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.layout import Layout, layout_of
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, decide
+from dispatch_cli.engine.table import plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
@@ -55,7 +56,7 @@ def resolve_key(dispatcher: Dispatcher, name: OperatorName, key: str, python_key
 
 def decisions(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[str] = ()) -> tuple[Decision, ...]:
     """What ``resolve_key`` decides, for every slot. Errors: Refused for an unknown operator."""
-    registered = dispatcher.operator(name).registered | _bits(dispatcher.layout, python_keys)
+    registered = dispatcher.shape(name)[0] | _bits(dispatcher.layout, python_keys)
     return _decisions(dispatcher.layout, registered, frozenset(dispatcher.fallbacks))
 
 
@@ -90,29 +91,51 @@ def chosen_key(key: str, decision: Decision) -> str | None:
 
 
 def divergences(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[str] = ()) -> Iterator[Divergence]:
-    """The slots at which Python chooses another key than the C++ table, in table order."""
-    kernels = frozenset(python_keys)
-    cpp = dispatcher.table(name).plan.decisions
-    python = decisions(dispatcher, name, kernels)
-    rules_alone = decisions(dispatcher, name)
-    for slot, key in enumerate(dispatcher.universe.slots):
-        if _same(cpp[slot], python[slot]):
+    """The slots at which Python chooses another key than the C++ table, in table order.
+
+    Errors: Refused for an unknown operator; one of a base is not taken in for that.
+    """
+    layout = dispatcher.layout
+    registered, _ = dispatcher.shape(name)
+    return iter(_divergences(layout, registered, _bits(layout, python_keys), frozenset(dispatcher.fallbacks)))
+
+
+@lru_cache(maxsize=8192)
+def _divergences(layout: Layout, registered: int, python: int, fallbacks: frozenset[str]) -> tuple[Divergence, ...]:
+    """The divergences of all operators that have kernels at the same keys."""
+    found = []
+    slots = layout.universe.slots
+    ours = _decisions(layout, registered | python, fallbacks)
+    rules_alone = ours if not python else _decisions(layout, registered, fallbacks)
+    for slot, (key, theirs) in enumerate(zip(slots, _cpp_decisions(layout, registered, fallbacks), strict=True)):
+        if _same(theirs, ours[slot]):
             continue
-        if _same(rules_alone[slot], python[slot]):
-            yield Divergence(
-                key, cpp[slot], python[slot], Reason.NESTED_RULE, dispatcher.keys_in(python[slot].blockers)
-            )
+        if _same(rules_alone[slot], ours[slot]):
+            because = layout.keys_in(ours[slot].blockers)
+            found.append(Divergence(key, theirs, ours[slot], Reason.NESTED_RULE, because))
         else:
-            because = _needed(dispatcher, name, kernels, slot)
-            yield Divergence(key, cpp[slot], python[slot], Reason.PYTHON_KERNEL, because)
+            because = _needed(layout, registered, python, fallbacks, slot)
+            found.append(Divergence(key, theirs, ours[slot], Reason.PYTHON_KERNEL, because))
+    return tuple(found)
 
 
-def _needed(dispatcher: Dispatcher, name: OperatorName, kernels: frozenset[str], slot: int) -> tuple[str, ...]:
+def _needed(
+    layout: Layout, registered: int, python: int, fallbacks: frozenset[str], slot: int
+) -> tuple[str, ...]:
     """The Python kernels without any one of which the slot would be decided otherwise; all where none is like that."""
-    now = decisions(dispatcher, name, kernels)[slot]
-    ordered = sorted(kernels, key=dispatcher.universe.ids.__getitem__)
-    needed = [key for key in ordered if not _same(decisions(dispatcher, name, kernels - {key})[slot], now)]
-    return tuple(needed or ordered)
+    now = _decisions(layout, registered | python, fallbacks)[slot]
+    kernels = layout.keys_in(python)
+    needed = []
+    for key in kernels:
+        without = registered | python & ~layout.registered_bit[key]
+        if not _same(_decisions(layout, without, fallbacks)[slot], now):
+            needed.append(key)
+    return tuple(needed) or kernels
+
+
+def _cpp_decisions(layout: Layout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
+    slot = layout.universe.slot
+    return plan(layout, registered, sum(1 << slot[key] for key in fallbacks)).decisions
 
 
 def _same(one: Decision, other: Decision) -> bool:

@@ -52,7 +52,7 @@ class State:
 
         captured: list[PythonKernel] = []
         if self.source is not None and str(name) in self.source.names:
-            kernels = self.source.operator(str(name)).python_kernels
+            kernels = self.source.python_kernels(str(name))
             captured = [PythonKernel(name, key, kernel) for key, kernel in kernels]
         return captured + self._declared_python_kernels.get(name, [])
 

@@ -22,6 +22,9 @@ class StateSource(Protocol):
     def outline(self, name: str) -> CapturedOutline:
         """The same operator in outline."""
 
+    def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
+        """The kernels of the Python dispatcher for the same operator: key and function name."""
+
     @property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
         """Its higher-order operators."""
