@@ -73,6 +73,6 @@ def _union(checks: Sequence[Check], selectors: Iterable[Selector]) -> frozenset[
 def _similar(checks: Sequence[Check], text: str) -> str | None:
     from difflib import get_close_matches
 
-    known = [ALL, DEFAULT, *(check.id for check in checks), *(check.code.lower() for check in checks)]
-    found = get_close_matches(text, known, n=1, cutoff=0.6)
-    return (found[0].upper() if found[0].startswith("dc") else found[0]) if found else None
+    found = get_close_matches(text, [ALL, DEFAULT, *(check.id for check in checks)], n=1, cutoff=0.6)
+    found = found or get_close_matches(text.upper(), [check.code for check in checks], n=1, cutoff=0.8)
+    return found[0] if found else None

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.check_options import CheckOptions, check_options, load_settings, progress_on, read_known
 from dispatch_cli.cli.options import (
+    OWN_OR_ALL,
     Source,
     chosen_operators,
     filter_option,
     load_state,
     output_options,
+    refuse,
     source_options,
     style_for,
     warn_of_overrides,
@@ -29,49 +32,89 @@ if TYPE_CHECKING:
 
 @click.command("check-invariants")
 @source_options
-@filter_option("all")
+@filter_option(OWN_OR_ALL)
+@check_options
+@click.option("--summary", is_flag=True, help="One row for each check that found something, in place of the findings.")
 @output_options(("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"))
 def command(
     source: Source,
     ops: tuple[str, ...],
+    options: CheckOptions,
+    summary: bool,
     format_: str,
     output: str | None,
     color: str,
 ) -> None:
-    """Check invariants and guards; for CI.
+    """Check invariants, registrations and guards; for CI.
 
-    What PyTorch's checkInvariants checks, with names and places; implementations that dangle; and the guards that
-    the declarations set up. Exits with 1 when something does not hold.
-    With --format github problems of the input become annotations too, and the exit code is 2 all the same.
+    What PyTorch's checkInvariants checks, with names and places; registrations that do not do what they seem to; and
+    the guards that the declarations set up. `dispatch-cli rule` lists the checks and explains each.
+
+    Exits with 1 when a finding is as bad as --fail-on says. With --format github problems of the input become
+    annotations too, and the exit code is 2 all the same.
     """
+    if summary and format_ not in ("text", "markdown", "csv"):
+        raise click.UsageError("--summary is for --format text, markdown and csv.")
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        settings, project = load_settings(options)
+    except InputError as error:
+        raise refuse(error, color) from None
     state = load_state(source, color, annotate=format_ == "github" and output is None)
-    names = chosen_operators(state, ops)
+    names = chosen_operators(state, ops, own=True)
     warn_of_overrides(state, color)
+    known, baseline = read_known(options, project)
+    from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.report.findings import findings_report
 
-    report = findings_report(state, names, frozenset(names) if ops else None)
-    code = 1 if report.failing else 0
-    write(_render(state, report, format_, style_for(sys.stdout, color, output)), output)
-    raise click.exceptions.Exit(code)
+    guarded = frozenset(names) if ops else None
+    try:
+        with progress_on(sys.stderr) as progress:
+            report = findings_report(state, names, guarded, settings, known, progress)
+    except UnknownCheck as error:
+        raise _unknown(error, color) from None
+    if options.update_baseline:
+        from dispatch_cli.render.baseline import baseline_json
+
+        assert report.baseline is not None and baseline is not None, "--update-baseline needs a baseline"
+        write(baseline_json(report.baseline.renewed), baseline)
+        count = sum(report.baseline.renewed.values())
+        click.echo(f"{baseline}: {count} finding{'' if count == 1 else 's'}", err=True)
+        raise click.exceptions.Exit(0)
+    write(_render(state, report, format_, style_for(sys.stdout, color, output), summary), output)
+    raise click.exceptions.Exit(1 if report.failing and not options.exit_zero else 0)
 
 
-def _render(state: State, report: FindingsReport, format_: str, style: Style) -> Iterator[str]:
+def _unknown(error: object, color: str) -> click.ClickException | click.exceptions.Exit:
+    from dispatch_cli.checks.selection import UnknownCheck
+    from dispatch_cli.model.problem import InputError, Problem
+
+    assert isinstance(error, UnknownCheck)
+    hint = f"did you mean {error.similar}?" if error.similar else "`dispatch-cli rule` lists the checks"
+    if error.selector.span is not None:
+        return refuse(InputError((Problem("unknown-check", str(error), error.selector.span, hint=hint),)), color)
+    return click.BadParameter(f"{error}; {hint}", param_hint=f"'{error.selector.origin}'")
+
+
+def _render(state: State, report: FindingsReport, format_: str, style: Style, summary: bool) -> Iterator[str]:
     if format_ == "text":
-        from dispatch_cli.render.findings import findings_text
+        from dispatch_cli.render.findings import findings_text, summary_text
 
-        return findings_text(report, style)
+        return (summary_text if summary else findings_text)(report, style)
     if format_ == "raw":
         from dispatch_cli.render.raw import raw_findings
 
         return raw_findings(state.dispatcher, report)
     if format_ in ("sarif", "github", "junit"):
         return _render_for_ci(report, format_)
-    from dispatch_cli.render.findings_machine import findings_json, findings_sheet
+    from dispatch_cli.render.findings_machine import findings_json, findings_sheet, summary_sheet
     from dispatch_cli.render.machine import csv_text, markdown_text
 
     if format_ == "json":
         return findings_json(report)
-    return (csv_text if format_ == "csv" else markdown_text)(findings_sheet(report))
+    sheet = summary_sheet(report) if summary else findings_sheet(report)
+    return (csv_text if format_ == "csv" else markdown_text)(sheet)
 
 
 def _render_for_ci(report: FindingsReport, format_: str) -> Iterator[str]:

@@ -2,45 +2,124 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
+from textwrap import wrap
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.settings import Severity
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
+from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import keys_label, short_kernel
 from dispatch_cli.report.findings import FindingsReport, grouped
 
-_SEVERITY_STYLES = {Severity.ERROR: console.BAD, Severity.WARNING: console.WARN}
+SEVERITY_STYLES = {Severity.ERROR: console.BAD, Severity.WARNING: console.WARN, Severity.INFO: console.ALIAS}
+FEW = 3
+"""So many findings of one check without a place are shown one by one; more are a list."""
 
 
 def findings_text(report: FindingsReport, style: Style) -> Iterator[str]:
-    """Place, severity, id and sentence of each finding; its facts below; then how much was checked."""
-    for group in grouped(report.findings):
-        yield to_text(_finding(group[0]) if len(group) == 1 else _group(group, style), style)
-    count = len(report.findings)
-    checked = f"{report.operators} operator{'' if report.operators == 1 else 's'}, {len(report.checks)} checks"
-    if count:
-        affected = len({finding.operator for finding in report.findings})
-        noun = "finding" if count == 1 else "findings"
-        yield to_text([Text(f"{count} {noun} in {affected} of {checked} ({report.universe})", console.BAD)], style)
+    """Place, severity, id and sentence of each finding, the line in question, its facts; then how much was checked."""
+    checks = {check.id: check for check in report.known}
+    groups = grouped(report.findings)
+    for (check, placed), some in groupby(groups, key=lambda group: (group[0].check, group[0].span is not None)):
+        found = list(some)
+        if not placed and len(found) > FEW:
+            yield to_text(_list(checks[check], found, style), style)
+            continue
+        for group in found:
+            yield to_text(_finding(group[0], style) if len(group) == 1 else _group(group, style), style)
+    yield to_text(_closing(report, checks), style)
+
+
+def summary_text(report: FindingsReport, style: Style) -> Iterator[str]:
+    """One row for each check that found something; then how much was checked."""
+    checks = {check.id: check for check in report.known}
+    yield to_text(_closing(report, checks, always=True), style)
+
+
+def _list(check: Check, groups: list[list[Finding]], style: Style) -> Iterator[RenderableType]:
+    """Findings of one check that have no place: a line each."""
+    first = groups[0][0]
+    yield Text.assemble(
+        (first.severity.value, SEVERITY_STYLES[first.severity]),
+        f"[{check.id}]: ",
+        (f"{len(groups)} findings against: {check.title}", console.HEAD),
+    )
+    lines = (safe(group[0].message if len(group) == 1 else group[0].group or group[0].message) for group in groups)
+    yield Text("\n".join(f"    {line}" for line in lines))
+    if first.tip is not None and all(group[0].tip == first.tip for group in groups):
+        yield _tip(first.tip, style)
+    yield Text.assemble(("    more  ", console.DIM), f"dispatch-cli rule {check.id}")
+    yield Text()
+
+
+def _closing(report: FindingsReport, checks: dict[str, Check], always: bool = False) -> Iterator[RenderableType]:
+    counts = Counter(finding.check for finding in report.findings)
+    if always or len(counts) > 1:
+        table = Rows(["Check", ""])
+        table.add_column("Findings", "right")
+        table.add_column("What does not hold")
+        for check in report.known:
+            if count := counts[check.id]:
+                worst = min(
+                    (one.severity for one in report.findings if one.check == check.id), key=lambda one: one.rank
+                )
+                severity = Text(worst.value, SEVERITY_STYLES[worst])
+                table.add_row(plain(check.id), severity, plain(str(count)), plain(checks[check.id].title))
+        if counts:
+            yield table
+            yield Text()
+    operators = f"{report.operators} operator{'' if report.operators == 1 else 's'}"
+    checks_run = f"{len(report.checks)} check{'' if len(report.checks) == 1 else 's'}"
+    checked = f"{operators}, {checks_run} ({report.universe})"
+    if report.findings:
+        count = len(report.findings)
+        affected = len({finding.operator for finding in report.findings if finding.operator is not None})
+        found = f"{count} finding{'' if count == 1 else 's'} in {affected} of {checked}"
+        style = console.BAD if report.failing else console.WARN
+        yield Text(found + ("" if report.failing else f"; none is {_bad_enough(report.fail_on)}"), style)
     else:
-        yield to_text([Text(f"All checks passed: {checked} ({report.universe})", console.KERNEL)], style)
+        yield Text(f"All checks passed: {checked}", console.KERNEL)
+    if notes := list(_notes(report)):
+        yield plain("; ".join(notes), console.DIM)
+
+
+def _bad_enough(severity: Severity) -> str:
+    return {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}[severity]
+
+
+def _notes(report: FindingsReport) -> Iterator[str]:
+    if report.suppressed:
+        yield f"{len(report.suppressed)} suppressed"
+    if report.baseline is not None:
+        yield f"{report.baseline.known} in the baseline"
+        if fixed := sum(count for _, count in report.baseline.fixed):
+            yield f"{fixed} of the baseline fixed, which --update-baseline takes out"
 
 
 def _group(group: list[Finding], style: Style) -> Iterator[RenderableType]:
     """What the findings have in common, then a row for each run of keys with equal details."""
     first = group[0]
     yield _title(first, first.group or first.message)
+    yield from _snippet(first, style)
     common = [pair for pair in first.details if all(pair in finding.details for finding in group)]
-    yield from _facts(tuple(common))
+    yield from _facts(tuple(common), style)
+    yield from _related(tuple(one for one in first.related if all(one in finding.related for finding in group)), style)
     yield Text()
     full = _group_table(group, common, short=False)
     yield full if fits(full, style) else _group_table(group, common, short=True)
+    if first.tip is not None:
+        yield Text()
+        yield _tip(first.tip, style)
     yield Text()
 
 
@@ -61,19 +140,57 @@ def _group_table(group: list[Finding], common: list[tuple[str, str]], short: boo
 
 def _title(finding: Finding, message: str) -> Text:
     place = [(f"{safe(str(finding.span))}: ", console.HEAD)] if finding.span is not None else []
-    severity = (finding.severity.value, _SEVERITY_STYLES[finding.severity])
+    severity = (finding.severity.value, SEVERITY_STYLES[finding.severity])
     return Text.assemble(*place, severity, f"[{finding.check}]: ", safe(message))
 
 
-def _finding(finding: Finding) -> Iterator[Text]:
+def _finding(finding: Finding, style: Style) -> Iterator[Text]:
     yield _title(finding, finding.message)
-    yield from _facts(finding.details)
-    for related in finding.related:
-        yield Text.assemble(("    note  ", console.DIM), safe(related.message), f" ({safe(str(related.span))})")
+    yield from _snippet(finding, style)
+    yield from _facts(finding.details, style)
+    yield from _related(finding.related, style)
+    if finding.tip is not None:
+        yield _tip(finding.tip, style)
     yield Text()
 
 
-def _facts(details: tuple[tuple[str, str], ...]) -> Iterator[Text]:
+def _snippet(finding: Finding, style: Style) -> Iterator[Text]:
+    if finding.span is None:
+        return
+    room = None if style.width is None else style.width - len(str(finding.span.line)) - 7
+    found = snippet(finding.span, finding.mark, room)
+    if found is None:
+        return
+    number = str(found.number)
+    before, marked = (safe(text) for text in (found.line[: found.start], found.line[found.start :][: found.length]))
+    yield Text.assemble((f"    {number} | ", console.DIM), safe(found.line))
+    marks = "^" * max(1, console.width_of(marked))
+    yield Text.assemble(
+        (f"    {' ' * len(number)} | ", console.DIM),
+        " " * console.width_of(before),
+        (marks, SEVERITY_STYLES[finding.severity]),
+    )
+
+
+def _facts(details: tuple[tuple[str, str], ...], style: Style) -> Iterator[Text]:
     width = max((len(name) for name, _ in details), default=0)
     for name, value in details:
-        yield Text.assemble((f"    {name:<{width}}  ", console.DIM), safe(value))
+        yield _hanging(f"{name:<{width}}  ", console.DIM, value, style)
+
+
+def _related(related: tuple[Related, ...], style: Style) -> Iterator[Text]:
+    for one in related:
+        yield _hanging("note  ", console.DIM, f"{one.message} ({one.span})", style)
+
+
+def _tip(tip: str, style: Style) -> Text:
+    return _hanging("tip   ", console.ALIAS, tip, style)
+
+
+def _hanging(label: str, look: str, text: str, style: Style) -> Text:
+    """A label and a text, whose further lines stand below its first."""
+    indent = 4 + len(label)
+    lines = [safe(text)]
+    if style.width is not None and indent + console.width_of(lines[0]) > style.width:
+        lines = wrap(lines[0], max(20, style.width - indent), break_long_words=False, break_on_hyphens=False)
+    return Text.assemble((f"    {label}", look), f"\n{' ' * indent}".join(lines))

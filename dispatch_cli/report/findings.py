@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dispatch_cli.checks import CHECKS
@@ -13,6 +13,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import CheckSettings, Severity
+from dispatch_cli.report.baseline import BaselineUse, Entry, apply
 
 SCHEMA_VERSION = 2
 FAIL_ON = Severity.WARNING
@@ -25,8 +26,8 @@ class FindingsReport:
 
     findings: by place, then check, operator and key. checks: those that ran, found something or not, and those of them
     that are idle for lack of what they need. known: every check there is.
-    suppressed: what the declarations say is meant to be so. operators: how many were looked at.
-    fail_on: the mildest severity that makes the run fail.
+    suppressed: what the declarations say is meant to be so. baseline: what a baseline did, where there is one.
+    operators: how many were looked at. fail_on: the mildest severity that makes the run fail.
     """
 
     universe: str
@@ -37,6 +38,7 @@ class FindingsReport:
     suppressed: tuple[Suppressed, ...] = ()
     idle: tuple[tuple[Check, Need], ...] = ()
     fail_on: Severity = FAIL_ON
+    baseline: BaselineUse | None = None
 
     @property
     def failing(self) -> bool:
@@ -53,12 +55,13 @@ def findings_report(
     names: Iterable[OperatorName],
     guarded: frozenset[OperatorName] | None = None,
     settings: Sequence[CheckSettings] = (),
+    baseline: Mapping[Entry, int] | None = None,
     progress: Progress | None = None,
 ) -> FindingsReport:
     """Run the checks over *names*.
 
     guarded: the operators that guards may report on; None for all. settings: what the project and the command line say,
-    the weakest first; what the declarations say comes before.
+    the weakest first; what the declarations say comes before. baseline: the findings that are known.
     Errors: UnknownCheck for a name of a check that is none.
     """
     places = (*state.declarations.settings, *settings)
@@ -67,14 +70,24 @@ def findings_report(
     view = View(state, chosen_names, guarded)
     outcome = run_checks(view, checks, CHECKS, severities(CHECKS, places), progress)
     order = _Order(state)
+    findings, use = tuple(sorted(outcome.findings, key=order.place)), None
+    if baseline is not None:
+        ran = frozenset(check.id for check in checks) - {check.id for check, _ in outcome.idle}
+        about = None if guarded is None else frozenset(map(str, chosen_names))
+
+        def judged(entry: Entry) -> bool:
+            return entry.check in ran and (about is None or entry.operator in about)
+
+        findings, use = apply(findings, baseline, judged)
     return FindingsReport(
         universe=state.dispatcher.universe.name,
-        findings=tuple(sorted(outcome.findings, key=order.place)),
+        findings=findings,
         checks=checks,
         operators=len(chosen_names),
         suppressed=tuple(sorted(outcome.suppressed, key=lambda one: order.place(one.finding))),
         idle=outcome.idle,
         fail_on=next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON),
+        baseline=use,
     )
 
 

@@ -330,29 +330,49 @@ def test_table_summary(file: str) -> None:
 
 
 def test_findings_json(file: str) -> None:
-    result = call("check-invariants", file, "--format", "json")
+    result = call("check-invariants", file, "--select", "dangling-implementation,guard", "--format", "json")
     assert (result.code, result.err) == (1, "")
-    assert json.loads(result.out) == {
-        "schema_version": 1,
+    document = json.loads(result.out)
+    (found,) = document["findings"]
+    assert len(found.pop("fingerprint")) == 32
+    assert document == {
+        "schema_version": 2,
         "report": "findings",
         "universe": "torch-2.15",
         "operators": 2,
+        "fail_on": "warning",
+        "failed": True,
+        "counts": {"error": 1, "warning": 0, "info": 0},
         "checks": [
-            {"id": "schema-name", "title": "schema and operator name agree"},
-            {"id": "undefined-registration", "title": "nothing is registered at Undefined"},
-            {"id": "empty-kernel-list", "title": "a key without kernels has no list"},
-            {"id": "dangling-implementation", "title": "every operator with kernels has a schema"},
-            {"id": "stale-live-table", "title": "the live table equals the canonical one"},
-            {"id": "guard", "title": "the guards of the declarations hold"},
+            {
+                "id": "dangling-implementation",
+                "code": "DC101",
+                "title": "every operator with kernels has a schema",
+                "severity": "error",
+                "ran": True,
+                "needs": None,
+            },
+            {
+                "id": "guard",
+                "code": "DC901",
+                "title": "the guards of the declarations hold",
+                "severity": "error",
+                "ran": True,
+                "needs": None,
+            },
         ],
+        "suppressed": [],
+        "baseline": None,
         "findings": [
             {
                 "check": "dangling-implementation",
+                "code": "DC101",
                 "severity": "error",
                 "message": "demo::lost has kernels at CPU, but nothing defines it",
                 "operator": "demo::lost",
                 "key": None,
                 "details": {"keys": "CPU"},
+                "tip": "define the operator, correct its name, or load the declarations that define it before",
                 "place": place(12, 21),
                 "related": [],
             }

@@ -24,7 +24,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "grid": ("table", "examples/stale.yaml", "--view", "grid", "--op", "stale::quantized", "--op", "stale::explicit"),
     "grid_overlay": ("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype", "--view", "grid"),
     "grid_key": ("table", "examples/ambiguous.yaml", "--view", "grid", "--key", "Sparse*", "--key", "Autograd*"),
-    "findings": ("check-invariants", "examples/stale.yaml"),
+    "rule": ("rule", "stale-live-table"),
+    "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC0"),
 }
 
 

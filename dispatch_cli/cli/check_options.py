@@ -1,0 +1,149 @@
+"""The options of the commands that run checks: which, what makes them fail, and what is known already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from dispatch_cli.checks.check import Check
+    from dispatch_cli.model.settings import CheckSettings, Selector
+    from dispatch_cli.report.baseline import Entry
+
+SEVERITIES = ("error", "warning", "info")
+PATIENCE = 0.3
+"""Seconds after which a terminal is told what takes so long."""
+
+
+class CheckOptions(NamedTuple):
+    """What the options say."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    fail_on: str | None
+    exit_zero: bool
+    baseline: str | None
+    update_baseline: bool
+    config: str | None
+    no_config: bool
+
+
+def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options; the command gets them as one `CheckOptions`, its argument *options*."""
+
+    @wraps(command)
+    def call(*args: Any, **others: Any) -> Any:
+        options = CheckOptions(**{name: others.pop(name) for name in CheckOptions._fields})
+        return command(*args, options=options, **others)
+
+    for decorator in reversed(
+        (
+            click.option(
+                "--select",
+                multiple=True,
+                metavar="CHECK,…",
+                help="The checks to run: ids, codes, or how either begins; `all`; `default`, which holds without it.",
+            ),
+            click.option("--ignore", multiple=True, metavar="CHECK,…", help="Checks to leave out of those."),
+            click.option(
+                "--fail-on",
+                type=click.Choice(SEVERITIES),
+                help="The mildest severity that makes the run fail; warning, if nobody says otherwise.",
+            ),
+            click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
+            click.option("--baseline", metavar="FILE", help="Findings that are known, and left out."),
+            click.option("--update-baseline", is_flag=True, help="Write what is found now to the baseline, and exit."),
+            click.option(
+                "--config", metavar="FILE", help="The pyproject.toml to read; by default the nearest one above."
+            ),
+            click.option("--no-config", is_flag=True, help="Read no pyproject.toml."),
+        )
+    ):
+        call = decorator(call)
+    return call
+
+
+def load_settings(options: CheckOptions) -> tuple[tuple[CheckSettings, ...], CheckSettings]:
+    """What the project and the command line say, the weaker first; and the project's alone.
+
+    Errors: InputError for a project file that can not be understood.
+    """
+    from dispatch_cli.declarations.project import find_project, read_project
+    from dispatch_cli.model.settings import CheckSettings, Severity
+
+    if options.config is not None and options.no_config:
+        raise click.UsageError("--config names a file, and --no-config reads none; give one or the other.")
+    project = CheckSettings()
+    if options.config is not None:
+        project = read_project(Path(options.config))
+    elif not options.no_config and (found := find_project(Path.cwd())) is not None:
+        shown = found.name if found.parent == Path.cwd() else str(found)
+        project = read_project(found, shown)
+    own = CheckSettings(
+        select=_selectors(options.select, "--select") if options.select else None,
+        ignore=_selectors(options.ignore, "--ignore"),
+        fail_on=None if options.fail_on is None else Severity(options.fail_on),
+    )
+    return (project, own), project
+
+
+def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
+    from dispatch_cli.model.settings import Selector
+
+    return tuple(Selector(part, origin=origin) for text in texts for part in text.split(","))
+
+
+def read_known(options: CheckOptions, project: CheckSettings) -> tuple[Mapping[Entry, int] | None, str | None]:
+    """The entries of the baseline and its file; None and None where there is none.
+
+    One that is about to be written need not be there yet.
+    """
+    file = options.baseline if options.baseline is not None else project.baseline
+    if file is None:
+        if options.update_baseline:
+            raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.")
+        return None, None
+    from dispatch_cli.declarations.limits import MAX_BYTES
+    from dispatch_cli.declarations.source import SourceError, read_bytes
+    from dispatch_cli.report.baseline import BaselineError, read_baseline
+
+    if options.update_baseline and not Path(file).exists():
+        return {}, file
+    try:
+        return read_baseline(read_bytes(file, MAX_BYTES).decode("utf-8")), file
+    except SourceError as error:
+        hint = " Write it with --update-baseline." if error.code == "file-not-found" else ""
+        raise click.BadParameter(f"{error.message}.{hint}", param_hint="'--baseline'") from None
+    except (BaselineError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{file}: {error}", param_hint="'--baseline'") from None
+
+
+@contextmanager
+def progress_on(stream: Any) -> Iterator[Callable[[Check, int, int], None] | None]:
+    """Tells a terminal which check runs, once it takes a while, and takes the line away at the end."""
+    if not stream.isatty():
+        yield None
+        return
+    import time
+
+    start = time.monotonic()
+    told = False
+
+    def progress(check: Check, before: int, count: int) -> None:
+        nonlocal told
+        if told or time.monotonic() - start > PATIENCE:
+            told = True
+            stream.write(f"\r\x1b[Kchecking {before + 1} of {count}: {check.id}")
+            stream.flush()
+
+    try:
+        yield progress
+    finally:
+        if told:
+            stream.write("\r\x1b[K")
+            stream.flush()

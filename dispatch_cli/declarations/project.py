@@ -1,0 +1,151 @@
+"""What a project's ``pyproject.toml`` says in ``[tool.dispatch-cli]``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.declarations.limits import MAX_BYTES
+from dispatch_cli.declarations.source import SourceError, read_bytes
+from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.span import Span
+
+FILE = "pyproject.toml"
+TABLE = "dispatch-cli"
+FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards")
+_SEVERITIES = {severity.value: severity for severity in Severity}
+_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
+
+
+def find_project(folder: Path) -> Path | None:
+    """The nearest ``pyproject.toml`` that speaks of this program, in *folder* or above it."""
+    for place in (folder, *folder.parents):
+        path = place / FILE
+        try:
+            if (
+                path.is_file()
+                and TABLE.encode() in path.read_bytes()
+                and _HEAD.search(path.read_text("utf-8", "replace"))
+            ):
+                return path
+        except OSError:
+            continue
+    return None
+
+
+_HEAD = re.compile(rf"^\s*\[\s*tool\s*\.\s*[\"']?{TABLE}[\"']?\s*[\].]", re.M)
+
+
+def read_project(path: Path, shown: str | None = None) -> CheckSettings:
+    """The settings in a project file; none where it has no such table.
+
+    shown: what to call the file in places and messages. Paths in it are relative to its folder.
+    Errors: InputError, for everything that is not a setting.
+    """
+    name = shown or str(path)
+    try:
+        text = read_bytes(str(path), MAX_BYTES).decode("utf-8")
+    except SourceError as error:
+        raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
+    except UnicodeDecodeError:
+        raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
+    return _Reader(name, path.parent, text).settings()
+
+
+class _Reader:
+    def __init__(self, file: str, folder: Path, text: str) -> None:
+        self._file = file
+        self._folder = folder
+        self._lines = text.split("\n")
+        self._text = text
+        self._problems: list[Problem] = []
+
+    def settings(self) -> CheckSettings:
+        tool = self._parsed().get("tool")
+        table = tool.get(TABLE) if isinstance(tool, Mapping) else None
+        if table is None:
+            return CheckSettings()
+        if not isinstance(table, Mapping):
+            self._add("wrong-type", f"tool.{TABLE} is not a table", TABLE)
+            table = {}
+        for field in table:
+            if field not in FIELDS:
+                hint = suggestion(field, FIELDS) or f"the fields are {', '.join(FIELDS)}"
+                self._add("unknown-field", f"[tool.{TABLE}] has no field {quoted(field)}", field, hint)
+        settings = CheckSettings(
+            select=tuple(self._selectors(table, "select")) if "select" in table else None,
+            ignore=tuple(self._selectors(table, "ignore")),
+            severities=tuple(self._severities(table.get("severity", {}))),
+            fail_on=self._severity(table["fail-on"], "fail-on") if "fail-on" in table else None,
+            baseline=next(self._paths(table, "baseline"), None),
+            guards=tuple(self._paths(table, "guards")),
+        )
+        if self._problems:
+            raise InputError(tuple(self._problems))
+        return settings
+
+    def _parsed(self) -> Mapping[str, Any]:
+        if sys.version_info >= (3, 11):
+            import tomllib
+        else:
+            import tomli as tomllib
+        try:
+            return tomllib.loads(self._text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            found = _PLACE.search(str(error))
+            span = Span(self._file, int(found[1]), int(found[2])) if found else Span(self._file, 1, 1)
+            message = _PLACE.sub("", str(error)).strip() or "it is not TOML"
+            raise InputError((Problem("toml-syntax", message, span, self._line(span.line)),)) from None
+
+    def _selectors(self, table: Mapping[str, Any], field: str) -> Iterator[Selector]:
+        for text in self._texts(table, field):
+            span = self._span(text, self._span(field).line)
+            yield from (Selector(part.strip(), span) for part in text.split(",") if part.strip())
+
+    def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
+        return (str(self._folder / text) for text in self._texts(table, field))
+
+    def _texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
+        value = table.get(field, [])
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and item:
+                yield item
+            else:
+                self._add("wrong-type", f"{field} takes a text or a list of texts", field)
+
+    def _severities(self, table: object) -> Iterator[tuple[Selector, Severity]]:
+        if not isinstance(table, Mapping):
+            self._add("wrong-type", "severity takes a table of checks and severities", "severity")
+            return
+        for check, value in table.items():
+            severity = self._severity(value, check)
+            if severity is not None:
+                yield Selector(check, self._span(check)), severity
+
+    def _severity(self, value: object, field: str) -> Severity | None:
+        found = _SEVERITIES.get(value) if isinstance(value, str) else None
+        if found is None:
+            hint = suggestion(value, _SEVERITIES) if isinstance(value, str) else None
+            self._add("bad-value", f"{field} takes one of {', '.join(_SEVERITIES)}", field, hint)
+        return found
+
+    def _add(self, code: str, message: str, word: str, hint: str | None = None) -> None:
+        span = self._span(word)
+        self._problems.append(Problem(code, message, span, self._line(span.line), hint))
+
+    def _span(self, word: str, line: int | None = None) -> Span:
+        """Where *word* stands first in the table, or from *line* on; the parser does not say."""
+        start = line or next((number for number, text in enumerate(self._lines, 1) if _HEAD.match(text)), 1)
+        for number in range(start, len(self._lines) + 1):
+            column = self._lines[number - 1].find(word)
+            if column >= 0:
+                return Span(self._file, number, column + 1)
+        return Span(self._file, start, 1)
+
+    def _line(self, number: int) -> str:
+        return self._lines[number - 1] if number <= len(self._lines) else ""

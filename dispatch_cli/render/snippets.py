@@ -1,0 +1,74 @@
+"""Lines of the files that a report speaks of, cut to fit, with the word in question underlined."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from dispatch_cli.model.span import Span
+
+MAX_BYTES = 32 << 20
+"""Files larger than this are not read again for the sake of a line of theirs."""
+
+MAX_WIDTH = 160
+"""Characters of a line that are shown where no terminal limits them."""
+
+_WORD = re.compile(r"[\w:.*?\[\]-]+")
+_CUT = "…"
+
+
+class Snippet(NamedTuple):
+    """A line as it is shown. start, length: what is underlined in it, in characters."""
+
+    number: int
+    line: str
+    start: int
+    length: int
+
+
+def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
+    """The line of a span, with *mark* underlined where it stands at the span or before it, else the word at the span.
+
+    width: characters that there is room for; None for no limit but `MAX_WIDTH`. None where the file cannot be read any
+    more, or has no such line.
+    """
+    lines = _lines(span.file)
+    if span.line > len(lines) or not lines[span.line - 1].strip():
+        return None
+    line = lines[span.line - 1].expandtabs(1)
+    start, length = _marked(line, span.column - 1, mark)
+    room = max(20, min(width or MAX_WIDTH, MAX_WIDTH))
+    left = len(line) - len(line.lstrip())
+    cut = line[left:].rstrip()
+    start -= left
+    if len(cut) > room:
+        begin = 0 if start + length <= room - 1 else max(0, min(start - room // 3, len(cut) - room + 1))
+        part = cut[begin : begin + room - 1 - (begin > 0)]
+        ends = begin + len(part) < len(cut)
+        start += (begin > 0) - begin
+        cut = (_CUT if begin else "") + part + (_CUT if ends else "")
+    start = max(0, min(start, len(cut)))
+    return Snippet(span.line, cut, start, max(1, min(length, len(cut) - start)))
+
+
+def _marked(line: str, column: int, mark: str | None) -> tuple[int, int]:
+    if mark:
+        places = [found.start() for found in re.finditer(rf"(?<!\w){re.escape(mark)}(?!\w)", line)]
+        before = [place for place in places if place <= column]
+        if places:
+            return (before[-1] if before else places[0]), len(mark)
+    word = _WORD.match(line, column)
+    return column, (word.end() - column if word else 1)
+
+
+@lru_cache(maxsize=8)
+def _lines(file: str) -> tuple[str, ...]:
+    path = Path(file)
+    try:
+        if path.suffix in (".gz", ".xz") or not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return ()
+        return tuple(path.read_text(encoding="utf-8-sig", errors="replace").split("\n"))
+    except (OSError, ValueError):
+        return ()

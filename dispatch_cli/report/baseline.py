@@ -1,0 +1,123 @@
+"""A baseline: the findings that an old code base is allowed to keep, so that new ones stand out.
+
+It remembers findings by what they are about, never by line, and how many there are of each. What it remembers and
+nobody finds any more is fixed, so that it can shrink.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dispatch_cli.checks.check import Finding
+
+SCHEMA_VERSION = 1
+MAX_ENTRIES = 1_000_000
+
+
+class Entry(NamedTuple):
+    """What findings are about. subject: as in `Finding`."""
+
+    check: str
+    operator: str | None
+    key: str | None
+    subject: str = ""
+
+    @classmethod
+    def of(cls, finding: Finding) -> Entry:
+        """What a finding is about."""
+        return cls(finding.check, finding.operator, finding.key, finding.subject)
+
+    @property
+    def order(self) -> tuple[str, str, str, str]:
+        """Where it stands in a file."""
+        return self.check, self.operator or "", self.key or "", self.subject
+
+
+class BaselineError(Exception):
+    """A text is not a baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineUse:
+    """What a baseline did in a run.
+
+    known: findings that it let pass. fixed: what it has and nobody finds any more. renewed: what it would be anew.
+    """
+
+    known: int
+    fixed: tuple[tuple[Entry, int], ...]
+    renewed: Mapping[Entry, int]
+
+
+def read_baseline(text: str) -> Counter[Entry]:
+    """The entries of a baseline file, and how many findings each stands for. Errors: BaselineError."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BaselineError(f"it is not JSON: {str(error)[:200]}") from None
+    if not isinstance(data, dict) or data.get("report") != "baseline":
+        raise BaselineError("it is not a baseline that dispatch-cli has written")
+    if data.get("schema_version") != SCHEMA_VERSION:
+        raise BaselineError(
+            f"it is in version {str(data.get('schema_version'))[:20]}, and this program reads version 1"
+        )
+    entries = data.get("findings")
+    if not isinstance(entries, list) or len(entries) > MAX_ENTRIES:
+        raise BaselineError("it has no list of findings")
+    found: Counter[Entry] = Counter()
+    for number, entry in enumerate(entries):
+        found[_entry(entry, number)] += entry.get("count", 1)
+    return found
+
+
+def _entry(entry: object, number: int) -> Entry:
+    if isinstance(entry, dict):
+        check, operator, key = entry.get("check"), entry.get("operator"), entry.get("key")
+        subject, count = entry.get("subject", ""), entry.get("count", 1)
+        texts = all(text is None or isinstance(text, str) for text in (operator, key))
+        counts = isinstance(count, int) and not isinstance(count, bool) and count > 0
+        if isinstance(check, str) and isinstance(subject, str) and texts and counts:
+            return Entry(check, operator, key, subject)
+    raise BaselineError(f"entry {number} of its findings is not one")
+
+
+def apply(
+    findings: Iterable[Finding], entries: Mapping[Entry, int], judged: Callable[[Entry], bool]
+) -> tuple[tuple[Finding, ...], BaselineUse]:
+    """The findings that a baseline does not know, and what it did.
+
+    judged: whether the run could have found what an entry speaks of; other entries stay as they are.
+    """
+    left = Counter(entries)
+    new: list[Finding] = []
+    renewed: Counter[Entry] = Counter()
+    known = 0
+    for finding in findings:
+        entry = Entry.of(finding)
+        renewed[entry] += 1
+        if left[entry] > 0:
+            left[entry] -= 1
+            known += 1
+        else:
+            new.append(finding)
+    fixed = sorted(((entry, count) for entry, count in (+left).items() if judged(entry)), key=lambda one: one[0].order)
+    renewed.update({entry: count for entry, count in entries.items() if not judged(entry)})
+    return tuple(new), BaselineUse(known, tuple(fixed), renewed)
+
+
+def fingerprints(findings: Iterable[Finding]) -> list[str]:
+    """A text for each finding that tells it from all others and stays the same when lines move."""
+    from hashlib import blake2b
+
+    seen: Counter[Entry] = Counter()
+    found = []
+    for finding in findings:
+        entry = Entry.of(finding)
+        seen[entry] += 1
+        identity = json.dumps([*entry, seen[entry]]).encode()
+        found.append(blake2b(identity, digest_size=16).hexdigest())
+    return found
