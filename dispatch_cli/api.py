@@ -12,6 +12,7 @@ from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
     from dispatch_cli.model.declarations import Declarations
+    from dispatch_cli.model.universe import Universe
 
 
 def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = ()) -> State:
@@ -66,6 +67,24 @@ def what_if_state(keys: Sequence[str], *, universe: str | None = None) -> State:
     from dispatch_cli.declarations.what_if import what_if
 
     return run_declarations(what_if(keys, universe))
+
+
+def load_universes(names: Sequence[str | None]) -> list[Universe]:
+    """The universes of these names or paths; None is the newest embedded one. Errors: InputError, for all at once."""
+    found = [_universe(name) for name in names]
+    problems = tuple(one for one in found if isinstance(one, Problem))
+    if problems:
+        raise InputError(problems)
+    return [one for one in found if not isinstance(one, Problem)]
+
+
+def _universe(name: str | None) -> Universe | Problem:
+    from dispatch_cli import universes
+
+    try:
+        return universes.load(universes.default_name() if name is None else name)
+    except universes.UniverseError as error:
+        return Problem("unknown-universe", str(error))
 
 
 def run_declarations(declarations: Declarations) -> State:

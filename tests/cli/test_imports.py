@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from dispatch_cli.cli import _COMMANDS
 from tests.cli.support import ROOT, environment
 
 SCRIPT = """
@@ -38,7 +39,7 @@ def test_help_and_version_import_click_alone(args: tuple[str, ...]) -> None:
     assert packages(imported(*(args or ("-h",)))) == {"dispatch_cli", "dispatch_cli.cli", "click"}
 
 
-@pytest.mark.parametrize("command", ["register", "table", "check-invariants", "bases", "capture", "crossref", "schema"])
+@pytest.mark.parametrize("command", _COMMANDS)
 def test_the_help_of_a_command_imports_no_engine(command: str) -> None:
     assert packages(imported(command, "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
 

@@ -26,6 +26,11 @@ CASES: dict[str, tuple[str, ...]] = {
     "grid_key": ("table", "examples/ambiguous.yaml", "--view", "grid", "--key", "Sparse*", "--key", "Autograd*"),
     "rule": ("rule", "stale-live-table"),
     "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC0"),
+    "keys": ("keys",),
+    "keys_key": ("keys", "SparseCPU"),
+    "keys_alias": ("keys", "CompositeExplicitAutograd"),
+    "keys_set": ("keys", "(CPU|AutogradCUDA)-CUDA-Autograd"),
+    "keys_differences": ("keys", "--universe", "torch-2.4", "--against", "torch-2.15"),
 }
 
 

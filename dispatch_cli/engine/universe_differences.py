@@ -1,0 +1,193 @@
+"""In what two universes differ, as far as it can make a dispatcher of theirs behave differently.
+
+Names of builds and the source lines of core fallbacks do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+
+class Aspect(Enum):
+    """What about a key differs; in the order in which differences are listed."""
+
+    KEY = "key"
+    BACKEND = "backend component"
+    PRIORITY = "priority"
+    BACKEND_ORDER = "order of backends"
+    COVERAGE = "alias coverage"
+    AUTOGRAD_BACKENDS = "backends of an autograd key"
+    AUTOGRADOTHER = "AutogradOther's backends"
+    REFRESHES = "recomputed by a registration"
+    FALLBACK = "core fallback"
+    PARSER = "known to PyTorch's parser"
+    DEVICE = "device"
+    INCLUDED = "included by default"
+    EXCLUDED = "excluded by default"
+    FULL_AFTER = "in every FULL_AFTER set"
+    AFTER_AUTOGRAD = "after_autograd_keyset"
+    AFTER_AD_INPLACE_OR_VIEW = "after_ADInplaceOrView_keyset"
+    ID = "enum id"
+
+
+class KeyKind(Enum):
+    """What a key is."""
+
+    RUNTIME = "runtime key"
+    ALIAS = "alias key"
+    FUNCTIONALITY = "functionality"
+    BACKEND = "backend component"
+    UNDEFINED = "undefined"
+
+
+class Difference(NamedTuple):
+    """One difference.
+
+    subject: the key, device or set that it is about; empty where the aspect says all. one, other: what only the one
+    and only the other universe has there. For an order: the key that comes next below among those that both have.
+    """
+
+    aspect: Aspect
+    subject: str
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+
+
+def kind_of(universe: Universe, key: str) -> KeyKind | None:
+    """What *key* is in *universe*; None when it is no key there."""
+    if key == UNDEFINED:
+        return KeyKind.UNDEFINED
+    if key in universe.slot:
+        return KeyKind.RUNTIME
+    if key in universe.aliases:
+        return KeyKind.ALIAS
+    return KeyKind.FUNCTIONALITY if key in universe.ids else None
+
+
+def universe_differences(one: Universe, other: Universe) -> tuple[Difference, ...]:
+    """Every difference, by aspect and within it in the order of the keys; empty when there is none."""
+    return tuple(_differences(one, other))
+
+
+def _differences(one: Universe, other: Universe) -> Iterator[Difference]:
+    yield from _keys(one, other)
+    yield from _sets(Aspect.BACKEND, "", one.backends, other.backends)
+    yield from _order(Aspect.PRIORITY, one.functionalities, other.functionalities)
+    yield from _order(Aspect.BACKEND_ORDER, one.backends, other.backends)
+    yield from _mappings(Aspect.COVERAGE, one.aliases, other.aliases, only_common=True)
+    yield from _mappings(Aspect.AUTOGRAD_BACKENDS, one.autograd_backends, other.autograd_backends)
+    yield from _sets(Aspect.AUTOGRADOTHER, "", one.autogradother_backends, other.autogradother_backends)
+    yield from _refreshes(one, other)
+    yield from _fallbacks(one, other)
+    yield from _parser(one, other)
+    yield from _devices(one, other)
+    yield from _sets(Aspect.INCLUDED, "", one.default_included, other.default_included)
+    yield from _sets(Aspect.EXCLUDED, "", one.default_excluded, other.default_excluded)
+    yield from _sets(Aspect.FULL_AFTER, "", one.full_after_always, other.full_after_always)
+    yield from _sets(Aspect.AFTER_AUTOGRAD, "", (one.after_autograd,), (other.after_autograd,))
+    yield from _sets(Aspect.AFTER_AD_INPLACE_OR_VIEW, "", (one.after_ADInplaceOrView,), (other.after_ADInplaceOrView,))
+    for key in _common(one.keys_by_id, other.ids):
+        if one.ids[key] != other.ids[key]:
+            yield Difference(Aspect.ID, key, (str(one.ids[key]),), (str(other.ids[key]),))
+
+
+def _keys(one: Universe, other: Universe) -> Iterator[Difference]:
+    """Keys that only one has, or that are of another kind or made of other parts."""
+    for key in dict.fromkeys((*one.keys_by_id, *other.keys_by_id)):
+        first, second = _nature(one, key), _nature(other, key)
+        if first != second:
+            yield Difference(Aspect.KEY, key, first, second)
+
+
+def _nature(universe: Universe, key: str) -> tuple[str, ...]:
+    kind = kind_of(universe, key)
+    if kind is None:
+        return ()
+    functionality, backend = universe.runtime_parts.get(key, (key, None))
+    return (kind.value,) if backend is None else (kind.value, functionality, backend)
+
+
+def _sets(aspect: Aspect, subject: str, one: Sequence[str], other: Sequence[str]) -> Iterator[Difference]:
+    first, second = set(one), set(other)
+    if first != second:
+        only_one = tuple(key for key in one if key not in second)
+        only_other = tuple(key for key in other if key not in first)
+        yield Difference(aspect, subject, only_one, only_other)
+
+
+def _mappings(
+    aspect: Aspect,
+    one: Mapping[str, Sequence[str]],
+    other: Mapping[str, Sequence[str]],
+    only_common: bool = False,
+) -> Iterator[Difference]:
+    """Differences of the sets behind each key. only_common: a key that one of the two lacks is said elsewhere."""
+    for key in dict.fromkeys((*one, *other)):
+        if only_common and not (key in one and key in other):
+            continue
+        yield from _sets(aspect, key, one.get(key, ()), other.get(key, ()))
+
+
+def _refreshes(one: Universe, other: Universe) -> Iterator[Difference]:
+    """Of the keys that both have; a new slot alone, which its alias recomputes too, makes no difference."""
+    for key in _common(one.keys_by_id, other.ids):
+        first, second = one.refreshed_by(key), other.refreshed_by(key)
+        if set(_common(first, other.slot)) != set(_common(second, one.slot)):
+            yield from _sets(Aspect.REFRESHES, key, first, second)
+
+
+def _fallbacks(one: Universe, other: Universe) -> Iterator[Difference]:
+    first, second = ({core.key: core.fallthrough for core in universe.fallbacks} for universe in (one, other))
+    for key in dict.fromkeys((*first, *second)):
+        if first.get(key) != second.get(key):
+            yield Difference(Aspect.FALLBACK, key, _fallback(first.get(key)), _fallback(second.get(key)))
+
+
+def _fallback(fallthrough: bool | None) -> tuple[str, ...]:
+    return () if fallthrough is None else ("fallthrough" if fallthrough else "kernel",)
+
+
+def _parser(one: Universe, other: Universe) -> Iterator[Difference]:
+    """Among the keys that both have."""
+    shared = _common(one.keys_by_id, other.ids)
+    known, known_to_other = ([key for key in shared if key in universe.parseable] for universe in (one, other))
+    yield from _sets(Aspect.PARSER, "", known, known_to_other)
+
+
+def _devices(one: Universe, other: Universe) -> Iterator[Difference]:
+    for device in dict.fromkeys((*one.devices, *other.devices)):
+        first, second = ((universe.devices[device],) if device in universe.devices else () for universe in (one, other))
+        if first != second:
+            yield Difference(Aspect.DEVICE, device, first, second)
+
+
+def _order(aspect: Aspect, one: Sequence[str], other: Sequence[str]) -> Iterator[Difference]:
+    """The fewest keys whose move makes the one order of common keys the other."""
+    first, second = _common(one, frozenset(other)), _common(other, frozenset(one))
+    if first == second:
+        return
+    place = {key: i for i, key in enumerate(second)}
+    stay = _longest_rising([place[key] for key in first])
+    for position, key in enumerate(first):
+        if place[key] not in stay:
+            yield Difference(aspect, key, first[:position][-1:], second[: place[key]][-1:])
+
+
+def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
+    """A longest rising subsequence of some different numbers; the quadratic way, which is quick for so few."""
+    best: list[tuple[int, ...]] = []
+    for number in numbers:
+        before: tuple[int, ...] = ()
+        for chain in best:
+            if chain[-1] < number and len(chain) > len(before):
+                before = chain
+        best.append((*before, number))
+    return frozenset(max(best, key=len))
+
+
+def _common(keys: Sequence[str], others: Mapping[str, object] | frozenset[str]) -> tuple[str, ...]:
+    return tuple(key for key in keys if key in others)

@@ -1,0 +1,173 @@
+"""A universe at a glance: the priority of functionalities, what each slot holds by itself, aliases, devices."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.named_key_sets import autograd_keys_of
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.report.key_groups import KeyGroups, group_keys
+
+SCHEMA_VERSION = 1
+
+
+class CoreAnswer(Enum):
+    """What PyTorch itself puts into a slot."""
+
+    KERNEL = "kernel"
+    FALLTHROUGH = "fallthrough"
+    NOTHING = "nothing"
+
+
+class ThreadDefault(Enum):
+    """What a fresh thread does with a key."""
+
+    INCLUDED = "included"
+    EXCLUDED = "excluded"
+    NEITHER = "neither"
+
+
+class KeyRow(NamedTuple):
+    """A runtime key.
+
+    slot: its number in a table; id: in the enum. priority: of its functionality, 1 the lowest. backend: None where it
+    is not per backend. core: what PyTorch itself puts there. parseable: whether PyTorch's parser knows the name.
+    """
+
+    key: str
+    slot: int
+    id: int
+    functionality: str
+    backend: str | None
+    priority: int
+    core: CoreAnswer
+    parseable: bool
+    default: ThreadDefault
+
+
+class FunctionalityRow(NamedTuple):
+    """A functionality. keys: its runtime keys, one per backend or itself alone."""
+
+    functionality: str
+    priority: int
+    id: int
+    per_backend: bool
+    keys: tuple[KeyRow, ...]
+
+
+class BackendRow(NamedTuple):
+    """A backend component. autograd: the autograd key of its tensors. devices: those whose key is its Dense one."""
+
+    backend: str
+    autograd: tuple[str, ...]
+    devices: tuple[str, ...]
+
+
+class AliasRow(NamedTuple):
+    """An alias key. number, rule: of the algorithm; None for an alias that no rule asks. covers: runtime keys.
+
+    fills_undefined: it fills the slot Undefined, too.
+    """
+
+    alias: str
+    number: int | None
+    rule: Rule | None
+    covers: KeyGroups
+    fills_undefined: bool
+
+
+class UniverseReport(NamedTuple):
+    """functionalities: highest priority first. aliases: in the order in which the rules ask them.
+
+    no_backends: autograd keys for which no backend counts, so that the math kernel stays.
+    """
+
+    universe: str
+    torch: str
+    functionalities: tuple[FunctionalityRow, ...]
+    backends: tuple[BackendRow, ...]
+    aliases: tuple[AliasRow, ...]
+    devices: tuple[tuple[str, str], ...]
+    included: tuple[str, ...]
+    excluded: tuple[str, ...]
+    full_after_always: tuple[str, ...]
+    no_backends: tuple[str, ...]
+
+    @property
+    def keys(self) -> tuple[KeyRow, ...]:
+        """Every runtime key in the order of slots."""
+        rows = (row for functionality in self.functionalities for row in functionality.keys)
+        return tuple(sorted(rows, key=lambda row: row.slot))
+
+
+def universe_report(universe: Universe) -> UniverseReport:
+    """Everything about a universe that is not about one key alone."""
+    core = {one.key: CoreAnswer.FALLTHROUGH if one.fallthrough else CoreAnswer.KERNEL for one in universe.fallbacks}
+    autograd = universe.aliases.get("Autograd", ())
+    return UniverseReport(
+        universe=universe.name,
+        torch=universe.torch,
+        functionalities=tuple(
+            FunctionalityRow(
+                functionality,
+                priority,
+                universe.ids[functionality],
+                functionality in universe.per_backend,
+                tuple(
+                    _key_row(universe, key, core.get(key, CoreAnswer.NOTHING))
+                    for key in universe.per_backend.get(functionality, (functionality,))
+                ),
+            )
+            for priority, functionality in reversed([*enumerate(universe.functionalities, start=1)])
+        ),
+        backends=tuple(backend_row(universe, backend) for backend in universe.backends),
+        aliases=_aliases(universe),
+        devices=tuple(universe.devices.items()),
+        included=universe.default_included,
+        excluded=universe.default_excluded,
+        full_after_always=universe.full_after_always,
+        no_backends=tuple(key for key in autograd if not universe.autograd_backends.get(key)),
+    )
+
+
+def backend_row(universe: Universe, backend: str) -> BackendRow:
+    """One backend component."""
+    devices = tuple(device for device, key in universe.devices.items() if key == backend)
+    return BackendRow(backend, autograd_keys_of(universe, backend), devices)
+
+
+def thread_default(universe: Universe, key: str) -> ThreadDefault:
+    """What a fresh thread does with *key*."""
+    if key in universe.default_included:
+        return ThreadDefault.INCLUDED
+    return ThreadDefault.EXCLUDED if key in universe.default_excluded else ThreadDefault.NEITHER
+
+
+def _key_row(universe: Universe, key: str, core: CoreAnswer) -> KeyRow:
+    functionality, backend = universe.runtime_parts[key]
+    return KeyRow(
+        key=key,
+        slot=universe.slot[key],
+        id=universe.ids[key],
+        functionality=functionality,
+        backend=backend,
+        priority=universe.functionalities.index(functionality) + 1,
+        core=core,
+        parseable=key in universe.parseable,
+        default=thread_default(universe, key),
+    )
+
+
+def _aliases(universe: Universe) -> tuple[AliasRow, ...]:
+    asked = {one.alias: one for one in PRECEDENCE if one.alias in universe.aliases}
+    rows = []
+    for alias in (*asked, *(one for one in universe.aliases if one not in asked)):
+        precedence = asked.get(alias)
+        covers = group_keys(universe, universe.aliases[alias])
+        if precedence is None:
+            rows.append(AliasRow(alias, None, None, covers, False))
+        else:
+            rows.append(AliasRow(alias, precedence.number, precedence.rule, covers, precedence.fills_undefined))
+    return tuple(rows)

@@ -1,0 +1,253 @@
+"""``dispatch-cli keys``: machine formats whole, exit codes, problems, and paths of universes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.cli.completion import complete_keys, complete_operators
+from tests.cli.support import Result, call
+from tests.support import UNIVERSE_OF, load_recording
+
+
+def data(*args: str, code: int = 0) -> Any:
+    result = call("keys", *args, "--format", "json")
+    assert (result.code, result.err) == (code, "")
+    return json.loads(result.out)
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_a_universe_as_recorded(version: str) -> None:
+    """The answer for machines has what was recorded from a live PyTorch."""
+    recorded = load_recording(f"{version}.state")["universe"]
+    found = data("--universe", UNIVERSE_OF[version])
+    assert (found["schema_version"], found["report"], found["universe"]) == (1, "keys", UNIVERSE_OF[version])
+    assert [one["functionality"] for one in reversed(found["functionalities"])] == recorded["functionality"]
+    per_backend = {one["functionality"]: one["keys"] for one in found["functionalities"] if one["per_backend"]}
+    assert per_backend == recorded["per_backend"]
+    assert {one["alias"]: one["covers"] for one in found["aliases"]} == recorded["alias"]
+    assert [one["key"] for one in found["keys"]] == recorded["runtime"]
+    assert [one["slot"] for one in found["keys"]] == [*range(1, len(recorded["runtime"]) + 1)]
+    assert {one["key"]: one["id"] for one in found["keys"]} == {k: recorded["ids"][k] for k in recorded["runtime"]}
+    assert {one["key"] for one in found["keys"] if one["parseable"]} == {*recorded["parseable"]} & {
+        *recorded["runtime"]
+    }
+    assert found["devices"] == {k: v for k, v in recorded["device_key"].items() if not v.startswith("ERR")}
+    assert [one["alias"] for one in found["aliases"]] == [
+        "CompositeExplicitAutogradNonFunctional",
+        "CompositeExplicitAutograd",
+        "CompositeImplicitAutogradNestedTensor",
+        "CompositeImplicitAutograd",
+        "Autograd",
+        "FuncTorchBatchedDecomposition",
+    ]
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_every_key_as_recorded(version: str) -> None:
+    recorded = load_recording(f"{version}.state")["universe"]
+    for key, number in recorded["ids"].items():
+        found = data(key, "--universe", UNIVERSE_OF[version])
+        assert (found["key"], found["id"]) == (key, number)
+        assert found["parseable"] == (key in recorded["parseable"] or key == "Undefined")
+        assert found["in_autogradother_backends"] == (key in recorded["autogradother_backends"])
+        assert found["autograd_backends"] == recorded["autograd_backends"].get(key, [])
+        if key in recorded["runtime"]:
+            covering = {alias for alias, covered in recorded["alias"].items() if key in covered}
+            assert {one["alias"] for one in found["filled_by"]} == covering
+            assert found["full_after"] == recorded["full_after"][found["functionality"]]
+        elif key in recorded["alias"]:
+            assert found["keys"] == recorded["alias"][key]
+
+
+def test_one_key() -> None:
+    composite = {"alias": "CompositeExplicitAutograd", "rule_number": 3, "rule": "default"}
+    implicit = {"alias": "CompositeImplicitAutograd", "rule_number": 6, "rule": "math"}
+    assert data("MkldnnCPU") == {
+        "schema_version": 1,
+        "report": "key",
+        "universe": "torch-2.15",
+        "torch": "2.15.0+cu132",
+        "key": "MkldnnCPU",
+        "kind": "runtime key",
+        "functionality": "MkldnnCPU",
+        "backend": None,
+        "id": 7,
+        "slot": 37,
+        "priority": 7,
+        "raw": "0x0000000000400000",
+        "parseable": True,
+        "keys": [],
+        "rule_number": None,
+        "rule": None,
+        "fills_undefined": False,
+        "filled_by": [
+            {
+                "alias": "CompositeExplicitAutogradNonFunctional",
+                "rule_number": 2,
+                "rule": "default",
+                "yields_to": [],
+                "ambiguous_with": [],
+            },
+            {**composite, "yields_to": [], "ambiguous_with": []},
+            {**implicit, "yields_to": ["CompositeExplicitAutograd"], "ambiguous_with": []},
+        ],
+        "core_fallback": None,
+        "autograd_keys": ["AutogradOther"],
+        "backend_of": ["AutogradOther"],
+        "in_autogradother_backends": True,
+        "autograd_backends": [],
+        "can_change": ["MkldnnCPU", "AutogradOther"],
+        "recomputes": ["MkldnnCPU", "AutogradOther"],
+        "leaves_behind": [],
+        "full_after": data("FULL_AFTER(MkldnnCPU)")["keys"],
+        "devices": [],
+        "default": "neither",
+    }
+
+
+def test_what_a_registration_leaves_behind() -> None:
+    """The cases that PyTorch 2.13 and 2.15 really leave stale: see the histories in the recordings."""
+    assert data("QuantizedCPU")["leaves_behind"] == ["AutogradOther"]
+    left = set(data("CompositeExplicitAutograd")["leaves_behind"])
+    autograd = set(data("Autograd")["keys"])
+    assert autograd <= left
+    assert data("CompositeImplicitAutograd")["leaves_behind"] == []
+    assert data("FuncTorchBatchedDecomposition", "--universe", "torch-2.4")["leaves_behind"] == ["FuncTorchBatched"]
+    assert data("FuncTorchBatchedDecomposition")["leaves_behind"] == []
+
+
+def test_a_key_set() -> None:
+    assert data("CPU | AutogradCPU - AutogradFunctionality") == {
+        "schema_version": 1,
+        "report": "key-set",
+        "universe": "torch-2.15",
+        "expression": "CPU | AutogradCPU - AutogradFunctionality",
+        "reading": "CPU | (AutogradCPU - AutogradFunctionality)",
+        "keys": ["CPU"],
+        "highest": "CPU",
+        "functionalities": ["Dense"],
+        "backends": ["CPUBit"],
+        "raw": "0x0000000000010001",
+        "printed": "DispatchKeySet(CPU)",
+        "notes": [
+            {
+                "kind": "backends_stay",
+                "keys": ["CPUBit"],
+                "text": "a - b takes functionality bits away, never backend bits: CPUBit stays",
+            }
+        ],
+    }
+
+
+def test_differences() -> None:
+    found = data("--universe", "torch-2.4", "--against", "torch-2.15", code=1)
+    assert {name: found[name] for name in ("report", "universe", "against", "equal")} == {
+        "report": "universe-differences",
+        "universe": "torch-2.4",
+        "against": "torch-2.15",
+        "equal": False,
+    }
+    assert {"aspect": "key", "subject": "Named", "only_universe": ["runtime key"], "only_against": []} in (
+        found["differences"]
+    )
+    assert data("--against", "torch-2.15")["differences"] == []
+    same = call("keys", "--against", "torch-2.15")
+    assert (same.code, same.out.splitlines()[-1]) == (0, "No difference.")
+
+
+def test_a_universe_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    content = json.loads(Path(universes.__file__).with_name("torch-2.15.json").read_text(encoding="utf-8"))
+    content["name"] = "mine"
+    content["devices"]["tpu"] = "XLA"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert data("XLA", "--universe", str(path))["devices"] == ["xla", "tpu"]
+    found = call("keys", "--universe", str(path), "--against", "torch-2.15", "--format", "csv")
+    assert found == Result(1, "aspect,subject,mine,torch-2.15\ndevice,tpu,XLA,\n", "")
+
+
+def test_csv_and_markdown() -> None:
+    table = list(csv.reader(io.StringIO(call("keys", "--format", "csv").out)))
+    assert table[0] == ["key", "slot", "id", "functionality", "backend", "priority", "core", "parseable", "default"]
+    assert table[1] == ["CPU", "1", "49", "Dense", "CPU", "1", "nothing", "yes", "neither"]
+    assert ["AutocastCPU", "114", "24", "AutocastCPU", "", "24", "fallthrough", "yes", "excluded"] in table
+    assert len(table) == 137
+    assert (
+        "| SparseCPU | 38 | 83 | Sparse | CPU | 8 | nothing | yes | neither |\n"
+        in call("keys", "--format", "markdown").out
+    )
+    facts = dict(csv.reader(io.StringIO(call("keys", "SparseCPU", "--format", "csv").out)))
+    assert (facts["leaves_behind"], facts["parseable"], facts["backend_of"]) == (
+        "AutogradOther",
+        "yes",
+        "AutogradOther",
+    )
+    assert facts["filled_by"].startswith("alias CompositeExplicitAutograd, rule_number 3, rule default; alias ")
+    shown = call("keys", "CUDA - CUDA", "--format", "markdown").out
+    assert "| notes | a - b takes functionality bits away, never backend bits: CUDABit stays, " in shown
+
+
+def test_problems_come_together() -> None:
+    assert call("keys", "CPPU | FULL_AFTER(Pithon) | (") == Result(
+        2,
+        "",
+        "EXPR:1:1: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'CPPU'\n"
+        "  1 | CPPU | FULL_AFTER(Pithon) | (\n"
+        "    | ^\n"
+        "  help: did you mean CPU?\n\n"
+        "EXPR:1:19: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'Pithon'\n"
+        "  1 | CPPU | FULL_AFTER(Pithon) | (\n"
+        "    |                   ^\n"
+        "  help: did you mean Python?\n\n"
+        "EXPR:1:30: error[key-expression]: expected a key, found the end\n"
+        "  1 | CPPU | FULL_AFTER(Pithon) | (\n"
+        "    |                              ^\n\n"
+        "3 errors; nothing was done.\n",
+    )
+    result = call("keys", "--universe", "torch-9", "--against", "torch-8")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.count("error[unknown-universe]: no universe named 'torch-") == 2
+
+
+def test_a_key_and_a_comparison_exclude_each_other() -> None:
+    result = call("keys", "CPU", "--against", "torch-2.4")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("Error: --against holds whole universes against each other; give no key with it.\n")
+
+
+def test_hostile_expressions() -> None:
+    for text in ("\x1b[31mCPU", "(" * 9000, "|".join(["CPU"] * 5000), "CPU\x00", "\u202eUPC"):
+        result = call("keys", text)
+        assert (result.code, result.out) == (2, "")
+        assert "\x1b" not in result.err
+        assert "\u202e" not in result.err
+
+
+def test_completion() -> None:
+    import click
+
+    from dispatch_cli.cli.keys import command
+
+    def completed(text: str, **params: Any) -> list[str]:
+        context = click.Context(command)
+        context.params = params
+        return complete_keys(context, command.params[0], text)
+
+    assert completed("SparseCsrM") == ["SparseCsrMPS", "SparseCsrMTIA", "SparseCsrMAIA", "SparseCsrMeta"]
+    assert completed("CPU | AutogradX") == ["CPU | AutogradXLA", "CPU | AutogradXPU"]
+    assert completed("Nam", universe="torch-2.4") == ["Named"]
+    assert completed("CPU", universe="nowhere") == []
+    context = click.Context(command)
+    context.params = {"bases": ("torch-2.15", "torch-9")}
+    assert complete_operators(context, command.params[0], "aten::addmm.") == [
+        "aten::addmm.dtype",
+        "aten::addmm.dtype_out",
+        "aten::addmm.out",
+    ]
