@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dispatch_cli.api import load_state, run_declarations, what_if_state
+    from dispatch_cli.api import load_state, run_blocks_onto, run_declarations, run_onto, what_if_state
     from dispatch_cli.declarations.loader import load
+    from dispatch_cli.engine.checkpoint import Checkpoint
+    from dispatch_cli.engine.difference import ChangeKind, Difference
+    from dispatch_cli.engine.differences import differences
     from dispatch_cli.engine.dispatcher import Dispatcher
     from dispatch_cli.engine.dump import dump_registrations, dump_table
     from dispatch_cli.engine.keyset import DispatchKeySet
@@ -29,9 +32,15 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "load_state": "api",
+    "run_blocks_onto": "api",
     "run_declarations": "api",
+    "run_onto": "api",
     "what_if_state": "api",
     "load": "declarations.loader",
+    "ChangeKind": "engine.difference",
+    "Checkpoint": "engine.checkpoint",
+    "Difference": "engine.difference",
+    "differences": "engine.differences",
     "Dispatcher": "engine.dispatcher",
     "dump_registrations": "engine.dump",
     "dump_table": "engine.dump",
@@ -59,7 +68,10 @@ _HOMES = {
 __all__ = [
     "AliasAnalysisKind",
     "Block",
+    "ChangeKind",
+    "Checkpoint",
     "Declarations",
+    "Difference",
     "DispatchKeySet",
     "Dispatcher",
     "FunctionSchema",
@@ -76,12 +88,15 @@ __all__ = [
     "Table",
     "TableEntry",
     "Universe",
+    "differences",
     "dump_registrations",
     "dump_table",
     "load",
     "load_state",
     "parse_schema",
+    "run_blocks_onto",
     "run_declarations",
+    "run_onto",
     "what_if_state",
 ]
 

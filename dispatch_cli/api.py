@@ -11,6 +11,8 @@ from dispatch_cli.engine.state import State
 from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
+    from dispatch_cli.engine.play import Played
+    from dispatch_cli.engine.registration import Registration
     from dispatch_cli.model.declarations import Declarations
     from dispatch_cli.model.universe import Universe
 
@@ -105,3 +107,50 @@ def run_declarations(declarations: Declarations) -> State:
         )
         raise InputError((Problem("universe-conflict", message),))
     return run(declarations, base)
+
+
+def run_onto(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Registration, ...]:
+    """Run declarations on a dispatcher that is there already: all of them, or nothing.
+
+    Returns the registrations that took the place of another, where PyTorch warns of it. Python kernels, higher-order
+    operators and guards are not a dispatcher's; they stay in the declarations.
+    Errors: InputError with every refusal, and for declarations that are written for another universe or state; the
+    dispatcher is exactly as it was then.
+    """
+    from dispatch_cli.engine.play import play_all
+
+    _check_fit(dispatcher, declarations)
+    return play_all(dispatcher, declarations.steps)
+
+
+def run_blocks_onto(dispatcher: Dispatcher, declarations: Declarations) -> Played:
+    """Run declarations on a dispatcher block by block, as PyTorch runs static initialisers.
+
+    A block in which something is refused is taken back, as its destructor does it; the other blocks stand. Entries of
+    the short form are blocks of their own. What was refused is in the answer.
+    Errors: InputError for declarations that are written for another universe or state.
+    """
+    from dispatch_cli.engine.play import play_blocks
+
+    _check_fit(dispatcher, declarations)
+    return play_blocks(dispatcher, declarations.steps)
+
+
+def _check_fit(dispatcher: Dispatcher, declarations: Declarations) -> None:
+    """Refuse declarations that can not continue the dispatcher's state."""
+    from dispatch_cli import bases, universes
+
+    problems = []
+    theirs, ours = declarations.universe, dispatcher.universe
+    if theirs is not ours and (theirs.name != ours.name or universes.differences(theirs, ours)):
+        message = f"the declarations are written for the universe {theirs.name}, and the dispatcher is of {ours.name}"
+        problems.append(Problem("universe-conflict", message))
+    for name in declarations.bases:
+        if bases.load(name) is not dispatcher.base:
+            message = f"the declarations continue the state {name}, which the dispatcher does not"
+            problems.append(Problem("state-conflict", message))
+    if not declarations.core_fallbacks and dispatcher.has_core_fallbacks:
+        message = "the declarations do without PyTorch's own backend fallbacks, and the dispatcher has them"
+        problems.append(Problem("core-fallbacks-conflict", message))
+    if problems:
+        raise InputError(tuple(problems))

@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 
 
 class Outline(NamedTuple):
-    """How an operator is headed: its schema as text, and where that is declared."""
+    """How an operator is headed: its schema as text, and where that is declared.
+
+    overridden: the keys with more than one kernel.
+    """
 
     schema: str | None
     span: Span | None
+    overridden: tuple[str, ...] = ()
 
 
 class Dispatcher:
@@ -229,9 +233,14 @@ class Dispatcher:
         An operator of the base is not taken in for that.
         """
         if self._base is not None and self._contents.waits(name):
-            return Outline(self._base.outline(str(name)).schema, None)
-        definition = self.operator(name).definition
-        return Outline(None, None) if definition is None else Outline(str(definition.schema), definition.span)
+            captured = self._base.outline(str(name))
+            return Outline(captured.schema, None, captured.overridden)
+        operator = self.operator(name)
+        definition = operator.definition
+        overridden = tuple(key for key, registrations in operator.kernels.items() if len(registrations) > 1)
+        if definition is None:
+            return Outline(None, None, overridden)
+        return Outline(str(definition.schema), definition.span, overridden)
 
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
         """The active registration of every key that has one. Errors: Refused when there is no operator of that name.

@@ -201,7 +201,7 @@ def test_a_fallback_that_came_and_went_can_leave_a_live_table_fresher() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_states(seed: int) -> None:
-    """None exactly where dumps, stale slots, fallbacks and libraries are equal; and the slots are those of the dumps."""
+    """None exactly where dumps, stale slots, fallbacks and libraries are equal; and the slots are those of dumps."""
     random, names = Random(seed), ("demo::a", "demo::b", "other::c")
     dispatcher, points = fresh(), []
     points.append((dispatcher.checkpoint(), list[tuple[Handle, ...]]()))
