@@ -38,15 +38,17 @@ def succession(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[An
     return tuple(answers)
 
 
+def would_fill(dispatcher: Dispatcher, name: OperatorName, source: str, key: str) -> bool:
+    """Whether a kernel at *source* would fill the slot of *key*. Errors: Refused for an unknown operator."""
+    layout = dispatcher.layout
+    registered = dispatcher.operator(name).registered | layout.registered_bit.get(source, 0)
+    candidates = layout.candidates[layout.universe.slot[key]]
+    return decide(candidates, registered, key in dispatcher.fallbacks).source == source
+
+
 def filled_by(dispatcher: Dispatcher, name: OperatorName, alias: str) -> tuple[str, ...]:
     """The slots that a kernel at *alias* fills, or would fill if there were one; in table order.
 
     Errors: Refused for an unknown operator.
     """
-    layout = dispatcher.layout
-    registered = dispatcher.operator(name).registered | layout.registered_bit[alias]
-    return tuple(
-        key
-        for key, candidates in zip(layout.universe.slots, layout.candidates, strict=True)
-        if decide(candidates, registered, key in dispatcher.fallbacks).source == alias
-    )
+    return tuple(key for key in dispatcher.universe.slots if would_fill(dispatcher, name, alias, key))

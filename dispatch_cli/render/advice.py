@@ -85,7 +85,8 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
         case NoteKind.SKIPPED:
             return (
                 f"Inference mode leaves the autograd keys out: the kernel from {culprits} is skipped, and "
-                f"{note.keys[1]} decides. Where it has to run there too, register it at {_or(note.remedies)}."
+                f"{note.keys[1]} decides. Where it has to run there too, register it at {_or(note.remedies)} as well, or "
+                "at CompositeImplicitAutograd alone."
             )
         case NoteKind.STALE:
             return (

@@ -84,14 +84,16 @@ class Rows:
         self.indent = indent
         self._headers: list[Text] = []
         self._justify: list[JustifyMethod] = []
+        self._wraps: list[bool] = []
         self._rows: list[tuple[Text, ...]] = []
         for header in headers:
             self.add_column(header)
 
-    def add_column(self, header: str, justify: JustifyMethod = "left") -> None:
+    def add_column(self, header: str, justify: JustifyMethod = "left", wraps: bool = True) -> None:
         """A further column; those that are not on the left are never wrapped."""
         self._headers.append(Text(header, HEAD))
         self._justify.append(justify)
+        self._wraps.append(wraps and justify == "left")
 
     def add_row(self, *cells: Text) -> None:
         """A row, one cell per column; a cell may have several lines."""
@@ -129,8 +131,8 @@ class Rows:
             yield Text("\n").join(self.lines())
             return
         table = Table(box=None, padding=(0, self.GAP, 0, 0), pad_edge=False, show_edge=False)
-        for header, justify in zip(self._headers, self._justify, strict=True):
-            table.add_column(header, justify=justify, overflow="fold", no_wrap=justify != "left")
+        for header, justify, wraps in zip(self._headers, self._justify, self._wraps, strict=True):
+            table.add_column(header, justify=justify, overflow="fold", no_wrap=not wraps)
         for row in self._rows:
             table.add_row(*row)
         if not self.indent:

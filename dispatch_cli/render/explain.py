@@ -79,7 +79,7 @@ def _slot(report: ExplainReport, what: SlotExplanation, style: Style) -> Iterato
     for sentence in others:
         yield plain(sentence, console.BAD if sentence.startswith("Stale") else "")
     yield Text()
-    yield _fitting(_rules(what.rules, short=False), _rules(what.rules, short=True), style)
+    yield _fitting(_rules(what.rules, short=False), _rules(what.rules, short=True, width=style.width), style)
     if what.concerned:
         yield Text()
         yield _fitting(_concerned(what.concerned, short=False), _concerned(what.concerned, short=True), style)
@@ -96,11 +96,15 @@ def _fitting(full: Rows, short: Rows, style: Style) -> Rows:
     return full if fits(full, style) else short
 
 
-def _rules(rules: tuple[RuleLine, ...], short: bool) -> Rows:
+ROOM_FOR_RULES = 80
+"""Columns at which the rules have room in short, when only their outcome is wrapped."""
+
+
+def _rules(rules: tuple[RuleLine, ...], short: bool, width: int | None = None) -> Rows:
     table = Rows([])
     table.add_column("#", justify="right")
     for header in ("Rule", "Looks at", "Outcome"):
-        table.add_column(header)
+        table.add_column(header, wraps=header == "Outcome" or (width is not None and width < ROOM_FOR_RULES))
     for line in rules:
         fired = line.state is RuleState.FIRED
         dim = "" if fired or line.reached else console.DIM
@@ -109,7 +113,7 @@ def _rules(rules: tuple[RuleLine, ...], short: bool) -> Rows:
         if fired and line.rule in (Rule.AMBIGUOUS, Rule.MISSING):
             state_style = console.BAD
         table.add_row(
-            Text(f"{'>' if fired else ' '}{line.number:3}", console.HEAD if fired else dim),
+            Text(f"{'>' if fired else ' '}{line.number:2}", console.HEAD if fired else dim),
             plain(rule_label(line, short), rule_style),
             plain(looks_at_label(line.looks_at), dim),
             plain(state_label(line), state_style),
@@ -118,17 +122,29 @@ def _rules(rules: tuple[RuleLine, ...], short: bool) -> Rows:
 
 
 def _concerned(concerned: tuple[Concerned, ...], short: bool) -> Rows:
+    if short:
+        return _concerned_in_short(concerned)
     placed = any(one.span is not None for one in concerned)
     table = Rows(["Registered at", "Kernel", "What it does", *(["Declared at"] if placed else [])])
     for one in concerned:
         cells = [
             plain(one.key),
-            plain(kernel_label(one, short)),
+            plain(kernel_label(one)),
             plain(role_label(one), ROLE_STYLES[one.role]),
         ]
         if placed:
-            cells.append(plain(place_label(one.span, short), console.PLACE))
+            cells.append(plain(place_label(one.span), console.PLACE))
         table.add_row(*cells)
+    return table
+
+
+def _concerned_in_short(concerned: tuple[Concerned, ...]) -> Rows:
+    """The same where there is less room: the kernel and its place below the key."""
+    table = Rows(["What it does", "Registered at"])
+    for one in concerned:
+        place = f", {place_label(one.span, short=True)}" if one.span is not None else ""
+        below = Text.assemble(plain(kernel_label(one, short=True)), plain(place, console.PLACE))
+        table.add_row(plain(role_label(one), ROLE_STYLES[one.role]), Text.assemble(plain(one.key), "\n", "  ", below))
     return table
 
 

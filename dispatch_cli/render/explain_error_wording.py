@@ -29,7 +29,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     yield f"{source}, line {text.line}: {KINDS[text.kind].format(op=text.operator, key=key)}"
     here = ", ".join(report.over) or "these files"
     if error.from_text:
-        yield f"{here} does not have {text.operator}: what the text's table shows is explained."
+        yield f"{here} does not have {text.operator}: what the text itself shows is explained."
     if text.key is None:
         yield f"The text names no key; {key} is explained."
     if not error.reproduced:

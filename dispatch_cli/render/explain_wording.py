@@ -121,9 +121,8 @@ def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = F
         cause = what.cause
         verb, kind = "registering" if cause.came else "dropping", "backend fallback" if cause.fallback else "kernel"
         place = f" ({cause.span})" if cause.span is not None else ""
-        live = f"{kernel_phrase(what.live, short)} [{what.live.rule.dump_text}]"
         yield (
-            f"Stale: a call runs {'nothing' if what.live.kernel is None else live}, because {verb} the {kind} "
+            f"Stale: a call runs {kernel_phrase(what.live, short)}, because {verb} the {kind} "
             f"{cause.kernel} at {cause.key}{place} did not recompute {row.key}."
         )
     if row.before is not None:
@@ -138,14 +137,18 @@ def _before_phrase(before: Before, short: bool) -> str:
     if before.kernel is None:
         return "nothing"
     label = before_label(before, short)
-    return f"the kernel {label}" if label.startswith("registered at ") else label
+    if label.startswith("registered at "):
+        return f"the kernel {label}"
+    return f"the kernel of {label}" if before.kernel.startswith("registered at ") else label
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
     """What stands behind the slot, and what comes before or after it in a call."""
     row, following = what.row, what.next
     if following is not None:
-        held = f"{kernel_phrase(following, short)} [{following.rule.dump_text}]"
+        held = kernel_phrase(following, short)
+        if following.rule is not Rule.FALLBACK:
+            held += f" [{following.rule.dump_text}]"
         if following.kernel is None:
             held = "nothing"
         elif following.rule is Rule.AMBIGUOUS:

@@ -47,11 +47,21 @@ class DumpLine(NamedTuple):
     rule: Rule
 
 
+class StateLine(NamedTuple):
+    """A line of printed registrations; *active* is False for an overridden one."""
+
+    key: str
+    kernel: str
+    fallthrough: bool
+    active: bool
+
+
 class ErrorText(NamedTuple):
     """An error found in a text.
 
     key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it prints, by
     key; empty where it prints none. available: the keys that it lists as available; None where it lists none.
+    state: the registrations that it prints, newest first.
     """
 
     kind: ErrorKind
@@ -60,9 +70,11 @@ class ErrorText(NamedTuple):
     line: int
     dump: dict[str, DumpLine]
     available: tuple[str, ...] | None
+    state: tuple[StateLine, ...] = ()
 
 
-_NAME = r"(?P<op>[\w:.]{1,500})"
+# a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
+_NAME = r"(?<![\w:.])(?P<op>[\w:.]{1,500})"
 _KEY = r"(?P<key>\w{1,100})"
 _QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
 _PATTERNS = (
@@ -114,6 +126,10 @@ _ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": 
 _DUMP_LINE = re.compile(
     r"(?P<key>\b[A-Z]\w{1,60}): (?P<fallthrough>fallthrough )?(?P<kernel>\S.{0,2000}) "
     rf"\[(?P<rule>{'|'.join(re.escape(rule.dump_text) for rule in Rule)})\]"
+)
+_STATE_LINE = re.compile(
+    r"(?P<key>\b[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: (?P<kernel>\S.{0,2000}) :: .{0,2000}"
+    r"\[ (?P<flags>[a-z ]{0,40})\]"
 )
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})\]")
 
@@ -175,7 +191,7 @@ def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | No
         listed = _AVAILABLE.search(re.sub(r"[\s>|]+", " ", rest[:40000]))
         available = None if listed is None else tuple(one.strip() for one in listed[1].split(",") if one.strip())
         line = text.count("\n", 0, match.start("op")) + 1
-        yield ErrorText(kind, str(operator), key, line, dict(_dump(rest)), available)
+        yield ErrorText(kind, str(operator), key, line, dict(_dump(rest)), available, tuple(_state(rest)))
         if len(seen) == MAX_ERRORS:
             return
 
@@ -187,6 +203,15 @@ def _dump(text: str) -> Iterator[tuple[str, DumpLine]]:
         match = _DUMP_LINE.search(line[:4000])
         if match is not None:
             yield match["key"], DumpLine(match["kernel"], match["fallthrough"] is not None, rules[match["rule"]])
+
+
+def _state(text: str) -> Iterator[StateLine]:
+    """The lines of printed registrations, whatever stands before each."""
+    for line in text.splitlines():
+        match = _STATE_LINE.search(line[:4000])
+        if match is not None:
+            flags = match["flags"].split()
+            yield StateLine(match["key"], match["kernel"], "fallthrough" in flags, match["inactive"] is None)
 
 
 def known_lines(dump: dict[str, DumpLine], slots: Container[str]) -> dict[str, DumpLine]:

@@ -155,32 +155,41 @@ def _available(dispatcher: Dispatcher, table: Table, available: tuple[str, ...])
         yield Difference(DifferenceKind.NO_KEY, unknown, None, None)
 
 
-def register_from_dump(dispatcher: Dispatcher, name: OperatorName, dump: dict[str, DumpLine]) -> None:
-    """Register what a printed table shows for an operator that is not declared.
-
-    A table shows what the alias keys fill, not where they are registered; of two that are one rule it is taken to be
-    the first that covers all slots with that kernel.
-    """
+def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorText) -> bool:
+    """Register what an error text shows of an operator that is not declared; whether it shows anything."""
     universe = dispatcher.universe
-    kernels: dict[tuple[Rule, str], list[str]] = {}
-    ambiguous = False
-    for key, line in known_lines(dump, universe.slot).items():
-        if line.rule is Rule.KERNEL:
+    for line in reversed(text.state):
+        if line.key in universe.ids:
+            dispatcher.implement(name, line.key, Kernel(line.kernel, fallthrough=line.fallthrough))
+    if name not in dispatcher:
+        for key, line in _registered(dispatcher, text.dump):
             dispatcher.implement(name, key, Kernel(line.kernel, fallthrough=line.fallthrough))
-        elif line.rule not in (Rule.FALLBACK, Rule.AMBIGUOUS, Rule.MISSING):
-            kernels.setdefault((line.rule, line.kernel), []).append(key)
-        ambiguous = ambiguous or line.rule is Rule.AMBIGUOUS
-    if ambiguous and not any(rule is Rule.MATH for rule, _ in kernels):
-        kernels[Rule.MATH, "not shown in the text"] = []
-    free = list(PRECEDENCE)
-    for (rule, debug), keys in kernels.items():
-        runtime_keys = [key for key in keys if key in universe.runtime_parts]
-        for one in free:
-            if one.rule is rule and set(runtime_keys) <= set(universe.covered_by(one.alias)):
-                dispatcher.implement(
-                    name, one.alias, Kernel(debug, fallthrough=any(dump[key].fallthrough for key in keys))
-                )
-                free.remove(one)
-                break
+    if name not in dispatcher:
+        return False
     # the order of the lines is not that of the registrations: nothing can be said of a live table
     dispatcher.settle(name)
+    return True
+
+
+def _registered(dispatcher: Dispatcher, dump: dict[str, DumpLine]) -> Iterator[tuple[str, DumpLine]]:
+    """The registrations behind a printed table.
+
+    It shows what the alias keys fill, not where they are registered; of two that are one rule it is taken to be the
+    first that covers all slots with that kernel.
+    """
+    universe = dispatcher.universe
+    lines = known_lines(dump, universe.slot)
+    kernels: dict[tuple[Rule, str], list[str]] = {}
+    for key, line in lines.items():
+        if line.rule is Rule.KERNEL:
+            yield key, line
+        elif line.rule not in (Rule.FALLBACK, Rule.AMBIGUOUS, Rule.MISSING):
+            kernels.setdefault((line.rule, line.kernel), []).append(key)
+    free = list(PRECEDENCE)
+    for (rule, _), keys in kernels.items():
+        runtime_keys = frozenset(key for key in keys if key in universe.runtime_parts)
+        for one in free:
+            if one.rule is rule and runtime_keys.issubset(universe.covered_by(one.alias)):
+                yield one.alias, lines[keys[0]]
+                free.remove(one)
+                break

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.succession import would_fill
 from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -65,7 +66,7 @@ def slot_notes(
     notes += _of_missing(universe, table, schema, key, said)
     notes += _of_autograd(universe, table, key, said)
     notes += _of_names(dispatcher, name)
-    return tuple(note._replace(remedies=tuple(_remedies(universe, note))) for note in notes)
+    return tuple(note._replace(remedies=tuple(_remedies(dispatcher, name, note))) for note in notes)
 
 
 def _stale(key: str, stale: StaleEntry | None) -> Iterator[Note]:
@@ -131,25 +132,26 @@ def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
             return
 
 
-def _remedies(universe: Universe, note: Note) -> Iterator[str]:
+def _remedies(dispatcher: Dispatcher, name: OperatorName, note: Note) -> Iterator[str]:
     """The keys at which a kernel would help, the ones that do most first."""
-    key = note.keys[0] if note.keys else ""
+    universe = dispatcher.universe
+    slot = note.keys[0] if note.keys else UNDEFINED
+    tried: list[str] = []
     match note.kind:
         case NoteKind.AMBIGUOUS | NoteKind.SHADOWED | NoteKind.STALE:
-            yield key
+            tried = [slot]
         case NoteKind.DISPLACED | NoteKind.NO_DERIVATIVE | NoteKind.NO_AUTOGRAD | NoteKind.BYPASSED:
-            if key in universe.covered_by(AUTOGRAD):
-                yield AUTOGRAD
-            yield key
+            tried = [AUTOGRAD, slot]
         case NoteKind.UNCOVERED | NoteKind.UNREGISTERED | NoteKind.NO_META:
-            yield key
             composite = (one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
-            yield from (alias for alias in composite if key in universe.covered_by(alias))
+            tried = [slot, *composite]
         case NoteKind.UNREACHABLE | NoteKind.NO_TENSORS:
             if note.kind is NoteKind.UNREACHABLE and BACKEND_SELECT in universe.slot:
                 yield BACKEND_SELECT
-            yield from (one.alias for one in PRECEDENCE if one.fills_undefined)
+            tried = [one.alias for one in PRECEDENCE if one.fills_undefined]
         case NoteKind.SKIPPED:
-            yield from (one.alias for one in PRECEDENCE if one.rule is Rule.MATH)
+            slot = note.keys[1]
+            tried = [slot]
         case NoteKind.NEAR_NAME:
-            return
+            pass
+    yield from (key for key in tried if would_fill(dispatcher, name, key, slot))

@@ -1,0 +1,205 @@
+"""Error texts that live PyTorch printed: the operator and the key are found, however the text was treated since."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.error_text import (
+    MAX_ERRORS,
+    DumpLine,
+    ErrorKind,
+    ErrorText,
+    find_errors,
+    names_only_the_key,
+    operator_of,
+)
+from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+from tests.cli.support import ROOT
+from tests.support import UNIVERSE_OF, load_recording
+
+VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
+RECORDED = [
+    pytest.param(error, id=f"{version}-{number}")
+    for version in VERSIONS
+    for number, error in enumerate(load_recording(f"{version}.errors")["errors"][:16])
+]
+ARGUMENTS = "Could not run '{0}' with arguments from the '{1}' backend."
+
+
+def message(text: str) -> str:
+    """What PyTorch says, without the traceback before it."""
+    for pattern in (r"^\w*Error: |^[\w.]*UnsupportedOperatorException: ", r"^\S+ UserWarning: |^\[W"):
+        start = re.search(pattern, text, re.MULTILINE)
+        if start is not None:
+            return text[start.start() :]
+    raise AssertionError(text)
+
+
+def first_line(text: str) -> str:
+    return message(text).splitlines()[0]
+
+
+def without_table(text: str) -> str:
+    return first_line(text).partition(" This could be because")[0]
+
+
+def logged(text: str) -> str:
+    lines = [f"ERROR 07-23 07:21:49 [core.py:586] {line}" for line in text.splitlines()]
+    return "\n".join(["INFO Could not run the server", *lines, "ERROR 07-23 07:21:50 [core.py:590] exit code: 1"])
+
+
+def wrapped(text: str) -> str:
+    return "\n".join(textwrap.fill(line, 60, break_long_words=False) for line in text.splitlines())
+
+
+def cut_hard(text: str) -> str:
+    return "\n".join(line[start : start + 80] for line in text.splitlines() for start in range(0, len(line) + 1, 80))
+
+
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in wrapped(text).splitlines())
+
+
+def escaped(text: str) -> str:
+    return json.dumps({"message": text})
+
+
+def coloured(text: str) -> str:
+    return "\n".join(f"\x1b[31m{line}\x1b[0m\r" for line in text.splitlines())
+
+
+def in_html(text: str) -> str:
+    return f"<pre>{text.replace(chr(39), '&#39;').replace('<', '&lt;')}</pre>"
+
+
+def typeset(text: str) -> str:
+    return re.sub(r"'([\w:.]+)'", "\u2018\\1\u2019", text)
+
+
+TREATMENTS: tuple[Callable[[str], str], ...] = (
+    *(str, message, first_line, without_table, logged, wrapped, cut_hard, quoted, escaped, repr, coloured, in_html),
+    typeset,
+)
+
+
+@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("error", RECORDED)
+def test_the_operator_and_the_key_are_found(error: dict[str, Any], treatment: Callable[[str], str]) -> None:
+    found = find_errors(treatment(error["text"]))
+    assert found
+    assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_table_that_a_text_prints(version: str) -> None:
+    """Against the lines as they are in the recording; log prefixes and colours take nothing away."""
+    for error in load_recording(f"{version}.errors")["errors"]:
+        lines = [line for line in error["text"].splitlines() if re.fullmatch(r"[A-Z]\w+: .* \[[a-z ]+\]", line)]
+        for treatment in (str, logged, escaped, coloured):
+            (found,) = {one.operator: one for one in reversed(find_errors(treatment(error["text"])))}.values()
+            shown = [
+                f"{key}: {'fallthrough ' if line.fallthrough else ''}{line.kernel} [{line.rule.dump_text}]"
+                for key, line in found.dump.items()
+            ]
+            assert shown == [line for line in lines if " :: " not in line]
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
+    """What the text says is so there, and not a slot of the printed table differs."""
+    dispatcher = load_state([], bases=[UNIVERSE_OF[version]]).dispatcher
+    compared = 0
+    for error in load_recording(f"{version}.errors")["errors"]:
+        for text in (error["text"], first_line(error["text"])):
+            if error["operator"].startswith("aten::"):
+                name = OperatorName.parse(error["operator"])
+                report = error_report(dispatcher, name, error["key"], "-", find_errors(text), from_text=False)
+                assert (report.reproduced, report.differences) == (True, ())
+                compared += 1
+    assert compared > 40
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+@pytest.mark.parametrize("declared", [True, False])
+def test_operators_of_a_file_and_operators_that_the_text_alone_shows(version: str, declared: bool) -> None:
+    """Both give the error, and the printed table."""
+    file = str(ROOT / "tests/report/broken.yaml")
+    for error in load_recording(f"{version}.errors")["errors"]:
+        found = find_errors(error["text"])
+        shows = bool(found[0].dump or found[0].state)
+        if not error["operator"].startswith("broken::") or not (declared or shows):
+            continue
+        if declared:
+            dispatcher = load_state([file], universe=UNIVERSE_OF[version]).dispatcher
+        else:
+            dispatcher = load_state([], bases=[UNIVERSE_OF[version]]).dispatcher
+        name = OperatorName.parse(error["operator"])
+        if not declared:
+            assert register_from_text(dispatcher, name, found[0])
+        key = error["key"] or key_of(dispatcher, name)
+        report = error_report(dispatcher, name, key, "-", found, from_text=not declared)
+        assert report.reproduced
+        assert report.differences in ((), None)
+
+
+def test_what_names_an_operator_in_python() -> None:
+    names = {
+        "aten::add.Tensor": "aten::add.Tensor",
+        "aten.add.Tensor": "aten::add.Tensor",
+        "aten.relu.default": "aten::relu",
+        "torch.ops.aten.add.Tensor": "aten::add.Tensor",
+        "aten::relu.default": "aten::relu",
+        "demo::x.": "demo::x",
+        "call_torchbind": "call_torchbind",
+    }
+    assert {text: str(operator_of(text)) for text in names} == names
+
+
+def test_several_errors_each_once_in_order() -> None:
+    pairs = [("a::b", "CPU"), ("a::c", "CUDA"), ("a::b", "CPU"), ("a::b", "Meta")]
+    text = "\n".join(["Traceback", *(ARGUMENTS.format(*pair) for pair in pairs)])
+    found = [ErrorText(ErrorKind.NO_KERNEL, op, key, line, {}, None) for line, (op, key) in enumerate(pairs, start=2)]
+    assert find_errors(text) == [found[0], found[1], found[3]]
+    many = "\n".join(ARGUMENTS.format(f"a::b{number}", "CPU") for number in range(3 * MAX_ERRORS))
+    assert len(find_errors(many)) == MAX_ERRORS
+
+
+def test_a_table_belongs_to_the_error_before_it() -> None:
+    text = (
+        f"{ARGUMENTS.format('a::b', 'CPU')}\n\nCUDA: k1 [kernel]\n{ARGUMENTS.format('a::c', 'CPU')}\nXLA: k2 [kernel]"
+    )
+    first, second = find_errors(text)
+    assert first.dump == {"CUDA": DumpLine("k1", False, Rule.KERNEL)}
+    assert second.dump == {"XLA": DumpLine("k2", False, Rule.KERNEL)}
+
+
+@pytest.mark.parametrize("text", ["", "hello", "Could not run 'a::b'", "\x00" * 1000, "Could not run " * 100_000])
+def test_nothing_is_found(text: str) -> None:
+    assert find_errors(text) == []
+
+
+def test_large_texts_take_no_longer_than_they_are() -> None:
+    for part in (
+        "a::b",
+        "a: ",
+        "[kernel] ",
+        ": attempted to run this operator with ",
+        "'",
+        "\n> ",
+        "could not find kernel ",
+    ):
+        assert find_errors(part * (400_000 // len(part))) == []
+
+
+def test_an_ambiguity_without_a_name() -> None:
+    assert names_only_the_key("RuntimeError: ambiguous autogradother kernel")
+    assert not names_only_the_key("RuntimeError: ambiguous")

@@ -1,0 +1,221 @@
+"""Explanations: complete, one decision with the table, and what they foretell comes true."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.api import load_state, what_if_state
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.explain import Role, RuleState, explain_slot
+from dispatch_cli.report.explain_alias import explain_alias, explain_block
+from dispatch_cli.report.notes import NoteKind
+from dispatch_cli.report.slot_notes import autograd_key_of
+from tests.cli.support import ROOT
+
+FOO = OperatorName("__test__::foo")
+MATH, DEFAULT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
+KEYS = ("CPU", "QuantizedCPU", "MkldnnCPU", "AutogradCPU", "AutogradOther", *(one.alias for one in PRECEDENCE))
+PATTERNS = [
+    pattern
+    for size in range(4)
+    for pattern in combinations(KEYS, size)
+    if not {MATH, DEFAULT}.issubset(pattern)  # the what-if refuses both, as PyTorch's helper does
+]
+
+
+def answer(entry: TableEntry) -> tuple[object, ...]:
+    return entry.rule, entry.kernel and entry.kernel.debug
+
+
+@pytest.mark.parametrize("universe", universes.names())
+def test_every_rule_of_every_slot_and_one_fires(universe: str) -> None:
+    for pattern in PATTERNS[::4]:
+        state = what_if_state(pattern, universe=universe)
+        table = state.dispatcher.table(FOO)
+        for key in table:
+            what = explain_slot(state, FOO, key)
+            assert [line.number for line in what.rules] == list(range(1, 11))
+            (fired,) = (line for line in what.rules if line.state is RuleState.FIRED)
+            assert (fired.rule, fired.number) == (table[key].rule, table[key].decision.number)
+            assert all(line.reached == (line.number <= fired.number) for line in what.rules if line.number != 4)
+            assert (what.row.rule, what.row.kernel) == answer(table[key])
+
+
+@pytest.mark.parametrize("universe", universes.names())
+def test_what_is_next_is_there_when_the_kernel_is_dropped(universe: str) -> None:
+    for pattern in PATTERNS:
+        for key in ("CPU", "QuantizedCPU", "AutogradCPU", "AutogradOther", "NestedTensorCPU", UNDEFINED):
+            state = what_if_state(pattern, universe=universe)
+            what, dispatcher = explain_slot(state, FOO, key), state.dispatcher
+            fired = next(line for line in what.rules if line.state is RuleState.FIRED)
+            if what.next is None:
+                assert what.row.rule in (Rule.FALLBACK, Rule.MISSING)
+                continue
+            dispatcher.drop(dispatcher.operator(FOO).kernels[fired.looks_at[0]][0])
+            assert answer(dispatcher.table(FOO)[key]) == (what.next.rule, what.next.kernel)
+
+
+def test_the_overridden_kernel_is_next() -> None:
+    state = what_if_state(["CPU", MATH])
+    state.dispatcher.implement(FOO, "CPU", Kernel("newer"))
+    what = explain_slot(state, FOO, "CPU")
+    assert what.next is not None
+    assert (what.row.kernel, what.next.kernel, what.next_is_overridden) == ("newer", "fn_CPU", True)
+    roles = [(one.role, one.key, one.kernel) for one in what.concerned]
+    assert roles == [
+        (Role.FILLS, "CPU", "newer"),
+        (Role.OVERRIDDEN, "CPU", "fn_CPU"),
+        (Role.STANDS_BY, MATH, f"fn_{MATH}"),
+    ]
+
+
+@pytest.mark.parametrize("universe", universes.names())
+def test_an_alias_fills_what_the_table_says_and_would_fill_what_it_says_then(universe: str) -> None:
+    for pattern in PATTERNS:
+        state = what_if_state(pattern, universe=universe)
+        for alias in state.dispatcher.universe.aliases:
+            what = explain_alias(state, FOO, alias)
+            fills = [key for run in what.fills for key in run]
+            parts = [
+                *fills,
+                *(key for run in what.lost for key in run.keys),
+                *(k for run in what.uncovered for k in run),
+            ]
+            assert sorted(parts) == sorted(state.dispatcher.universe.slots)
+            there = what_if_state(pattern, universe=universe).dispatcher
+            if not what.registered:
+                there.implement(FOO, alias, Kernel("new"))
+            table = there.table(FOO)
+            assert fills == [key for key in table if table[key].decision.source == alias]
+
+
+def test_a_functionality_has_a_slot_per_backend() -> None:
+    state = what_if_state(["SparseCPU"])
+    what = explain_block(state, FOO, "Sparse")
+    universe = state.dispatcher.universe
+    assert [run.keys for run in what.slots] == [("SparseCPU",), universe.per_backend["Sparse"][1:]]
+
+
+def test_the_autograd_key_that_tensors_carry() -> None:
+    """The key sets of spec and recordings: sparse and quantized ones carry the key of their device."""
+    expected = {
+        "CPU": "AutogradCPU",
+        "SparseCPU": "AutogradCPU",
+        "SparseCsrCUDA": "AutogradCUDA",
+        "QuantizedCPU": "AutogradCPU",
+        "MkldnnCPU": "AutogradOther",
+        "NestedTensorCPU": "AutogradNestedTensor",
+        "Meta": "AutogradMeta",
+        "FPGA": "AutogradOther",
+        "BackendSelect": None,
+        "AutogradCPU": None,
+        "Tracer": None,
+        UNDEFINED: None,
+    }
+    for name in universes.names():
+        universe = universes.load(name)
+        assert {key: autograd_key_of(universe, key) for key in expected} == expected
+
+
+def state_of(tmp_path: Path, *keys: str, schema: str = "demo::op(Tensor x) -> Tensor", **header: object) -> State:
+    declared = {"dispatch": 1, **header, "operators": [{"func": schema, "dispatch": {key: f"k_{key}" for key in keys}}]}
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(declared), encoding="utf-8")
+    return load_state([str(path)])
+
+
+NOTES = [
+    (("CPU", MATH), "AutogradCPU", [(NoteKind.DISPLACED, ("CPU",)), (NoteKind.NO_DERIVATIVE, ("CPU",))]),
+    (("CPU", MATH), "CPU", [(NoteKind.DISPLACED, ("CPU",))]),
+    (("CPU",), "AutogradCPU", [(NoteKind.NO_DERIVATIVE, ("CPU",))]),
+    (("CPU",), "AutogradHIP", []),
+    (("HIP",), "AutogradHIP", [(NoteKind.NO_AUTOGRAD, ("HIP",))]),
+    (("CPU", "Autograd"), "AutogradCPU", []),
+    (("CPU",), "CUDA", [(NoteKind.UNREGISTERED, ("CPU",))]),
+    (("CPU",), "Tracer", []),
+    (("CPU",), "Meta", [(NoteKind.NO_META, ("CPU",))]),
+    (("CPU",), UNDEFINED, [(NoteKind.NO_TENSORS, ("CPU",))]),
+    ((DEFAULT,), "NestedTensorCPU", [(NoteKind.UNCOVERED, (DEFAULT,))]),
+    ((DEFAULT, "Autograd"), "AutogradCPU", [(NoteKind.SKIPPED, ("Autograd",))]),
+    ((DEFAULT, "Autograd"), "CPU", []),
+    (("SparseCPU", MATH), "SparseCPU", [(NoteKind.BYPASSED, ("SparseCPU",))]),
+    (("SparseCPU", MATH), "CPU", []),
+    (("QuantizedCPU", MATH), "AutogradOther", [(NoteKind.AMBIGUOUS, ("QuantizedCPU",))]),
+]
+
+
+@pytest.mark.parametrize(("keys", "key", "expected"), NOTES)
+def test_what_is_advised(
+    tmp_path: Path, keys: tuple[str, ...], key: str, expected: list[tuple[NoteKind, tuple[str, ...]]]
+) -> None:
+    what = explain_slot(state_of(tmp_path, *keys), OperatorName("demo::op"), key)
+    found = [(note.kind, note.culprits) for note in what.notes if note.kind is not NoteKind.STALE]
+    assert found == expected
+
+
+@pytest.mark.parametrize(("keys", "key", "_"), NOTES)
+def test_a_kernel_where_it_is_advised_fills_the_slot(
+    tmp_path: Path, keys: tuple[str, ...], key: str, _: object
+) -> None:
+    """Each place by itself."""
+    name = OperatorName("demo::op")
+    for note in explain_slot(state_of(tmp_path, *keys), name, key).notes:
+        assert note.remedies
+        for remedy in note.remedies:
+            dispatcher = state_of(tmp_path, *keys).dispatcher
+            dispatcher.implement(name, remedy, Kernel("helps"))
+            kernel = dispatcher.table(name)[note.keys[-1]].kernel
+            assert kernel is not None
+            assert kernel.debug == "helps"
+
+
+def test_a_factory_is_advised_a_place_that_it_reaches(tmp_path: Path) -> None:
+    state = state_of(tmp_path, "CPU", schema="demo::op(int n) -> Tensor")
+    for key in ("CPU", UNDEFINED):
+        notes = explain_slot(state, OperatorName("demo::op"), key).notes
+        assert [(note.kind, note.remedies[0]) for note in notes] == [(NoteKind.UNREACHABLE, "BackendSelect")]
+
+
+def test_a_mistyped_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    text = (
+        "operators:\n  - func: demo::multiply(Tensor x) -> Tensor\n  - {name: 'demo::mutliply', dispatch: {CPU: k}}\n"
+    )
+    path.write_text(f"dispatch: 1\n{text}", encoding="utf-8")
+    state = load_state([str(path)])
+    for name, other in (("demo::multiply", "demo::mutliply"), ("demo::mutliply", "demo::multiply")):
+        notes = explain_slot(state, OperatorName(name), "CPU").notes
+        assert (NoteKind.NEAR_NAME, other) in [(note.kind, note.detail) for note in notes]
+
+
+def test_a_stale_slot_names_the_change() -> None:
+    state = load_state([str(ROOT / "examples/scenarios/07_stale_batching_rule.yaml")], universe="torch-2.4")
+    what = explain_slot(state, OperatorName("demo::late"), "FuncTorchBatched")
+    assert what.live is not None
+    assert what.cause is not None
+    assert (what.row.kernel, what.live.kernel, what.cause.key) == (
+        "late_batched",
+        "loop_over_batch",
+        "FuncTorchBatchedDecomposition",
+    )
+    early = explain_slot(state, OperatorName("demo::early"), "FuncTorchBatched")
+    assert (early.live, early.cause) == (None, None)
+
+
+def test_over_a_base_the_answer_before_is_told() -> None:
+    state = load_state([str(ROOT / "examples/scenarios/01_composite_override.yaml")])
+    name = OperatorName("aten::to", "dtype")
+    changed, same = (explain_slot(state, name, key) for key in ("PrivateUse1", "CPU"))
+    assert changed.row.before is not None
+    assert (changed.in_base, changed.row.before.rule) == (True, Rule.MATH)
+    assert (same.in_base, same.row.before) == (True, None)
