@@ -259,6 +259,7 @@ def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
         "devices": _devices(live),
         "fallbacks": _fallbacks(live),
         "higher_order_fallthrough": default_fallthrough(live),
+        **about_tensors(live),
     }
 
 
@@ -293,6 +294,73 @@ def _device_key(live: Live, name: str) -> str | None:
         return str(live.core._dispatch_key_for_device(name))
     except RuntimeError:
         return None
+
+
+def about_tensors(live: Live) -> Data:
+    """How tensors and calls are: what wrappers take over, which devices have strided tensors only, the mask's choice."""
+    devices = list(_devices(live))
+    plain = [device for device in devices if _tensor(live, device, layout=live.torch.sparse_coo) is None]
+    return {
+        "wrapped": _wrapped_keys(live, devices),
+        "plain_devices": plain,
+        "mask_by_arguments": _mask_by_arguments(live),
+    }
+
+
+def _tensor(live: Live, device: str, **kind: Any) -> Any:
+    """A tensor without elements, on a device that need not be there; None where there is no such kind."""
+    make = live.torch.Tensor._make_wrapper_subclass
+    unused = type("Unused", (live.torch.Tensor,), {"__torch_dispatch__": staticmethod(_nothing)})
+    try:
+        return make(unused, (2, 2), device=device, **kind)
+    except RuntimeError:
+        return None
+
+
+def _nothing(*_arguments: Any) -> None:
+    """Handles no call."""
+
+
+def _wrapped_keys(live: Live, devices: list[str]) -> list[str]:
+    """The keys that a tensor and vmap's wrapper around it both have; in inference mode, so that no others are added."""
+    torch, core = live.torch, live.core
+    kinds: list[dict[str, Any]] = [
+        {},
+        {"layout": torch.sparse_coo},
+        {"layout": torch.sparse_csr},
+        {"dtype": torch.qint8},
+    ]
+    found: set[str] = set()
+    with torch.inference_mode():
+        complex_ones = torch.ones(2, 2, dtype=torch.cfloat).conj()
+        tensors = [complex_ones, complex_ones.imag, torch._efficientzerotensor(2, 2)]
+        tensors += [_tensor(live, device, **kind) for device in devices for kind in kinds]
+        for tensor in filter(lambda one: one is not None, tensors):
+            with contextlib.suppress(RuntimeError):
+                own = parse_keyset(str(core._dispatch_keys(tensor)))
+                batched = parse_keyset(str(core._dispatch_keys(core._functorch._add_batch_dim(tensor, 0, 1))))
+                found |= {*own} & {*batched}
+    autocast = parse_keyset(str(core._dispatch_tls_local_exclude_set()))
+    return [key for key in live.runtime if key in found and key not in autocast]
+
+
+def _mask_by_arguments(live: Live) -> bool:
+    """Whether an included key of another backend leaves the choice of the fallthrough mask to the arguments.
+
+    The operator falls through at the CPU alone, where its argument is; with Meta included, its kernel there runs only
+    if the mask is Meta's.
+    """
+    torch, core = live.torch, live.core
+    library = core._dispatch_library("FRAGMENT", NAMESPACE, "")
+    library.def_("masked(Tensor x) -> Tensor")
+    library.impl("masked", "CPU", torch.library.fallthrough_kernel, False)
+    library.impl("masked", "Meta", lambda x: x, False)
+    try:
+        with core._IncludeDispatchKeyGuard(core.DispatchKey.Meta):
+            getattr(torch.ops, NAMESPACE).masked(torch.ones(2))
+    except RuntimeError:
+        return True
+    return False
 
 
 def _fallbacks(live: Live) -> list[Data]:

@@ -47,6 +47,10 @@ class Universe:
     devices: device type → runtime key.
     fallbacks: the core backend fallbacks, in runtime order.
     higher_order_fallthrough: the keys that fall through by default in a higher-order operator.
+    wrapped: the keys that functorch's wrappers take over from the tensor inside (``kKeysToPropagateToWrapper``).
+    plain_devices: device types that have strided tensors only.
+    mask_by_arguments: whether the backend of the arguments alone chooses the fallthrough mask, and not that of
+        arguments and included keys.
     """
 
     name: str
@@ -70,6 +74,9 @@ class Universe:
     devices: Mapping[str, str]
     fallbacks: tuple[CoreFallback, ...]
     higher_order_fallthrough: tuple[str, ...]
+    wrapped: tuple[str, ...]
+    plain_devices: tuple[str, ...]
+    mask_by_arguments: bool
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

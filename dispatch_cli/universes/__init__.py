@@ -94,8 +94,10 @@ HIGHER_ORDER_FALLTHROUGH = (
     "AutocastCPU",
     "AutocastCUDA",
 )
-"""What a universe file says with its field ``higher_order_fallthrough``; older files do not have it, and then it is this
-(PyTorch 2.0 to 2.4), as far as the universe has the keys."""
+"""What a universe file says with its field ``higher_order_fallthrough``; older files do not have it, and then it is
+this (PyTorch 2.0 to 2.4), as far as the universe has the keys."""
+WRAPPED = ("CPU", "CUDA", "XLA", "Conjugate", "Negative")
+"""What a universe file says with its field ``wrapped``; the same holds of older files."""
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 
 
@@ -140,7 +142,21 @@ def _universe(data: object) -> Universe:
         values["higher_order_fallthrough"] = tuple(
             key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]
         )
+    values |= _about_tensors(data, values)
     return Universe(**values)
+
+
+def _about_tensors(data: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that say how tensors and calls are; files from before they were there do not have them."""
+    if "wrapped" in data:
+        wrapped = _texts(data["wrapped"], "wrapped")
+    else:
+        wrapped = tuple(key for key in WRAPPED if key in known["runtime"])
+    if "plain_devices" in data:
+        plain = _texts(data["plain_devices"], "plain_devices")
+    else:
+        plain = tuple(device for device, key in known["devices"].items() if key not in known["backends"])
+    return {"wrapped": wrapped, "plain_devices": plain, "mask_by_arguments": data.get("mask_by_arguments") is True}
 
 
 def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:
@@ -189,6 +205,7 @@ def _check_names(universe: Universe) -> None:
         "default_included": [*universe.default_included],
         "default_excluded": [*universe.default_excluded],
         "higher_order_fallthrough": [*universe.higher_order_fallthrough],
+        "wrapped": [*universe.wrapped],
     }
     for field, named in places.items():
         for key in named:
