@@ -187,7 +187,11 @@ class ErrorKind(Enum):
     MODES = "modes"
     """Fake modes that do not go together."""
     ENDLESS = "endless"
-    """Kernels call one another without end."""
+    """Kernels call one another without end; there is no text of PyTorch's."""
+    CRASH = "crash"
+    """PyTorch reads what is not there, and the process ends; the text is ours."""
+    UNSUPPORTED = "unsupported"
+    """A core fallback that supports nothing."""
 
 
 class Error(NamedTuple):

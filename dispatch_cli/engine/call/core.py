@@ -1,0 +1,171 @@
+"""What PyTorch's own backend fallbacks do with a call.
+
+Sources: ``core/VariableFallbackKernel.cpp`` with ``torch/csrc/autograd/autograd_not_implemented_fallback.cpp``,
+``native/MathBitsFallback.h``, ``ZeroTensorFallback.cpp``, ``FunctionalizeFallbackKernel.cpp``,
+``core/PythonFallbackKernel.cpp``, ``TraceTypeManual.cpp``, ``core/NamedRegistrations.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dispatch_cli.engine.call import functorch
+from dispatch_cli.engine.call.errors import failed_assert, meta, refused
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_view, mixes_aliases, writes
+from dispatch_cli.engine.call.step import Moment, Step, calls_anew, hands_over, raises, redispatches
+from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
+from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH
+from dispatch_cli.engine.call.trace import ErrorKind, Handler, HandlerKind
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.model.call import Bit, Layout, WrapperKind
+
+PYTHON, PYTHON_TLS_SNAPSHOT = "Python", "PythonTLSSnapshot"
+FAKE_TENSOR = "FakeTensor"
+JAGGED_CLASS = "NestedTensor"
+"""The class of a jagged tensor (``torch/nested/_internal/nested_tensor.py``)."""
+
+
+def fallback_of(moment: Moment) -> Callable[[Moment], Step] | None:
+    """What a core fallback at the moment's slot does; None where it is not known."""
+    if moment.slot in moment.maker.universe.aliases.get("Autograd", ()):
+        return _autograd
+    return _FALLBACKS.get(moment.slot)
+
+
+def unwrap_functional(value: Value) -> Value:
+    """What a functional tensor wraps; any other tensor as it is."""
+    if value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL and value.inner is not None:
+        return value.inner
+    if value.spec is None and value.has(FUNCTIONALIZE):
+        return value._replace(keyset=value.keyset.remove(FUNCTIONALIZE))
+    return value
+
+
+def _meta(moment: Moment) -> Step:
+    return raises(meta(moment.name))
+
+
+def _autograd(moment: Moment) -> Step:
+    """Autograd is not implemented: on below all autograd keys."""
+    return redispatches(moment.below(moment.maker.universe.after_autograd))
+
+
+def _on_below(moment: Moment) -> Step:
+    return redispatches(moment.below(moment.slot))
+
+
+def _math_bit(moment: Moment, bit: Bit, title: str) -> Step:
+    """Views go on as they are; for others, tensors with the bit are cloned, which clears it."""
+    schema = moment.schema
+    if mixes_aliases(schema):
+        assert schema is not None, "only a schema has aliases"
+        name = schema.name.name
+        text = (
+            f"Unsupported operator for {title} fallback: {name}{title} fallback doesn't work for operators with a mix "
+            "mutable and non-mutable inputs that alias with outputs, this must be implemented manually.  "
+            "If you got this error on a core op, please report a bug to PyTorch."
+        )
+        return raises(refused(ErrorKind.ALIASES, text))
+    if is_view(schema):
+        return _on_below(moment)
+    arguments = arguments_of(schema, len(moment.values))
+    if bit is Bit.ZEROTENSOR and any(
+        writes(argument) and value.has(BIT_KEYS[bit]) for argument, value in zip(arguments, moment.values, strict=True)
+    ):
+        text = (
+            "ZeroTensors are immutable. Please use the materialized zero tensor obtained using .clone() if you want "
+            "a mutable tensor."
+        )
+        return raises(refused(ErrorKind.ALIASES, text))
+    inference = moment.thread.inference
+    values = tuple(moment.maker.materialised(value, bit, inference) for value in moment.values)
+    return redispatches(moment.below(moment.slot), values=values)
+
+
+def _conjugate(moment: Moment) -> Step:
+    return _math_bit(moment, Bit.CONJ, "conjugate")
+
+
+def _negative(moment: Moment) -> Step:
+    return _math_bit(moment, Bit.NEG, "negation")
+
+
+def _zero_tensor(moment: Moment) -> Step:
+    return _math_bit(moment, Bit.ZEROTENSOR, "ZeroTensorFallback")
+
+
+def _functionalize(moment: Moment) -> Step:
+    """Functional tensors are unwrapped, and the operator is called anew without functionalization."""
+    if has_aliases(moment.schema):
+        text = (
+            f"Found a custom (non-ATen) operator whose output has alias annotations: {moment.schema}. We only support "
+            "functionalizing operators whose outputs do not have alias annotations (e.g. 'Tensor(a)' is a Tensor with "
+            "an alias annotation whereas 'Tensor' is a Tensor without. The '(a)' is the alias annotation). The alias "
+            "annotation specifies that the output Tensor shares storage with an input that has the same annotation. "
+            "Please check if (1) the output needs to be an output (if not, don't return it), (2) if the output "
+            "doesn't share storage with any inputs, then delete the alias annotation. (3) if the output indeed shares "
+            "storage with an input, then add a .clone() before returning it to prevent storage sharing and then "
+            "delete the alias annotation. Otherwise, please file an issue on GitHub."
+        )
+        return raises(refused(ErrorKind.ALIASES, text))
+    thread = moment.thread.exclude(moment.maker.known(FUNCTIONALIZE))
+    return calls_anew(thread, tuple(map(unwrap_functional, moment.values)))
+
+
+def _python(moment: Moment) -> Step:
+    """The innermost mode gets the call; else the first tensor whose class has a ``__torch_dispatch__``."""
+    mode = moment.thread.mode
+    if mode is not None:
+        return hands_over(Handler(HandlerKind.MODE, mode.name, mode.position))
+    for position, value in enumerate(moment.values):
+        if value.has(PYTHON):
+            return hands_over(Handler(HandlerKind.SUBCLASS, _class_of(value), position))
+    if not moment.values:
+        text = "Hit Python dispatch key but no arguments had PyInterpreter (no tensor args?)"
+        return raises(failed_assert(ErrorKind.PYTHON, "0", "PythonFallbackKernel.cpp", text))
+    maker = moment.maker
+    above = DispatchKeySet.full(maker.universe) - DispatchKeySet.full_after(maker.universe, PYTHON).add(PYTHON)
+    functionalities = DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
+    thread = moment.thread.exclude(functionalities).without_included(maker.known(PYTHON))
+    return redispatches(moment.keyset.remove(PYTHON), thread=thread)
+
+
+def _class_of(value: Value) -> str:
+    spec = value.spec
+    if spec is None:
+        return ""
+    if spec.subclass is not None:
+        return spec.subclass
+    return JAGGED_CLASS if spec.layout is Layout.JAGGED else FAKE_TENSOR
+
+
+def _tracer(moment: Moment) -> Step:
+    """The call is recorded, and made anew while nothing is recorded."""
+    return calls_anew(moment.thread.without_included(moment.maker.known("Tracer")))
+
+
+def _named(moment: Moment) -> Step:
+    text = (
+        f"{moment.name} is not yet supported with named tensors. Please drop names via `tensor = tensor.rename(None)`, "
+        "call the op with an unnamed tensor, and set names on the result of the operation."
+    )
+    return raises(refused(ErrorKind.UNSUPPORTED, text))
+
+
+_FALLBACKS: dict[str, Callable[[Moment], Step]] = {
+    "Meta": _meta,
+    PYTHON: _python,
+    PYTHON_TLS_SNAPSHOT: _on_below,
+    PRE_DISPATCH: _on_below,
+    BIT_KEYS[Bit.CONJ]: _conjugate,
+    BIT_KEYS[Bit.NEG]: _negative,
+    BIT_KEYS[Bit.ZEROTENSOR]: _zero_tensor,
+    FUNCTIONALIZE: _functionalize,
+    FRONT: functorch.front,
+    BACK: functorch.back,
+    functorch.BATCHED: functorch.batched,
+    functorch.BATCHED_NESTED: functorch.batched,
+    functorch.GRAD_WRAPPER: functorch.grad_wrapper,
+    "Tracer": _tracer,
+    "Named": _named,
+}

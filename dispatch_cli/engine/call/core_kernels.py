@@ -1,0 +1,48 @@
+"""Kernels of PyTorch itself that do not go on by the convention; told by the source file in their debug text.
+
+Sources: torchgen's templates ``VariableType.cpp`` and ``RegisterBackendSelect.cpp``, ``autocast_mode.h``,
+``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dispatch_cli.engine.call.core import unwrap_functional
+from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, redispatches
+from dispatch_cli.engine.call.thread import FUNCTIONALIZE
+from dispatch_cli.engine.call.trace import Why
+from dispatch_cli.engine.keyset import DispatchKeySet
+
+_SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
+
+
+def core_kernel(moment: Moment) -> Step | None:
+    """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
+    kernel = moment.entry.kernel
+    found = _SOURCE.search(kernel.debug) if kernel is not None else None
+    if found is None:
+        return None
+    source = found[1]
+    universe = moment.maker.universe
+    if source.startswith("VariableType"):
+        return redispatches(moment.below(universe.after_autograd), Why.CORE_KERNEL)
+    if source == "autocast_mode":
+        return calls_anew(moment.thread.exclude(moment.maker.known(moment.slot)), why=Why.CORE_KERNEL)
+    if source.startswith(("BatchRules", "LegacyBatchingRegistrations", "PyTorchOperatorHacks")):
+        return decomposes(Why.CORE_KERNEL)
+    if source == "RegisterBackendSelect" and not moment.values:
+        # Without a device argument it is the first device's key.
+        key = moment.maker.device_key(None, "")
+        return redispatches(DispatchKeySet.of(universe, (key,)), Why.CORE_KERNEL)
+    if source.startswith("RegisterFunctionalization") or source == "FunctionalizeFallbackKernel":
+        return _functionalized(moment)
+    return None
+
+
+def _functionalized(moment: Moment) -> Step:
+    """With functional tensors it calls the functional variant; without, the operator itself, not functionalized."""
+    if tuple(map(unwrap_functional, moment.values)) != moment.values:
+        return decomposes(Why.CORE_KERNEL)
+    thread = moment.thread.exclude(moment.maker.known(FUNCTIONALIZE))
+    return calls_anew(thread, why=Why.CORE_KERNEL)

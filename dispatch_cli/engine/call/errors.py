@@ -1,0 +1,147 @@
+"""The errors of a call, in PyTorch's words.
+
+Sources: ``OperatorEntry::reportError``, ``core/boxing/KernelFunction.cpp``, ``MetaFallbackKernel.cpp`` and the sources
+of the fallbacks. A place in PyTorch's sources stands without directory and line: both are the build's.
+"""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.call.trace import Error, ErrorKind
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+
+NOT_IMPLEMENTED = "NotImplementedError"
+RUNTIME = "RuntimeError"
+
+
+def internal_assert(condition: str, file: str, message: str = "") -> str:
+    """The text of a failed ``TORCH_INTERNAL_ASSERT``."""
+    return f'{condition} INTERNAL ASSERT FAILED at "{file}", please report a bug to PyTorch. {message}'
+
+
+def missing_kernel(dispatcher: Dispatcher, name: OperatorName, key: str) -> Error:
+    """The slot is missing (``OperatorEntry::reportError``). key: as PyTorch prints it.
+
+    PyTorch checks the operator's invariants first, so that a stale operator gives another error.
+    """
+    table = dump_table(dispatcher, name)
+    if dispatcher.stale_entries(name):
+        state = dump_registrations(dispatcher, name)
+        text = internal_assert(
+            "expected_k._equalsBoxedAndUnboxed(dispatchTable_[idx])",
+            "OperatorEntry.cpp",
+            f"Canonical state\n~~~~~~~~~~~\n{state}\n\nComputed table:\n~~~~~~~~~~~\n{table}",
+        )
+        return Error(ErrorKind.STALE, RUNTIME, text)
+    live = dispatcher.operator(name).live
+    available = ", ".join(slot for slot in dispatcher.universe.runtime if live[slot].kernel is not None)
+    if key == UNDEFINED:
+        text = (
+            "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
+            f"fallback function is registered for schema {name}.  This usually means that this function requires a "
+            "non-empty list of Tensors, or that you (the operator writer) forgot to register a fallback function.  "
+            f"Available functions are [{available}].\n\n{table}"
+        )
+        return Error(ErrorKind.NO_TENSORS, NOT_IMPLEMENTED, text)
+    text = (
+        f"Could not run '{name}' with arguments from the '{key}' backend. This could be because the operator doesn't "
+        "exist for this backend, or was omitted during the selective/custom build process (if using custom build). "
+        "If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for possible "
+        f"resolutions. '{name}' is only available for these backends: [{available}].\n\n{table}"
+    )
+    return Error(ErrorKind.NO_KERNEL, NOT_IMPLEMENTED, text)
+
+
+def fallthrough_called() -> Error:
+    """A fallthrough kernel is called (``fallthrough_kernel``)."""
+    return Error(
+        ErrorKind.FALLTHROUGH,
+        RUNTIME,
+        internal_assert(
+            "0",
+            "KernelFunction.cpp",
+            "fallthrough_kernel was executed but it should have been short-circuited by the dispatcher. This could "
+            "occur if you registered a fallthrough kernel as a override for a specific operator (as opposed to a "
+            "backend fallback); this is NOT currently supported, and we do not intend to add support for it in the "
+            "near future.  If you do find yourself in need of this, let us know in the bug tracker.",
+        ),
+    )
+
+
+def ambiguous(dispatcher: Dispatcher, name: OperatorName) -> Error:
+    """The ambiguous AutogradOther kernel is called (``ambiguous_autogradother_kernel``)."""
+    return Error(
+        ErrorKind.AMBIGUOUS,
+        RUNTIME,
+        internal_assert(
+            "0",
+            "KernelFunction.cpp",
+            f"{name} has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther. "
+            "This makes the backend kernel unreachable; the dispatcher will always prefer the "
+            "CompositeImplicitAutograd lowering (see Note [Ambiguity in AutogradOther kernel]). If you want to "
+            "override CompositeImplicitAutograd, please open an issue to request a dedicated Autograd dispatch key "
+            "for the backend.\nIf you only want to run inference instead of training, in C++, add "
+            "`c10::InferenceMode mode;` before model.forward(); in Python, use `torch.inference_mode()` as a context "
+            "manager (see https://pytorch.org/docs/stable/generated/torch.autograd.grad_mode.inference_mode.html).\n"
+            f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n",
+        ),
+        whole=False,
+    )
+
+
+def meta(name: OperatorName) -> Error:
+    """The fallback at Meta (``MetaFallbackKernel.cpp``)."""
+    return Error(
+        ErrorKind.META,
+        NOT_IMPLEMENTED,
+        f"{name}: attempted to run this operator with Meta tensors, but there was no fake impl or Meta kernel "
+        "registered. You may have run into this message while using an operator with PT2 compilation APIs "
+        "(torch.compile/torch.export); in order to use this operator with those APIs you'll need to add a fake impl. "
+        "Please see the following for next steps:  "
+        "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html",
+    )
+
+
+def failed_assert(kind: ErrorKind, condition: str, file: str, message: str = "") -> Error:
+    """A failed internal assert of that kind."""
+    return Error(kind, RUNTIME, internal_assert(condition, file, message))
+
+
+def refused(kind: ErrorKind, text: str) -> Error:
+    """An error that a kernel raises with ``TORCH_CHECK``."""
+    return Error(kind, RUNTIME, text)
+
+
+def endless() -> Error:
+    """Kernels that call one another for ever; PyTorch runs out of stack and the process ends."""
+    return Error(ErrorKind.ENDLESS, "", "", whole=False)
+
+
+def crash(text: str) -> Error:
+    """PyTorch reads what is not there, and the process ends. text: our own words."""
+    return Error(ErrorKind.CRASH, "", text, whole=False)
+
+
+def python_dispatcher_not_set() -> Error:
+    """PythonDispatcher is included, but was not enabled."""
+    message = "Hit PythonDispatcher dispatch key but PythonDispatcherTLS was not set"
+    return failed_assert(ErrorKind.PYTHON, "state", "PythonFallbackKernel.cpp", message)
+
+
+def python_name(name: OperatorName) -> str:
+    """An operator as ``str(OpOverload)`` has it: ``aten.add.Tensor``, ``mylib.foo.default``."""
+    namespace, _, rest = name.name.rpartition("::")
+    return f"{namespace}.{rest}.{name.overload or 'default'}"
+
+
+def no_python_kernel(name: OperatorName, key: str) -> Error:
+    """``resolve_key`` finds nothing."""
+    text = f"could not find kernel for {python_name(name)} at dispatch key DispatchKey.{key}"
+    return Error(ErrorKind.PYTHON, NOT_IMPLEMENTED, text)
+
+
+def python_ambiguous() -> Error:
+    """``resolve_key`` cannot choose at AutogradOther."""
+    return Error(ErrorKind.AMBIGUOUS, RUNTIME, "ambiguous autogradother kernel")

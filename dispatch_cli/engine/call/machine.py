@@ -1,0 +1,159 @@
+"""The simulation itself: select a slot, see what its kernel does, and go on as the kernel does."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.engine.call import errors, kernels
+from dispatch_cli.engine.call.python_dispatcher import Choice, PythonDispatcher
+from dispatch_cli.engine.call.select import Selector, slot_of
+from dispatch_cli.engine.call.step import Moment, Step, raises
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import PYTHON_DISPATCHER, Thread
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Hop, PythonChoice, Reached, Selection, Why
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.operator import Operator
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.names import OperatorName
+
+MAX_HOPS = 4096
+"""More than any stack of transforms that a user can write needs; what goes on longer has no end."""
+
+
+class _At(NamedTuple):
+    """Where a call is. selection: when it has just been made; reached: how."""
+
+    values: tuple[Value, ...]
+    thread: Thread
+    keyset: DispatchKeySet
+    reached: Reached
+    selection: Selection | None
+
+
+class Machine:
+    """Simulates calls of one operator. python: its kernels for the Python dispatcher, by dispatch key."""
+
+    def __init__(self, dispatcher: Dispatcher, name: OperatorName, maker: TensorMaker, python: dict[str, str]) -> None:
+        self._dispatcher = dispatcher
+        self._name = name
+        self._maker = maker
+        self._operator: Operator = dispatcher.operator(name)
+        definition = self._operator.definition
+        self._schema = None if definition is None else definition.schema
+        self._selector = Selector(dispatcher.universe, self._operator)
+        self._python = PythonDispatcher(dispatcher, name, python)
+        self._hops: list[Hop] = []
+        self._stale = {entry.live.key: entry.canonical for entry in dispatcher.stale_entries(name)}
+
+    def run(
+        self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None
+    ) -> tuple[tuple[Hop, ...], End]:
+        """Call the operator. given: a key set in the place of the one that tensors and thread make."""
+        self._hops = []
+        if given is None:
+            selection = self._selector.select(values, thread.keys)
+        else:
+            selection = self._selector.given(values, given, thread.keys)
+        at = _At(values, thread, selection.result, Reached.CALL, selection)
+        seen = set()
+        while True:
+            # The same place a second time means that there is no end.
+            place = (at.values, at.thread, at.keyset, at.reached)
+            if place in seen or len(self._hops) >= MAX_HOPS:
+                return tuple(self._hops), End(EndKind.ERROR, error=errors.endless())
+            seen.add(place)
+            step = self._at_slot(at)
+            if step.end is not None:
+                return tuple(self._hops), step.end
+            at = self._next(at, step)
+
+    def _next(self, at: _At, step: Step) -> _At:
+        values = at.values if step.values is None else step.values
+        thread = at.thread if step.thread is None else step.thread
+        if step.passes is not None:
+            return _At(values, thread, step.passes, Reached.REDISPATCH, None)
+        selection = self._selector.select(values, thread.keys)
+        return _At(values, thread, selection.result, Reached.ANEW, selection)
+
+    def _at_slot(self, at: _At) -> Step:
+        slot = slot_of(at.keyset)
+        entry = self._operator.live[slot]
+        if slot == PYTHON_DISPATCHER and self._dispatcher_of_python_runs(entry):
+            return self._by_python(at, entry)
+        step = self._kernel(at, slot, entry, at.keyset)
+        self._hop(at, slot, entry, at.keyset, step)
+        return step
+
+    def _kernel(self, at: _At, slot: str, entry: TableEntry, keyset: DispatchKeySet) -> Step:
+        if entry.kernel is None:
+            error = errors.missing_kernel(self._dispatcher, self._name, keyset.highest_priority())
+            return raises(error, Why.NO_KERNEL)
+        moment = Moment(self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset)
+        return kernels.run(moment, self._dispatcher)
+
+    def _dispatcher_of_python_runs(self, entry: TableEntry) -> bool:
+        return kernels.is_core_fallback(self._dispatcher.universe, entry)
+
+    def _by_python(self, at: _At, entry: TableEntry) -> Step:
+        """The fallback at PythonDispatcher: Python chooses the kernel for the rest of the set.
+
+        A C++ kernel that it chooses gets the key set of a fresh selection, with the key of the Python dispatcher in it,
+        so that a redispatch comes here again (``Dispatcher::callBoxedForDispatchKey``).
+        """
+        if not at.thread.python_dispatcher:
+            error = errors.python_dispatcher_not_set()
+            step = raises(error)
+            self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, step)
+            return step
+        rest = at.keyset.remove(PYTHON_DISPATCHER)
+        handing = Step(Does.REDISPATCHES, Why.CORE_FALLBACK, rest)
+        self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, handing)
+        key = rest.highest_priority()
+        choice = self._python.choose(key)
+        chosen = PythonChoice(choice.decision, choice.key, choice.kernel)
+        full = self._selector.select(at.values, at.thread.keys).result
+        slot = slot_of(rest)
+        step = self._chosen(at, slot, choice, full)
+        reached = at._replace(reached=Reached.REDISPATCH, selection=None)
+        self._hop(reached, slot, choice.entry or self._operator.live[slot], full, step, chosen)
+        return step
+
+    def _chosen(self, at: _At, slot: str, choice: Choice, full: DispatchKeySet) -> Step:
+        if choice.step is not None:
+            return choice.step
+        assert choice.entry is not None, "a choice is an entry of the table, or what Python does"
+        return self._kernel(at, slot, choice.entry, full)
+
+    def _hop(
+        self,
+        at: _At,
+        slot: str,
+        entry: TableEntry,
+        keyset: DispatchKeySet,
+        step: Step,
+        python: PythonChoice | None = None,
+    ) -> None:
+        before = at.thread.keys
+        after = before if step.thread is None else step.thread.keys
+        self._hops.append(
+            Hop(
+                slot=slot,
+                live=entry,
+                canonical=None if python is not None else self._stale.get(slot),
+                keyset=keyset,
+                reached=at.reached,
+                does=step.does,
+                why=step.why,
+                selection=at.selection,
+                passes=step.passes,
+                python=python,
+                excludes=_new_keys(before.excluded, after.excluded),
+                includes=_new_keys(before.included, after.included),
+            )
+        )
+
+
+def _new_keys(before: DispatchKeySet, after: DispatchKeySet) -> DispatchKeySet | None:
+    new = after - before
+    return new if new.bits & new.layout.functionality_mask else None

@@ -1,0 +1,63 @@
+"""What the Python dispatcher chooses for an ordinary operator (``torch._ops.OpOverload._get_dispatch``)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.errors import no_python_kernel, python_ambiguous
+from dispatch_cli.engine.call.step import Step, decomposes, ends, raises
+from dispatch_cli.engine.call.trace import Why
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.python_table import chosen_key, resolve_key
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.names import OperatorName
+
+PYTHON = "Python"
+_COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
+
+
+class Choice(NamedTuple):
+    """What Python chose.
+
+    key: the key of the kernel. kernel: the Python kernel there. entry: the C++ kernel, as an entry of the slot.
+    step: what happens without a C++ kernel.
+    """
+
+    decision: Decision
+    key: str | None
+    kernel: str | None = None
+    entry: TableEntry | None = None
+    step: Step | None = None
+
+
+class PythonDispatcher:
+    """Chooses for one operator. kernels: its Python kernels by dispatch key."""
+
+    def __init__(self, dispatcher: Dispatcher, name: OperatorName, kernels: dict[str, str]) -> None:
+        self._dispatcher = dispatcher
+        self._name = name
+        self._kernels = kernels
+
+    def choose(self, key: str) -> Choice:
+        """What runs for *key*, a runtime key or Undefined."""
+        slot = key if key in self._dispatcher.universe.slot else next(iter(self._dispatcher.universe.runtime))
+        if slot == PYTHON:  # not resolved: C++ knows about modes and subclasses
+            return self._cpp(slot, self._dispatcher.operator(self._name).live[slot].decision, PYTHON)
+        decision = resolve_key(self._dispatcher, self._name, slot, self._kernels)
+        chosen = chosen_key(slot, decision)
+        if decision.rule is Rule.AMBIGUOUS:
+            return Choice(decision, None, step=raises(python_ambiguous(), Why.PYTHON))
+        if chosen is None:
+            return Choice(decision, None, step=raises(no_python_kernel(self._name, key), Why.PYTHON))
+        if chosen in self._kernels:
+            composite = decision.rule in _COMPOSITES
+            step = decomposes(Why.PYTHON) if composite else ends(Why.PYTHON)
+            return Choice(decision, chosen, self._kernels[chosen], step=step)
+        return self._cpp(slot, decision, chosen)
+
+    def _cpp(self, slot: str, decision: Decision, chosen: str) -> Choice:
+        registration = self._dispatcher.operator(self._name).active(chosen)
+        if registration is None:
+            registration = self._dispatcher.fallbacks.get(chosen)
+        return Choice(decision, chosen, entry=TableEntry(slot, decision, registration))

@@ -1,0 +1,91 @@
+"""What core fallbacks ask of a schema."""
+
+from __future__ import annotations
+
+from dispatch_cli.model.function_schema import FunctionSchema
+from dispatch_cli.model.schema_model import Argument
+from dispatch_cli.model.schema_types import SchemaType, TypeKind
+
+
+def is_tensor(kind: SchemaType) -> bool:
+    """``Tensor`` or ``Tensor?``."""
+    return kind.kind is TypeKind.TENSOR or (kind.kind is TypeKind.OPTIONAL and is_tensor(kind.contained[0]))
+
+
+def is_tensor_list(kind: SchemaType) -> bool:
+    """``Tensor[]``, ``Tensor?[]`` or ``Tensor[]?``."""
+    if kind.kind is TypeKind.OPTIONAL:
+        return is_tensor_list(kind.contained[0])
+    return kind.kind is TypeKind.LIST and is_tensor(kind.contained[0])
+
+
+def arguments_of(schema: FunctionSchema | None, count: int) -> tuple[Argument | None, ...]:
+    """The argument that each of *count* tensors is passed for: one each in order, a list takes what is to spare."""
+    if schema is None:
+        return (None,) * count
+    taking = [one for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type)]
+    found: list[Argument | None] = []
+    for position, argument in enumerate(taking):
+        room = count - len(found)
+        after = len(taking) - position - 1
+        found += [argument] * (max(room - after, 0) if is_tensor_list(argument.type) else min(room, 1))
+    return tuple(found[:count]) + (None,) * (count - len(found))
+
+
+def most_tensors(schema: FunctionSchema) -> int | None:
+    """How many tensors a call can have; None when there is a list among the arguments."""
+    if any(is_tensor_list(argument.type) for argument in schema.arguments) or schema.is_vararg:
+        return None
+    return sum(is_tensor(argument.type) for argument in schema.arguments)
+
+
+def has_aliases(schema: FunctionSchema | None) -> bool:
+    """``hasAnyAliasInfo``."""
+    return schema is not None and any(one.alias is not None for one in (*schema.arguments, *schema.returns))
+
+
+def writes(argument: Argument | None) -> bool:
+    """Whether the argument is written to."""
+    return argument is not None and argument.alias is not None and argument.alias.write
+
+
+def is_mutable(schema: FunctionSchema | None) -> bool:
+    """``is_mutable``: an argument is written to."""
+    return schema is not None and any(map(writes, schema.arguments))
+
+
+def is_in_place(schema: FunctionSchema | None) -> bool:
+    """``isInplaceOp``: it writes to its first argument, which it returns, and has no other aliases."""
+    if schema is None or not is_mutable(schema) or len(schema.returns) != 1:
+        return False
+    first, *others = schema.arguments
+    if not writes(first) or any(argument.alias is not None for argument in others):
+        return False
+    return writes(schema.returns[0])
+
+
+def is_view(schema: FunctionSchema | None) -> bool:
+    """Whether arguments alias results and none is written to, as the math-bit fallbacks look at it."""
+    if schema is None:
+        return False
+    with_alias = [one for one in schema.arguments if one.alias is not None]
+    return bool(with_alias) and not any(map(writes, with_alias))
+
+
+def mixes_aliases(schema: FunctionSchema | None) -> bool:
+    """Whether some arguments with aliases are written to and some are not."""
+    if schema is None:
+        return False
+    return len({writes(one) for one in schema.arguments if one.alias is not None}) > 1
+
+
+def returns_tensors_only(schema: FunctionSchema | None) -> bool:
+    """``areAllReturnsTensors``."""
+    return schema is None or all(one.type.kind is TypeKind.TENSOR for one in schema.returns)
+
+
+def takes_tensor_list(schema: FunctionSchema | None) -> bool:
+    """``areAnyArgumentsTensorList``."""
+    return schema is not None and any(
+        one.type.kind is TypeKind.LIST and is_tensor_list(one.type) for one in schema.arguments
+    )

@@ -1,0 +1,108 @@
+"""From arguments and thread state to a key set and a slot.
+
+Sources: ``ATen/core/dispatch/DispatchKeyExtractor.h`` and ``.cpp``, ``c10/core/DispatchKeySet.h``.
+"""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.call.tensors import Value
+from dispatch_cli.engine.call.thread import LocalKeys
+from dispatch_cli.engine.call.trace import Argument, MaskKind, Selection, Skipped
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.operator import Operator
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+
+def slot_of(keyset: DispatchKeySet) -> str:
+    """The table slot that a set selects.
+
+    A per-backend functionality without any backend bit selects the first backend's slot, as PyTorch's arithmetic does
+    (``getDispatchTableIndexForDispatchKeySet``).
+    """
+    highest = keyset.highest_priority()
+    universe = keyset.layout.universe
+    if highest in universe.slot and highest != UNDEFINED:
+        return highest
+    functionality = highest_functionality(keyset)
+    return UNDEFINED if functionality is None else universe.per_backend[functionality][0]
+
+
+def highest_functionality(keyset: DispatchKeySet) -> str | None:
+    """The highest functionality of a set; None when it has none."""
+    universe = keyset.layout.universe
+    index = (keyset.bits >> len(universe.backends)).bit_length() - 1
+    return universe.functionalities[index] if index >= 0 else None
+
+
+class Selector:
+    """Selects slots of one operator; reads its live table once."""
+
+    def __init__(self, universe: Universe, operator: Operator) -> None:
+        self.universe = universe
+        self._operator = operator
+        self._layout = DispatchKeySet.of(universe).layout
+        self._masks = self._all_masks()
+
+    def select(self, values: tuple[Value, ...], keys: LocalKeys) -> Selection:
+        """The selection of a call with those arguments, on a thread with those keys."""
+        keyset = DispatchKeySet(self._layout)
+        for value in values:
+            keyset |= value.keyset
+        unmasked = (keyset | keys.included) - keys.excluded
+        deciding = keyset if self.universe.mask_by_arguments else unmasked
+        kind, backend, mask = self._mask(deciding)
+        result = unmasked & mask
+        return Selection(
+            arguments=tuple(Argument(value.text, value.keyset) for value in values),
+            keyset=keyset,
+            included=keys.included,
+            excluded=keys.excluded,
+            unmasked=unmasked,
+            mask_kind=kind,
+            backend=backend,
+            mask=mask,
+            skipped=self._skipped(unmasked, result),
+            result=result,
+        )
+
+    def given(self, values: tuple[Value, ...], keyset: DispatchKeySet, keys: LocalKeys) -> Selection:
+        """The selection of a call with a key set of the caller's choice: neither thread state nor mask count."""
+        mask = DispatchKeySet.full(self.universe)
+        arguments = tuple(Argument(value.text, value.keyset) for value in values)
+        return Selection(arguments, keyset, keys.included, keys.excluded, keyset, MaskKind.NONE, None, mask, (), keyset)
+
+    def _mask(self, deciding: DispatchKeySet) -> tuple[MaskKind, str | None, DispatchKeySet]:
+        if len({mask.bits for mask in self._masks}) == 1:
+            return MaskKind.COMMON, None, self._masks[0]
+        index = (deciding.bits & self._layout.backend_mask).bit_length() - 1
+        if index < 0:
+            return MaskKind.FIRST_BACKEND, self.universe.backends[0], self._masks[0]
+        return MaskKind.BACKEND, self.universe.backends[index], self._masks[index]
+
+    def _all_masks(self) -> tuple[DispatchKeySet, ...]:
+        """One mask per backend component: every functionality whose live entry there is no fallthrough."""
+        universe, live = self.universe, self._operator.live
+        bits = self._layout.key_bits
+        common = DispatchKeySet.full(universe).bits
+        own = [0] * len(universe.backends)
+        for functionality in universe.functionalities:
+            keys = universe.per_backend.get(functionality)
+            if keys is None:
+                if live[functionality].is_fallthrough:
+                    common &= ~bits[functionality]
+                continue
+            for index, key in enumerate(keys):
+                if live[key].is_fallthrough:
+                    own[index] |= bits[functionality]
+        return tuple(DispatchKeySet(self._layout, common & ~removed) for removed in own)
+
+    def _skipped(self, unmasked: DispatchKeySet, result: DispatchKeySet) -> tuple[Skipped, ...]:
+        """What the mask took away from above the selected slot and below it, highest first."""
+        found = []
+        rest = unmasked
+        while (functionality := highest_functionality(rest)) is not None:
+            if not result.has(functionality):
+                key = slot_of(rest)
+                found.append(Skipped(key, self._operator.live[key]))
+            rest = rest.remove(functionality)
+        return tuple(found)

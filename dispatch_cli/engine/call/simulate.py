@@ -1,0 +1,99 @@
+"""The entry: simulate one call of one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.engine.call.machine import Machine
+from dispatch_cli.engine.call.schema_facts import most_tensors
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import Contexts, Thread
+from dispatch_cli.engine.call.trace import Call
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.names import OperatorName
+
+MAX_TENSORS = 1024
+_MAKERS = {
+    WrapperKind.BATCHED: (ContextKind.VMAP,),
+    WrapperKind.GRAD: (ContextKind.GRAD, ContextKind.JVP),
+    WrapperKind.FUNCTIONAL: (ContextKind.FUNCTIONALIZE,),
+}
+"""The transforms that make each kind of wrapper."""
+
+
+def simulate(
+    state: State | Dispatcher,
+    name: OperatorName,
+    tensors: Sequence[TensorSpec] = (),
+    contexts: Sequence[Context] = (),
+    keyset: DispatchKeySet | None = None,
+) -> Call:
+    """What happens when the operator is called with those tensors, in those contexts.
+
+    state: a dispatcher alone has no Python kernels. contexts: the outermost first.
+    keyset: a key set to call with, as a redispatch does: the thread's state and the mask do not count then; without
+        tensors, it stands for those, too.
+
+    Errors: Refused for an unknown operator; CallError for what the universe, the schema or the contexts do not have.
+    """
+    dispatcher = state if isinstance(state, Dispatcher) else state.dispatcher
+    python = {} if isinstance(state, Dispatcher) else _python_kernels(state, name)
+    maker = TensorMaker(dispatcher.universe)
+    operator = dispatcher.operator(name)
+    tensors, contexts = tuple(tensors), tuple(contexts)
+    if operator.definition is not None:
+        _check_count(name, tensors, most_tensors(operator.definition.schema))
+    thread = Contexts(maker).enter_all(contexts)
+    values = tuple(make_value(maker, thread, spec) for spec in tensors)
+    if keyset is not None and not values:
+        values = (Value(keyset, str(keyset), None),)
+    hops, end = Machine(dispatcher, name, maker, python).run(values, thread, keyset)
+    return Call(name, tensors, contexts, hops, end)
+
+
+def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
+    """The tensor that is meant, on that thread.
+
+    Wrappers without a level belong to the innermost transforms of their kind; those that are left over belong to
+    transforms that are over. Tensors are made outside of the contexts, unless they say that they are ``inference``.
+    Errors: CallError.
+    """
+    value = maker.make(spec)
+    for wrapper in _levels(spec, thread):
+        value = maker.wrap(value, wrapper, thread.inference and wrapper.level is not None)
+    return value
+
+
+def _levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
+    """The wrappers with their levels, the innermost first."""
+    found: list[Wrapper] = []
+    for kind, makers in _MAKERS.items():
+        own = [layer.level for layer in thread.layers if layer.kind in makers]
+        wanted = [wrapper for wrapper in spec.wrappers if wrapper.kind is kind]
+        named = [wrapper.level for wrapper in wanted if wrapper.level is not None]
+        wrong = next((level for level in named if level not in own), None)
+        if wrong is not None:
+            message = f"no transform of the contexts at level {wrong} makes a tensor {kind.value}"
+            raise CallError(message, str(spec), f"such levels: {', '.join(map(str, own))}" if own else None)
+        if len(set(named)) < len(named):
+            raise CallError(f"a tensor is {kind.value} once at each level", str(spec))
+        free = [level for level in own if level not in named]
+        count = len(wanted) - len(named)
+        taken = free[len(free) - count :] if count <= len(free) else [None] * (count - len(free)) + free
+        found += [Wrapper(kind, level) for level in [*taken, *named]]
+    # those of transforms that are over are inside of all others
+    return sorted(found, key=lambda wrapper: wrapper.level or 0)
+
+
+def _python_kernels(state: State, name: OperatorName) -> dict[str, str]:
+    return {kernel.dispatch_key: kernel.kernel for kernel in state.python_kernels(name)}
+
+
+def _check_count(name: OperatorName, tensors: tuple[TensorSpec, ...], most: int | None) -> None:
+    limit = MAX_TENSORS if most is None else most
+    if len(tensors) > limit:
+        takes = f"{limit} tensor{'' if limit == 1 else 's'}"
+        raise CallError(f"{name} takes at most {takes}, and {len(tensors)} are given", str(tensors[limit]))

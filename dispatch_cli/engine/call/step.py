@@ -1,0 +1,84 @@
+"""What one kernel does with a call: the answer of each piece of engine/call that knows a kind of kernel."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import Thread
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Handler, Why
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.function_schema import FunctionSchema
+from dispatch_cli.model.names import OperatorName
+
+
+class Moment(NamedTuple):
+    """A call at the moment when a kernel begins.
+
+    schema: of the operator, None where it has none. values: its tensors. thread: where it runs.
+    slot, entry: what was selected. keyset: what the kernel gets.
+    """
+
+    name: OperatorName
+    schema: FunctionSchema | None
+    maker: TensorMaker
+    values: tuple[Value, ...]
+    thread: Thread
+    slot: str
+    entry: TableEntry
+    keyset: DispatchKeySet
+
+    def below(self, key: str) -> DispatchKeySet:
+        """What is left of the set below *key*."""
+        return self.keyset & DispatchKeySet.full_after(self.maker.universe, key)
+
+
+class Step(NamedTuple):
+    """What a kernel does.
+
+    passes: the set of a redispatch. values, thread: with what a call goes on; None for as they are.
+    end: when the call ends here.
+    """
+
+    does: Does
+    why: Why
+    passes: DispatchKeySet | None = None
+    values: tuple[Value, ...] | None = None
+    thread: Thread | None = None
+    end: End | None = None
+
+
+def ends(why: Why) -> Step:
+    """The kernel computes."""
+    return Step(Does.ENDS, why, end=End(EndKind.KERNEL))
+
+
+def decomposes(why: Why) -> Step:
+    """The kernel calls other operators."""
+    return Step(Does.DECOMPOSES, why, end=End(EndKind.DECOMPOSITION))
+
+
+def raises(error: Error, why: Why = Why.CORE_FALLBACK) -> Step:
+    """The kernel, or its absence, is an error."""
+    return Step(Does.RAISES, why, end=End(EndKind.ERROR, error=error))
+
+
+def hands_over(handler: Handler) -> Step:
+    """A Python handler gets the call."""
+    return Step(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.HANDLER, handler=handler))
+
+
+def redispatches(
+    passes: DispatchKeySet,
+    why: Why = Why.CORE_FALLBACK,
+    values: tuple[Value, ...] | None = None,
+    thread: Thread | None = None,
+) -> Step:
+    """The kernel goes on with a key set."""
+    return Step(Does.REDISPATCHES, why, passes, values, thread)
+
+
+def calls_anew(thread: Thread, values: tuple[Value, ...] | None = None, why: Why = Why.CORE_FALLBACK) -> Step:
+    """The kernel calls the operator again, on a thread that it has changed."""
+    return Step(Does.CALLS_ANEW, why, None, values, thread)

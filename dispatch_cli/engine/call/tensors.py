@@ -1,0 +1,212 @@
+"""The tensors of a call as the dispatcher sees them: their key sets, and what wraps what.
+
+Sources: ``TensorImpl``'s constructor (``c10/core/TensorImpl.cpp``), ``computeDispatchKey`` in
+``c10/core/TensorOptions.h``, ``FunctionalTensorWrapper.cpp``, ``functorch/BatchedTensorImpl.cpp`` and
+``functorch/TensorWrapper.cpp``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.layout import layout_of
+from dispatch_cli.model.call import Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, suggestion
+from dispatch_cli.model.universe import Universe
+
+AD_INPLACE_OR_VIEW = "ADInplaceOrView"
+AUTOGRAD_OTHER = "AutogradOther"
+AUTOGRAD = "Autograd"
+"""The alias that covers every key of autograd."""
+PYTHON_KEYS = ("Python", "PythonTLSSnapshot")
+"""What a tensor with a ``__torch_dispatch__``, and a mode, adds."""
+BIT_KEYS = {Bit.CONJ: "Conjugate", Bit.NEG: "Negative", Bit.ZEROTENSOR: "ZeroTensor"}
+_FUNCTORCH_KEYS = ("FuncTorchBatched", "FuncTorchVmapMode", "Batched", "VmapMode", "FuncTorchGradWrapper")
+"""``functorch_transforms_ks``: what functionalization does not take over from the tensor that it wraps."""
+_FUNCTIONALITY = {
+    Layout.SPARSE: "Sparse",
+    Layout.SPARSE_CSR: "SparseCsr",
+    Layout.SPARSE_CSC: "SparseCsr",
+    Layout.SPARSE_BSR: "SparseCsr",
+    Layout.SPARSE_BSC: "SparseCsr",
+}
+NESTED = "NestedTensor"
+META = "meta"
+
+
+class Value(NamedTuple):
+    """A tensor while a call goes on.
+
+    keyset: its own. text: how it is written. spec: what it was made from; of a wrapper, the innermost tensor's; None
+        of a bare key set that stands for all arguments.
+    wrapper: what it is, where it wraps another; inner: that other.
+    """
+
+    keyset: DispatchKeySet
+    text: str
+    spec: TensorSpec | None
+    wrapper: Wrapper | None = None
+    inner: Value | None = None
+
+    def has(self, key: str) -> bool:
+        """Whether *key* is a key of the tensor; a key that the universe does not have is not."""
+        return key in self.keyset.layout.key_bits and self.keyset.has(key)
+
+    def is_batched_at(self, level: int) -> bool:
+        """Whether the outermost wrapper is vmap's of that level."""
+        return self.wrapper == Wrapper(WrapperKind.BATCHED, level)
+
+
+class TensorMaker:
+    """Makes the tensors of one universe."""
+
+    def __init__(self, universe: Universe) -> None:
+        self.universe = universe
+        self._layout = layout_of(universe)
+
+    def known(self, *keys: str) -> DispatchKeySet:
+        """The set of those keys that the universe has."""
+        return DispatchKeySet.of(self.universe, (key for key in keys if key in self._layout.key_bits))
+
+    def make(self, spec: TensorSpec, inference: bool = False) -> Value:
+        """A tensor without its wrappers. inference: inference mode is on. Errors: CallError."""
+        inference = inference or spec.inference
+        plain = spec._replace(wrappers=())
+        keyset = self._fake(plain, inference) if spec.fake is not None else self._real(plain, inference)
+        for bit in spec.bits:
+            keyset = keyset.add(self.key(BIT_KEYS[bit], str(spec)))
+        if spec.fake is not None or spec.subclass is not None or spec.layout is Layout.JAGGED:
+            for key in PYTHON_KEYS:
+                keyset = keyset.add(self.key(key, str(spec)))
+        return Value(keyset, str(plain), plain)
+
+    def wrap(self, value: Value, wrapper: Wrapper, inference: bool = False) -> Value:
+        """*value* in a wrapper. inference: inference mode is on. Errors: CallError."""
+        text = f"{value.text} {wrapper}"
+        if wrapper.kind is WrapperKind.FUNCTIONAL:
+            keyset = value.keyset.add(self.key("Functionalize", text)) - self.known(*_FUNCTORCH_KEYS, *PYTHON_KEYS)
+            return Value(keyset, text, value.spec, wrapper, value)
+        kept = value.keyset & DispatchKeySet.of(self.universe, self.universe.wrapped)
+        if wrapper.kind is WrapperKind.GRAD:
+            kept = kept.add(self.key("FuncTorchGradWrapper", text))
+        else:
+            nested = "BatchedNestedTensor"
+            is_nested = value.spec is not None and value.spec.nested and nested in self._layout.key_bits
+            kept = kept.add(nested if is_nested else self.key("FuncTorchBatched", text))
+        return Value(self.complete(kept, inference), text, value.spec, wrapper, value)
+
+    def materialised(self, value: Value, bit: Bit, inference: bool) -> Value:
+        """What ``clone`` makes of a tensor that has *bit*; any other tensor as it is."""
+        if not value.has(BIT_KEYS[bit]):
+            return value
+        if value.inner is not None and value.wrapper is not None:
+            return self.wrap(self.materialised(value.inner, bit, inference), value.wrapper, inference)
+        if value.spec is None:
+            return value._replace(keyset=value.keyset.remove(BIT_KEYS[bit]))
+        bits = tuple(one for one in value.spec.bits if one is not bit)
+        return self.make(value.spec._replace(bits=bits, inference=inference), inference)
+
+    def complete(self, keyset: DispatchKeySet, inference: bool) -> DispatchKeySet:
+        """What ``TensorImpl``'s constructor makes of the keys that it is given.
+
+        It adds the autocast key, ADInplaceOrView and the autograd key of the highest backend; in inference mode, only
+        the first.
+        """
+        backend = self.backend_of(keyset)
+        autocast = self.autocast_key(backend) if backend else None
+        if autocast is not None:
+            keyset = keyset.add(autocast)
+        if inference:
+            return keyset - self.autograd_keys.add(AD_INPLACE_OR_VIEW)
+        return keyset.add(AD_INPLACE_OR_VIEW).add(self.autograd_key(backend))
+
+    def backend_of(self, keyset: DispatchKeySet) -> str | None:
+        """The highest backend component of a set, by its Dense key."""
+        index = (keyset.bits & self._layout.backend_mask).bit_length() - 1
+        return self.universe.backends[index] if index >= 0 else None
+
+    def autograd_key(self, backend: str | None) -> str:
+        """The autograd key of a backend: the one that PyTorch recomputes when a kernel comes at the backend."""
+        covered = self.universe.aliases[AUTOGRAD]
+        refreshed = self.universe.refreshed_by(backend) if backend else ()
+        return next((key for key in refreshed if key in covered), AUTOGRAD_OTHER)
+
+    def autocast_key(self, backend: str) -> str | None:
+        """The autocast key of a backend, where the universe has one."""
+        key = f"Autocast{backend}"
+        return key if key in self.universe.slot else None
+
+    @property
+    def autograd_keys(self) -> DispatchKeySet:
+        """``autograd_dispatch_keyset``: the functionalities of all autograd keys, without backends."""
+        covered = DispatchKeySet.of(self.universe, self.universe.aliases[AUTOGRAD])
+        return DispatchKeySet(covered.layout, covered.bits & covered.layout.functionality_mask)
+
+    def key(self, key: str, text: str) -> str:
+        """*key* itself. Errors: CallError when the universe does not have it."""
+        if key not in self._layout.key_bits:
+            raise CallError(f"the universe {self.universe.name} has no key {key}, which {text!r} needs", text)
+        return key
+
+    def device_key(self, device: str | None, text: str) -> str:
+        """The runtime key of a device type. Errors: CallError."""
+        devices = self.universe.devices
+        if device is None:
+            return next(iter(devices.values()))
+        if device not in devices:
+            known = ", ".join(devices)
+            hint = suggestion(device, list(devices))
+            raise CallError(f"the universe {self.universe.name} has no device {device!r} (it has {known})", text, hint)
+        return devices[device]
+
+    def _real(self, spec: TensorSpec, inference: bool) -> DispatchKeySet:
+        key = self.own_key(spec)
+        keyset = self.complete(DispatchKeySet.of(self.universe, (key,)), inference)
+        if spec.nested or spec.layout is Layout.JAGGED:
+            if spec.layout is Layout.JAGGED:
+                keyset = keyset.add(self.key(NESTED, str(spec)))
+            if not inference:
+                keyset = keyset.add(self.key("AutogradNestedTensor", str(spec)))
+        return keyset
+
+    def own_key(self, spec: TensorSpec) -> str:
+        """The key of a tensor's device and kind (``computeDispatchKey``). Errors: CallError."""
+        text = str(spec)
+        device_key = self.device_key(spec.device, text)
+        kinds = [spec.quantized, spec.nested, spec.layout is not Layout.STRIDED]
+        if sum(kinds) > 1:
+            raise CallError("a tensor is only one of sparse, mkldnn, jagged, quantized and nested", text)
+        if spec.layout is Layout.MKLDNN:
+            key = f"Mkldnn{device_key}"
+            if key not in self.universe.slot:
+                raise CallError(f"the universe {self.universe.name} has no mkldnn tensors on {spec.device!r}", text)
+            return key
+        functionality = _FUNCTIONALITY.get(spec.layout)
+        has_kinds = device_key in self.universe.backends and spec.device not in self.universe.plain_devices
+        if functionality is None and not spec.nested and not spec.quantized:
+            return device_key
+        if spec.quantized and not has_kinds:
+            return device_key
+        if not has_kinds:
+            kind = "nested" if spec.nested else spec.layout.value
+            raise CallError(f"the universe {self.universe.name} has no {kind} tensors on {spec.device!r}", text)
+        functionality = functionality or ("Quantized" if spec.quantized else NESTED)
+        keys = self.universe.per_backend.get(self.key(functionality, text), ())
+        return keys[self.universe.backends.index(device_key)] if keys else functionality
+
+    def _fake(self, spec: TensorSpec, inference: bool) -> DispatchKeySet:
+        """A meta tensor's set with the backend exchanged (``_change_backend_component_keys``)."""
+        text = str(spec)
+        if spec.layout is Layout.JAGGED:
+            raise CallError("a jagged tensor is not itself fake; what it is made of may be", text)
+        device_key = self.device_key(spec.device, text)
+        if META not in self.universe.devices:
+            raise CallError(f"the universe {self.universe.name} has no meta tensors, which fake ones are", text)
+        keyset = self._real(spec._replace(device=META, fake=None, subclass=None), inference)
+        without = DispatchKeySet(keyset.layout, keyset.bits & keyset.layout.functionality_mask)
+        if device_key not in self.universe.backends or spec.device in self.universe.plain_devices:
+            return without
+        index = self.universe.backends.index(device_key)
+        autocast = self.autocast_key(device_key)
+        found = DispatchKeySet(keyset.layout, without.bits | 1 << index)
+        return found.add(autocast) if autocast else found

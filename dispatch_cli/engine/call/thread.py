@@ -1,0 +1,205 @@
+"""The thread that a call is made on: included and excluded keys, modes, functorch's transforms; what contexts change.
+
+Sources: ``c10/core/impl/LocalDispatchKeySet.h``, ``InferenceMode.h``, ``TorchDispatchModeTLS.cpp``,
+``functorch/DynamicLayer.cpp``, ``torch/csrc/autograd/init.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, PYTHON_KEYS, TensorMaker
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.model.call import CallError, Context, ContextKind, suggestion
+
+FRONT, BACK = "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode"
+FUNCTIONALIZE = "Functionalize"
+PYTHON_DISPATCHER = "PythonDispatcher"
+PRE_DISPATCH = "PreDispatch"
+MAX_CONTEXTS = 256
+INFRA_MODES = ("FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode")
+"""Modes with a place of their own (``TorchDispatchModeKey``), in order; they come after all others, the last first."""
+FAKE_TENSOR_MODE = INFRA_MODES[0]
+
+
+class Mode(NamedTuple):
+    """An active ``TorchDispatchMode``. instance: which one of its class. position: of its context, from 0."""
+
+    name: str
+    instance: str | None
+    position: int
+
+
+class LocalKeys(NamedTuple):
+    """The thread's included and excluded keys."""
+
+    included: DispatchKeySet
+    excluded: DispatchKeySet
+
+
+class Layer(NamedTuple):
+    """A functorch transform that is active. kind: VMAP, GRAD, JVP or FUNCTIONALIZE. level: 1 for the outermost.
+
+    saved: the keys of the moment when it took over the call that is going on.
+    """
+
+    kind: ContextKind
+    level: int
+    saved: LocalKeys | None = None
+
+
+class Thread(NamedTuple):
+    """The state of a thread.
+
+    keys: included and excluded. inference: inference mode is on. modes: in the order in which they were entered.
+    layers: functorch's, the outermost first. python_dispatcher: it has been enabled.
+    """
+
+    keys: LocalKeys
+    inference: bool = False
+    modes: tuple[Mode, ...] = ()
+    layers: tuple[Layer, ...] = ()
+    python_dispatcher: bool = False
+
+    @property
+    def mode(self) -> Mode | None:
+        """The mode that gets a call first."""
+        own = [mode for mode in self.modes if mode.name not in INFRA_MODES]
+        if own:
+            return own[-1]
+        return max(self.modes, key=lambda mode: INFRA_MODES.index(mode.name), default=None)
+
+    def include(self, *sets: DispatchKeySet) -> Thread:
+        """With those keys included, too."""
+        included = self.keys.included
+        for one in sets:
+            included |= one
+        return self._replace(keys=self.keys._replace(included=included))
+
+    def exclude(self, keys: DispatchKeySet) -> Thread:
+        """With those keys excluded, too."""
+        return self._replace(keys=self.keys._replace(excluded=self.keys.excluded | keys))
+
+    def without_included(self, keys: DispatchKeySet) -> Thread:
+        """With those keys no longer included."""
+        return self._replace(keys=self.keys._replace(included=self.keys.included - keys))
+
+
+class Contexts:
+    """Enters contexts on the threads of one universe."""
+
+    def __init__(self, maker: TensorMaker) -> None:
+        self.maker = maker
+        self.universe = maker.universe
+
+    def fresh(self) -> Thread:
+        """A thread on which nothing has happened."""
+        included = DispatchKeySet.of(self.universe, self.universe.default_included)
+        return Thread(LocalKeys(included, DispatchKeySet.of(self.universe, self.universe.default_excluded)))
+
+    def enter_all(self, contexts: tuple[Context, ...]) -> Thread:
+        """A thread in those contexts, the outermost first. Errors: CallError."""
+        if len(contexts) > MAX_CONTEXTS:
+            raise CallError(f"more than {MAX_CONTEXTS} contexts", str(contexts[MAX_CONTEXTS]))
+        thread = self.fresh()
+        for position, context in enumerate(contexts):
+            thread = self.enter(thread, context, position)
+        return thread
+
+    def enter(self, thread: Thread, context: Context, position: int = 0) -> Thread:
+        """The thread inside of *context*. Errors: CallError."""
+        kind = context.kind
+        if kind is ContextKind.MODE:
+            return self._push_mode(thread, context, position)
+        if kind in _TRANSFORMS:
+            return self._push_layer(thread, kind)
+        return _CHANGES[kind](self, thread, context)
+
+    def keys(self, context: Context) -> DispatchKeySet:
+        """The set of the keys that a context names. Errors: CallError."""
+        known = self.maker.known
+        for key in context.keys:
+            if key not in self.universe.ids or self.universe.is_alias(key):
+                what = "is an alias key, which is in no key set" if self.universe.is_alias(key) else "is no key"
+                names = [name for name in self.universe.ids if not self.universe.is_alias(name)]
+                message = f"{key} {what} of the universe {self.universe.name}"
+                raise CallError(message, str(context), suggestion(key, names))
+        return known(*context.keys)
+
+    def _push_mode(self, thread: Thread, context: Context, position: int) -> Thread:
+        assert context.name is not None, "a mode has a name"
+        mode = Mode(context.name, context.instance, position)
+        others = thread.modes
+        if context.name in INFRA_MODES:  # there is one place for each
+            others = tuple(one for one in others if one.name != context.name)
+        return thread._replace(modes=(*others, mode)).include(self._needed(context, *PYTHON_KEYS))
+
+    def _push_layer(self, thread: Thread, kind: ContextKind) -> Thread:
+        layer = Layer(kind, len(thread.layers) + 1)
+        return thread._replace(layers=(*thread.layers, layer)).include(self._needed(Context(kind), FRONT, BACK))
+
+    def _needed(self, context: Context, *keys: str) -> DispatchKeySet:
+        for key in keys:
+            self.maker.key(key, str(context))
+        return self.maker.known(*keys)
+
+    def _autocast(self, thread: Thread, context: Context) -> Thread:
+        device_key = self.maker.device_key(context.device, str(context))
+        key = self.maker.autocast_key(device_key)
+        if key is None:
+            devices = [name for name, other in self.universe.devices.items() if self.maker.autocast_key(other)]
+            message = f"the universe {self.universe.name} has no autocast for {context.device!r}"
+            raise CallError(f"{message} (it has it for {', '.join(devices)})", str(context))
+        return thread._replace(keys=thread.keys._replace(excluded=thread.keys.excluded.remove(key)))
+
+    def _inference_mode(self, thread: Thread, _context: Context) -> Thread:
+        thread = thread.without_included(self.maker.known(AD_INPLACE_OR_VIEW)).exclude(self.maker.autograd_keys)
+        return thread._replace(inference=True)
+
+    def _same(self, thread: Thread, _context: Context) -> Thread:
+        return thread
+
+    def _below_autograd(self, thread: Thread, _context: Context) -> Thread:
+        return thread.exclude(self.maker.autograd_keys)
+
+    def _below_ad_inplace_or_view(self, thread: Thread, _context: Context) -> Thread:
+        return thread.exclude(self.maker.autograd_keys | self.maker.known(AD_INPLACE_OR_VIEW))
+
+    def _enable_functionalization(self, thread: Thread, context: Context) -> Thread:
+        return thread.include(self._needed(context, FUNCTIONALIZE))
+
+    def _suspend_functionalization(self, thread: Thread, _context: Context) -> Thread:
+        return thread.without_included(self.maker.known(FUNCTIONALIZE))
+
+    def _python_dispatcher(self, thread: Thread, context: Context) -> Thread:
+        return thread._replace(python_dispatcher=True).include(self._needed(context, PYTHON_DISPATCHER))
+
+    def _no_python_dispatcher(self, thread: Thread, _context: Context) -> Thread:
+        return thread._replace(python_dispatcher=False).without_included(self.maker.known(PYTHON_DISPATCHER))
+
+    def _pre_dispatch(self, thread: Thread, context: Context) -> Thread:
+        return thread.include(self._needed(context, PRE_DISPATCH))
+
+    def _include(self, thread: Thread, context: Context) -> Thread:
+        return thread.include(self.keys(context))
+
+    def _exclude(self, thread: Thread, context: Context) -> Thread:
+        return thread.exclude(self.keys(context))
+
+
+_TRANSFORMS = frozenset({ContextKind.VMAP, ContextKind.GRAD, ContextKind.JVP, ContextKind.FUNCTIONALIZE})
+_CHANGES: dict[ContextKind, Callable[[Contexts, Thread, Context], Thread]] = {
+    ContextKind.AUTOCAST: Contexts._autocast,
+    ContextKind.INFERENCE_MODE: Contexts._inference_mode,
+    ContextKind.NO_GRAD: Contexts._same,
+    ContextKind.BELOW_AUTOGRAD: Contexts._below_autograd,
+    ContextKind.BELOW_AD_INPLACE_OR_VIEW: Contexts._below_ad_inplace_or_view,
+    ContextKind.ENABLE_FUNCTIONALIZATION: Contexts._enable_functionalization,
+    ContextKind.SUSPEND_FUNCTIONALIZATION: Contexts._suspend_functionalization,
+    ContextKind.PYTHON_DISPATCHER: Contexts._python_dispatcher,
+    ContextKind.NO_PYTHON_DISPATCHER: Contexts._no_python_dispatcher,
+    ContextKind.PRE_DISPATCH: Contexts._pre_dispatch,
+    ContextKind.INCLUDE: Contexts._include,
+    ContextKind.EXCLUDE: Contexts._exclude,
+}
