@@ -14,6 +14,7 @@ import json
 import os
 import zlib
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -102,10 +103,14 @@ class Base:
 
     def outline(self, name: str) -> CapturedOutline:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
-        schema, _, _, _, kernels, _ = self._record(name)
+        schema, _, _, _, kernels, python_kernels = self._record(name)
         # oldest first, so that the last one at a key, the active one, remains
         active = {key: (debug, "f" in flags) for key, debug, _, flags, _ in kernels}
-        return CapturedOutline(schema, active)
+        overridden: tuple[str, ...] = ()
+        if len(active) < len(kernels):
+            overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
+        python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
+        return CapturedOutline(schema, active, overridden, python_keys)
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""

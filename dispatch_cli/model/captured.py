@@ -31,7 +31,11 @@ class CapturedOutline(NamedTuple):
     """What a table of a captured operator needs, so that nothing has to be parsed.
 
     schema: as text. kernels: the active kernel of each key: its debug text, and whether it falls through.
+    overridden: the keys with more than one kernel.
+    python_keys: the keys with a kernel of the Python dispatcher.
     """
 
     schema: str | None
     kernels: dict[str, tuple[str, bool]]
+    overridden: tuple[str, ...] = ()
+    python_keys: tuple[str, ...] = ()

@@ -1,0 +1,66 @@
+"""Where a call goes past a kernel that is there: questions about an operator's whole table, asked by checks and notes.
+
+Each takes the universe, the keys at which the operator has a kernel, and how the slots are decided. Nothing here decides
+a slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.model.universe import Universe
+
+AUTOGRAD = "Autograd"
+"""The alias that covers every autograd key."""
+
+Decide = Callable[[str], Decision]
+"""From a runtime key or Undefined to the decision of its slot."""
+
+
+@lru_cache(maxsize=4096)
+def autograd_key_of(universe: Universe, key: str) -> str | None:
+    """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
+
+    It is the one that PyTorch recomputes when a kernel comes at *key*, both by ``getAutogradKeyFromBackend``. So sparse and
+    quantized tensors carry the one of their device; backends without one of their own carry AutogradOther, and so do
+    HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry AutogradNestedTensor, which comes first.
+    """
+    autograd_keys = frozenset(universe.covered_by(AUTOGRAD))
+    if key in autograd_keys:
+        return None
+    refreshed = [one for one in universe.refreshed_by(key) if one in autograd_keys]
+    if refreshed:
+        return refreshed[0] if key in universe.slot else None
+    return next((one for one, backends in universe.autograd_backends.items() if key in backends), None)
+
+
+def bypassed(universe: Universe, keys: Iterable[str], decide: Decide) -> Mapping[str, tuple[str, ...]]:
+    """The backend keys whose kernels a math kernel at the autograd key above keeps calls from, by that autograd key.
+
+    The math kernel gives way to the kernels of `Universe.autograd_backends` alone. Tensors of other keys carry the same
+    autograd key: sparse and quantized ones, and those of MTIA, of which AutogradMTIA knows nothing.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for key in keys:
+        above = autograd_key_of(universe, key)
+        if above is not None and decide(above).rule is Rule.MATH:
+            found[above] = (*found.get(above, ()), key)
+    return found
+
+
+def displaced(universe: Universe, decide: Decide) -> Mapping[str, Decision]:
+    """The autograd keys that backend kernels take from the math kernel, and at which no other kernel of the operator is.
+
+    With each, its decision: a fallback or nothing, and the culprits (`Decision.blockers`).
+    """
+    decisions = ((key, decide(key)) for key in universe.covered_by(AUTOGRAD))
+    return {key: one for key, one in decisions if one.blockers and one.rule in (Rule.FALLBACK, Rule.MISSING)}
+
+
+def comes_from_tensors_only(universe: Universe, key: str) -> bool:
+    """Whether a runtime key comes from tensors alone: a backend's, or an autograd key. Modes bring others, as Tracer."""
+    if universe.is_alias(key) or key not in universe.slot:
+        return False
+    return autograd_key_of(universe, key) is not None or key in universe.covered_by(AUTOGRAD)
