@@ -135,12 +135,11 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
     name = OperatorName.parse(first.operator)
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
     if name not in dispatcher:
-        at = f" at {first.key}" if first.key else ""
-        raise click.BadParameter(
-            f"the text is about {first.operator}{at}, which is not in {', '.join(_over(state, source)) or 'the files'}."
-            f"{_similar(dispatcher, first.operator)} Give the files that declare it.",
-            param_hint="'--from-error'",
-        )
+        from dispatch_cli.render.explain_error_wording import unknown_operator_text
+
+        message = unknown_operator_text(first, _over(state, source))
+        hint = _similar(dispatcher, first.operator)
+        raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
     key = _key(dispatcher, first.key or key_of(dispatcher, name))
     report = _report(state, source, assumed, name, key)
     return report._replace(error=error_report(dispatcher, name, key, file, errors, from_text))

@@ -22,9 +22,10 @@ def advice_text(note: Note, operator: str) -> str:
                 f"at {culprits} instead, or a kernel at {_or(note.remedies)} as well."
             )
         case NoteKind.AMBIGUOUS:
+            own = "which shares {0}, has its own" if len(note.culprits) == 1 else "which share {0}, have their own"
             return (
-                f"CompositeImplicitAutograd has a kernel, and {culprits}, which share {key}, have their own: PyTorch "
-                f"does not choose between them. Register a kernel at {_or(note.remedies)}, or the composite one at "
+                f"CompositeImplicitAutograd has a kernel, and {culprits}, {own.format(key)}: PyTorch does not choose "
+                f"between them. Register a kernel at {_or(note.remedies)}, or the composite one at "
                 "CompositeExplicitAutograd."
             )
         case NoteKind.BYPASSED:
@@ -85,8 +86,8 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
         case NoteKind.SKIPPED:
             return (
                 f"Inference mode leaves the autograd keys out: the kernel from {culprits} is skipped, and "
-                f"{note.keys[1]} decides. Where it has to run there too, register it at {_or(note.remedies)} as well, or "
-                "at CompositeImplicitAutograd alone."
+                f"{note.keys[1]} decides. Where it has to run there too, register it at {_or(note.remedies)} as well, "
+                "or at CompositeImplicitAutograd alone."
             )
         case NoteKind.STALE:
             return (

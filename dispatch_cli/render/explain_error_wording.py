@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.render.explain_wording import keys_list
 from dispatch_cli.render.wording import keys_label, short_kernel
-from dispatch_cli.report.error_text import DumpLine, ErrorKind
+from dispatch_cli.report.error_text import DumpLine, ErrorKind, ErrorText
 from dispatch_cli.report.explain import ExplainReport
 from dispatch_cli.report.explain_error import Difference, DifferenceKind, ErrorReport
 
@@ -19,6 +19,12 @@ KINDS = {
     ErrorKind.NO_PYTHON_KERNEL: "the Python dispatcher finds no kernel of {op} at {key}",
     ErrorKind.NO_BATCHING_RULE: "no batching rule of {op}, at {key}",
 }
+
+
+def unknown_operator_text(error: ErrorText, over: tuple[str, ...]) -> str:
+    """Why an error can not be explained: its operator is not here, and the text does not show its registrations."""
+    says = KINDS[error.kind].format(op=error.operator, key=error.key)
+    return f"the text says: {says}. But {error.operator} is not in {', '.join(over) or 'the files'}."
 
 
 def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:

@@ -13,14 +13,16 @@ from dispatch_cli.report.notes import Note
 from dispatch_cli.report.table import SCHEMA_VERSION, Before, OperatorSummary, OperatorTable, TableReport, TableRow
 
 
-def table_json(report: TableReport) -> Iterator[str]:
-    """Every slot of every operator, missing ones too."""
-    return json_document(_head(report, "table"), "operators", (_operator_data(table) for table in report.tables()))
+def table_json(report: TableReport, head: dict[str, Any]) -> Iterator[str]:
+    """Every slot of every operator, missing ones too. head: fields besides."""
+    operators = (_operator_data(table) for table in report.tables())
+    return json_document({**_head(report, "table"), **head}, "operators", operators)
 
 
-def summary_json(report: TableReport) -> Iterator[str]:
-    """Slots per rule of every operator."""
-    return json_document(_head(report, "table-summary"), "operators", (_summary_data(s) for s in report.summaries()))
+def summary_json(report: TableReport, head: dict[str, Any]) -> Iterator[str]:
+    """Slots per rule of every operator. head: fields besides."""
+    operators = (_summary_data(summary) for summary in report.summaries())
+    return json_document({**_head(report, "table-summary"), **head}, "operators", operators)
 
 
 def _head(report: TableReport, kind: str) -> dict[str, Any]:

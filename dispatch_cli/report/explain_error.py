@@ -158,9 +158,9 @@ def _available(dispatcher: Dispatcher, table: Table, available: tuple[str, ...])
 def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorText) -> bool:
     """Register what an error text shows of an operator that is not declared; whether it shows anything."""
     universe = dispatcher.universe
-    for line in reversed(text.state):
-        if line.key in universe.ids:
-            dispatcher.implement(name, line.key, Kernel(line.kernel, fallthrough=line.fallthrough))
+    for printed in reversed(text.state):
+        if printed.key in universe.ids:
+            dispatcher.implement(name, printed.key, Kernel(printed.kernel, fallthrough=printed.fallthrough))
     if name not in dispatcher:
         for key, line in _registered(dispatcher, text.dump):
             dispatcher.implement(name, key, Kernel(line.kernel, fallthrough=line.fallthrough))

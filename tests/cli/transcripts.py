@@ -13,6 +13,7 @@ from tests.cli.support import in_terminal, process
 
 EXPECTED = Path(__file__).parent / "expected"
 WIDTHS = (None, 80, 200)
+NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 CASES: dict[str, tuple[str, ...]] = {
     "register": ("register", "examples/custom_library.yaml"),
     "register_many_kernels": ("register", "examples/real_operators.yaml", "--op", "aten::bmm"),
@@ -25,6 +26,9 @@ CASES: dict[str, tuple[str, ...]] = {
     "grid_overlay": ("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype", "--view", "grid"),
     "grid_key": ("table", "examples/ambiguous.yaml", "--view", "grid", "--key", "Sparse*", "--key", "Autograd*"),
     "rule": ("rule", "stale-live-table"),
+    "explain": ("explain", "aten::to.dtype", "AutogradPrivateUse1", "examples/scenarios/01_composite_override.yaml"),
+    "explain_alias": ("explain", "aten::bmm", NON_FUNCTIONAL, "examples/scenarios/04_alias_gaps.yaml"),
+    "explain_error": ("explain", "--from-error", "tests/cli/error.txt"),
     "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC0"),
     "keys": ("keys",),
     "keys_key": ("keys", "SparseCPU"),

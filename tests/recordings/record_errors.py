@@ -118,9 +118,9 @@ def parses(key):
 def pairs(seed):
     """(operator, key, call) of operators of PyTorch that take a tensor, at random keys where they have nothing."""
     chosen = random.Random(seed)
-    keys = [key for key in str(C._dispatch_keyset_full()).split("(", 1)[1].rstrip(")").split(", ")]
+    full = str(C._dispatch_keyset_full()).split("(", 1)[1].rstrip(")").split(", ")
     # Autocast keys are left out: most operators have nothing there
-    keys = [key for key in keys if parses(key) and not key.startswith("Autocast")]
+    keys = [key for key in full if parses(key) and not key.startswith("Autocast")]
     names = [name for name in C._dispatch_get_all_op_names() if name.startswith("aten::")]
     found = 0
     while found < PAIRS:

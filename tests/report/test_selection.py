@@ -43,8 +43,8 @@ def test_keys_and_what_looks_like_them() -> None:
     assert select_keys(dispatcher, ["Autograd"]) == set()  # an alias has no slot
     assert select_keys(dispatcher, ["cpu"]) == set()
     assert similar_keys(dispatcher, "AutogradCUDAA")[0] == "AutogradCUDA"
-    assert similar_names(dispatcher, "__test__::fo") == ["__test__::foo"]
-    assert similar_names(dispatcher, "aten::add") == []
+    assert similar_names(dispatcher.names(), "__test__::fo") == ["__test__::foo"]
+    assert similar_names(dispatcher.names(), "aten::add") == []
 
 
 def test_the_overload_without_a_name_has_one_in_globs() -> None:

@@ -1,0 +1,263 @@
+"""explain on the command line: what it takes, what it says in each format, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import bases
+from tests.cli.support import ROOT, Result, call, in_terminal
+from tests.cli.test_imports import imported, packages
+from tests.support import load_recording
+
+USAGE = "Usage: dispatch-cli explain [OPTIONS] [OP KEY] [FILE]...\nTry 'dispatch-cli explain --help' for help.\n\n"
+OVERRIDE = "examples/scenarios/01_composite_override.yaml"
+NEWEST = bases.names()[0]
+ERRORS = load_recording("2.15.0.errors")["errors"]
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def refused(message: str) -> Result:
+    return Result(2, "", f"{USAGE}Error: {message}\n")
+
+
+def error_text(operator: str, key: str | None) -> str:
+    return str(next(one["text"] for one in ERRORS if (one["operator"], one["key"]) == (operator, key)))
+
+
+def test_without_a_base_it_is_the_newest() -> None:
+    result = call("explain", "aten::to.dtype", "CPU")
+    assert (result.code, result.err) == (0, "")
+    over = f"over {NEWEST}, the newest embedded state; --base names another, files others"
+    assert result.out.splitlines()[1] == over
+    named = call("explain", "aten::to.dtype", "CPU", "--base", NEWEST)
+    assert named.out.splitlines()[1] == f"over {NEWEST}"
+    assert named.out.splitlines()[2:] == result.out.splitlines()[2:]
+    assert call("explain", "aten::to.dtype", "CPU", "--universe", "torch-2.4").out.splitlines()[1] == "over torch-2.4"
+
+
+@pytest.mark.parametrize(
+    "name", ["aten::relu", "aten::relu.default", "aten.relu.default", "torch.ops.aten.relu.default"]
+)
+def test_an_operator_as_python_names_it(name: str) -> None:
+    assert call("explain", name, "CPU") == call("explain", "aten::relu", "CPU")
+    assert call("explain", name, "DispatchKey.CPU").code == 0
+
+
+def test_an_operator_and_a_key_are_needed() -> None:
+    message = "Give an operator and a key, such as `explain aten::add.Tensor CPU`, or --from-error FILE."
+    assert call("explain") == refused(message)
+    assert call("explain", "aten::add.Tensor") == refused(message)
+
+
+def test_an_unknown_operator() -> None:
+    hint = "Did you mean stale::fine?"
+    message = f"Invalid value for 'OP': there is no operator 'stale::fin'. {hint}"
+    assert call("explain", "stale::fin", "CPU", "examples/stale.yaml") == refused(message)
+    nothing = "Invalid value for 'OP': there is no operator '\\x1b[31m'."
+    assert call("explain", "\x1b[31m", "CPU", "examples/stale.yaml") == refused(nothing)
+    overloads = call("explain", "aten::add", "CPU").err
+    assert "there is no operator 'aten::add'. Did you mean aten::add.Scalar or" in overloads
+    overloads = call("explain", "aten::pow", "CPU").err
+    assert " Name an overload: aten::pow.Scalar, " in overloads
+    assert overloads.endswith(" or one of 2 more.\n")
+
+
+def test_an_unknown_key() -> None:
+    message = "Invalid value for 'KEY': torch-2.15 has no dispatch key 'AutogradCPUU'. Did you mean AutogradCPU or"
+    result = call("explain", "stale::fine", "AutogradCPUU", "examples/stale.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+
+
+def test_a_what_if() -> None:
+    result = call("explain", "__test__::foo", "AutogradCPU", "-k", "CPU", "-k", "CompositeImplicitAutograd")
+    assert result.code == 0
+    assert "AutogradCPU holds PyTorch's own fallback, VariableFallbackKernel.cpp:66 (rule 9, backend fallback)." in (
+        result.out.splitlines()
+    )
+
+
+def test_an_alias_key() -> None:
+    lines = call("explain", "aten::to.dtype", "CompositeImplicitAutograd", OVERRIDE).out.splitlines()
+    assert "It covers 100 slots, and fills 98 of them." in lines
+    assert "2 that it covers and does not fill:" in lines
+    assert "30 that it does not cover:" in lines
+    nothing = call("explain", "aten::to.dtype", "Autograd", OVERRIDE).out.splitlines()
+    assert "Nothing is registered at Autograd." in nothing
+    assert "It covers 17 slots, and would fill 1 of them." in nothing
+
+
+def test_a_functionality() -> None:
+    lines = call("explain", "aten::add.Tensor", "Sparse").out.splitlines()
+    assert "Sparse has no slot of its own: it is a functionality, with 16 slots, one per backend." in lines
+
+
+def test_json_of_a_slot() -> None:
+    data = json.loads(call("explain", "aten::to.dtype", "AutogradPrivateUse1", OVERRIDE, "--format", "json").out)
+    head = {name: data[name] for name in ("schema_version", "report", "universe", "over", "operator", "key", "kind")}
+    assert head == {
+        "schema_version": 1,
+        "report": "explain",
+        "universe": "torch-2.4",
+        "over": ["torch-2.4"],
+        "operator": "aten::to.dtype",
+        "key": "AutogradPrivateUse1",
+        "kind": "slot",
+    }
+    assert (data["answer"]["rule"], data["answer"]["rule_number"]) == ("missing", 10)
+    assert data["answer"]["before"]["rule"] == "math"
+    outcomes = [(rule["number"], rule["outcome"], rule["blockers"]) for rule in data["rules"]]
+    assert outcomes == [
+        (1, "nothing-registered", []),
+        (2, "not-covered", []),
+        (3, "not-covered", []),
+        (4, "yes", ["PrivateUse1"]),
+        (5, "not-covered", []),
+        (6, "gave-way", ["PrivateUse1"]),
+        (7, "nothing-registered", []),
+        (8, "not-covered", []),
+        (9, "nothing-registered", []),
+        (10, "fired", []),
+    ]
+    roles = [(one["role"], one["key"], one["declared_at"]) for one in data["registrations"]]
+    assert roles == [
+        ("gives-way", "CompositeImplicitAutograd", None),
+        ("in-the-way", "PrivateUse1", {"file": OVERRIDE, "line": 17, "column": 20}),
+    ]
+    (advice,) = data["advice"]
+    assert (advice["kind"], advice["culprits"], advice["register_at"]) == (
+        "displaced",
+        ["PrivateUse1"],
+        ["Autograd", "AutogradPrivateUse1"],
+    )
+
+
+def test_json_of_other_keys() -> None:
+    alias = json.loads(call("explain", "aten::to.dtype", "Autograd", OVERRIDE, "--format", "json").out)
+    assert (alias["kind"], alias["registered"], alias["fills"]) == ("alias", [], ["AutogradPrivateUse1"])
+    block = json.loads(call("explain", "aten::to.dtype", "Dense", OVERRIDE, "--format", "json").out)
+    assert block["kind"] == "functionality"
+    assert [one["keys"] for one in block["slots"]][1] == ["PrivateUse1"]
+
+
+def test_markdown_is_no_markup_of_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("dispatch: 1\noperators: [{func: 'a::b(Tensor x) -> Tensor', dispatch: {CPU: 'k|`<b>'}}]\n")
+    for key in ("CPU", "Autograd", "Dense"):
+        out = call("explain", "a::b", key, str(path), "--format", "markdown").out
+        assert out.startswith(f"## `a::b` at `{key}`\n\n`a::b(Tensor x) -> Tensor`\n\n")
+        assert "<b>" not in out.replace("\\<b\\>", "")
+
+
+def test_an_error_text_over_the_embedded_state(tmp_path: Path) -> None:
+    text = error_text("aten::cumsum", "NestedTensorCPU")
+    path = tmp_path / "error.txt"
+    path.write_text(text, encoding="utf-8")
+    for result in (
+        call("explain", "--from-error", str(path)),
+        call("explain", "--from-error", "-", stdin=text.encode()),
+    ):
+        assert (result.code, result.err) == (0, "")
+        where, table, *_ = result.out.splitlines()
+        assert where.partition(": ")[2] == "no kernel of aten::cumsum at NestedTensorCPU"
+        assert table.startswith("The table in the text (")
+        assert table.endswith(" lines) says what the table here says.")
+        assert "NestedTensorCPU holds nothing (rule 10, missing)." in result.out
+        assert "Advice: CompositeExplicitAutogradNonFunctional has a kernel, but does not cover NestedTensorCPU." in (
+            result.out
+        )
+
+
+def test_an_error_text_of_another_build() -> None:
+    text = error_text("aten::cumsum", "NestedTensorCPU")
+    there = "CUDA: registered at /__w/pytorch/pytorch/build/aten/src/ATen/RegisterCUDA_0.cpp:1 [kernel]\n"
+    changed = "".join(there if line.startswith("CUDA: ") else line for line in text.splitlines(keepends=True))
+    changed = "".join(line for line in changed.splitlines(keepends=True) if not line.startswith("AutocastCPU: "))
+    data = json.loads(call("explain", "--from-error", "-", "--format", "json", stdin=changed.encode()).out)
+    error = data["error"]
+    assert (error["reproduced"], error["operator"], error["key"]) == (True, "aten::cumsum", "NestedTensorCPU")
+    kinds = {one["kind"]: one["keys"] for one in error["differences"]}
+    assert kinds["only-here"] == ["AutocastCPU"]
+    assert set(kinds) <= {"only-here", "rule", "kernel"}
+
+
+def test_an_error_that_is_not_so_here() -> None:
+    text = b"Could not run 'aten::relu' with arguments from the 'CPU' backend."
+    out = call("explain", "--from-error", "-", stdin=text).out.splitlines()
+    assert out[0] == "standard input, line 1: no kernel of aten::relu at CPU"
+    assert out[1].startswith("It is not so here: CPU holds something else.")
+
+
+def test_an_error_of_operators_in_a_file() -> None:
+    text = error_text("broken::scale", None).encode()
+    out = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text).out.splitlines()
+    assert out[0].endswith(": no autograd kernel of broken::scale")
+    assert out[1] == "The text names no key; AutogradCPU is explained."
+    assert "Advice: AutogradCPU holds PyTorch's own fallback, which calls CPU and knows no derivative" in "\n".join(out)
+    unknown = call("explain", "--from-error", "-", stdin=text)
+    message = "the text says: no autograd kernel of broken::scale. But broken::scale is not in torch-2.15."
+    assert unknown == refused(f"Invalid value for '--from-error': {message} Give the files that declare it.")
+
+
+def test_a_text_without_an_error() -> None:
+    result = call("explain", "--from-error", "-", stdin=b"\xff\x00 all is well \x1b[31m")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(
+        f"{USAGE}Error: Invalid value for '--from-error': standard input has none of the errors that name an operator "
+        "and a key. Looked for:\n  Could not run 'OPERATOR' with arguments from the 'KEY' backend\n"
+    )
+    unnamed = call("explain", "--from-error", "-", stdin=b"RuntimeError: ambiguous autogradother kernel")
+    assert "AutogradOther is ambiguous, but not of which operator; try `explain OP AutogradOther`" in unnamed.err
+
+
+def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:
+    for path, message in ((tmp_path / "none", "does not exist"), (tmp_path, "is a directory")):
+        result = call("explain", "--from-error", str(path))
+        assert (result.code, result.out) == (2, "")
+        assert message in result.err
+    both = call("explain", "--from-error", "x.yaml", "x.yaml")
+    assert both == refused("x.yaml can not be both the error text and a declaration file.")
+
+
+def test_names_in_a_text_carry_no_escapes() -> None:
+    text = b"Could not run 'a::b' with arguments from the 'CPU' backend.\nCUDA: k\x1b]0;x\x07 [kernel]\n"
+    for format_ in ("text", "json", "markdown"):
+        result = call("explain", "--from-error", "-", "--format", format_, stdin=text)
+        assert result.code == 0
+        assert "\x1b" not in result.out
+        assert "\x07" not in result.out
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
+    for key in ("AutogradPrivateUse1", "CompositeImplicitAutograd", "Dense"):
+        result = in_terminal(columns, "explain", "aten::to.dtype", key, OVERRIDE, NO_COLOR="1")
+        assert (result.code, result.err) == (0, "")
+        assert max(map(len, result.out.splitlines())) <= columns
+
+
+def test_one_operator_of_a_base_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    original = bases.Base.operator
+
+    def operator(self: bases.Base, name: str) -> object:
+        read.append(name)
+        return original(self, name)
+
+    monkeypatch.setattr(bases.Base, "operator", operator)
+    assert call("explain", "aten::to.dtype", "AutogradPrivateUse1", OVERRIDE).code == 0
+    assert set(read) == {"aten::to.dtype"}
+
+
+def test_what_is_not_needed_is_not_imported() -> None:
+    assert packages(imported("explain", "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
+    for format_ in ("json", "markdown"):
+        assert packages(imported("explain", "aten::relu", "CPU", "--format", format_)).isdisjoint({"rich", "yaml"})
+    assert "yaml" not in imported("explain", "aten::relu", "CPU")
