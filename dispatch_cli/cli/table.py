@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +10,7 @@ from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     Source,
     chosen_keys,
-    chosen_operators,
+    chosen_of_both_kinds,
     filter_option,
     load_state,
     output_options,
@@ -21,11 +19,6 @@ from dispatch_cli.cli.options import (
     warn_of_overrides,
     write,
 )
-
-if TYPE_CHECKING:
-    from dispatch_cli.engine.state import State
-    from dispatch_cli.render.style import Style
-    from dispatch_cli.report.table import TableReport
 
 MANY = 4
 """More operators than this are summarised, unless the keys are chosen."""
@@ -43,6 +36,13 @@ MANY = 4
     show_default=True,
     help=f"Rows; a grid, functionalities by backends; or one summary row per operator. Auto sums up more than {MANY}.",
 )
+@click.option(
+    "--resolver",
+    type=click.Choice(("cpp", "python", "differences")),
+    default="cpp",
+    show_default=True,
+    help="The C++ table; what Python's resolve_key chooses, errors included; or only where the two differ, and why.",
+)
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
     source: Source,
@@ -50,6 +50,7 @@ def command(
     key_globs: tuple[str, ...],
     all_rows: bool,
     view: str,
+    resolver: str,
     format_: str,
     output: str | None,
     color: str,
@@ -58,49 +59,43 @@ def command(
 
     Neighbouring slots with the same answer are one row; --all unfolds them. JSON and CSV always have every slot.
     With --format raw the answer is what torch._C._dispatch_dump_table prints.
+
+    Higher-order operators have no C++ table: theirs is what resolve_key chooses among their rules.
     """
-    if view == "grid" and format_ != "text":
-        raise click.UsageError(f"--view grid is for people; --format {format_} has every slot without it.")
+    _check(view, resolver, format_, bool(key_globs))
     state = load_state(source, color)
-    names = chosen_operators(state, ops, own=True)
+    names, higher_order = chosen_of_both_kinds(state, ops)
     slots = chosen_keys(state.dispatcher, key_globs)
     warn_of_overrides(state, color)
     style = style_for(sys.stdout, color, output)
     if format_ == "raw":
         from dispatch_cli.render.raw import raw_tables
 
-        if slots is not None:
-            raise click.UsageError("--format raw is PyTorch's whole dump; it can not be filtered by --key.")
+        if not names:
+            raise click.UsageError("PyTorch prints no table of a higher-order operator; use another --format.")
         write(raw_tables(state.dispatcher, names), output)
         return
-    from dispatch_cli.report.table import table_report
+    if resolver == "differences":
+        from dispatch_cli.cli.table_views import differences
 
-    report = table_report(state, names, slots)
+        write(differences(state, names, slots, format_, style), output)
+        return
     if view == "auto":
-        many = len(names) > MANY and slots is None and not all_rows and format_ in ("text", "markdown")
-        view = "summary" if many else "rows"
-    write(_render(state, report, view, all_rows, format_, style), output)
+        many = len(names) + len(higher_order) > MANY
+        view = "summary" if many and slots is None and not all_rows and format_ in ("text", "markdown") else "rows"
+    from dispatch_cli.cli.table_views import Asked, tables
+
+    asked = Asked(tuple(names), higher_order, slots, view, all_rows, resolver == "python")
+    write(tables(state, asked, format_, style), output)
 
 
-def _render(state: State, report: TableReport, view: str, all_rows: bool, format_: str, style: Style) -> Iterator[str]:
-    autograd_keys = frozenset(state.dispatcher.universe.covered_by("Autograd"))
-    if format_ == "text" and view == "grid":
-        from dispatch_cli.render.grid import grids_text
-
-        return grids_text(report, style, state.dispatcher.universe)
-    if format_ == "text":
-        from dispatch_cli.render.table import summary_text, table_text
-
-        return summary_text(report, style) if view == "summary" else table_text(report, style, all_rows, autograd_keys)
-    from dispatch_cli.render.machine import csv_text, markdown_text
-    from dispatch_cli.render.table_machine import folded_sheet, summary_json, summary_sheet, table_json, table_sheet
-
-    if format_ == "json":
-        return summary_json(report) if view == "summary" else table_json(report)
-    if view == "summary":
-        sheet = summary_sheet(report)
-    elif format_ == "markdown" and not all_rows:
-        sheet = folded_sheet(report, autograd_keys)
-    else:
-        sheet = table_sheet(report)
-    return (csv_text if format_ == "csv" else markdown_text)(sheet)
+def _check(view: str, resolver: str, format_: str, by_key: bool) -> None:
+    """Refuse options that say nothing together."""
+    if view == "grid" and format_ != "text":
+        raise click.UsageError(f"--view grid is for people; --format {format_} has every slot without it.")
+    if resolver != "cpp" and view == "grid":
+        raise click.UsageError("--view grid shows the C++ table; leave out --resolver.")
+    if resolver != "cpp" and format_ == "raw":
+        raise click.UsageError("--format raw is PyTorch's dump of the C++ table; leave out --resolver.")
+    if format_ == "raw" and by_key:
+        raise click.UsageError("--format raw is PyTorch's whole dump; it can not be filtered by --key.")

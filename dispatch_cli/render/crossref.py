@@ -8,14 +8,14 @@ from textwrap import wrap
 from rich.text import Text
 
 from dispatch_cli.crossref.compare import Comparison, Part
-from dispatch_cli.engine.python_table import Reason
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, plain, to_text
+from dispatch_cli.render.divergences import REASONS, because_of, choice_label
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import runs_label
-from dispatch_cli.report.crossref import Choice, CrossrefReport, DivergenceGroup, FoldedDifference, folded
+from dispatch_cli.report.crossref import CrossrefReport, FoldedDifference, folded
+from dispatch_cli.report.divergences import DivergenceGroup
 
 _PARTS = {
     Part.OPERATOR: "Operators",
@@ -23,15 +23,6 @@ _PARTS = {
     Part.TABLE: "Table slots",
     Part.INVARIANTS: "Invariants",
     Part.RESOLVE_KEY: "resolve_key answers",
-}
-_REASONS = {
-    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, and not in C++",
-    Reason.PYTHON_KERNEL: "a kernel is registered in Python alone",
-}
-_WITHOUT_KEY = {
-    Rule.FALLBACK: "the backend fallback",
-    Rule.MISSING: "nothing",
-    Rule.AMBIGUOUS: "nothing (it is ambiguous)",
 }
 _SHOWN_OPERATORS = 3
 
@@ -84,7 +75,7 @@ def _divergences(report: CrossrefReport, style: Style) -> Iterator[Text]:
     yield Text()
     for count in report.reasons:
         yield Text.assemble(
-            (_REASONS[count.reason], console.HEAD), f": {_slots(count.slots)} of {_operators(count.operators)}"
+            (REASONS[count.reason], console.HEAD), f": {_slots(count.slots)} of {_operators(count.operators)}"
         )
         for group in report.groups:
             if group.reason is count.reason:
@@ -93,9 +84,8 @@ def _divergences(report: CrossrefReport, style: Style) -> Iterator[Text]:
 
 
 def _group(group: DivergenceGroup, style: Style) -> Iterator[Text]:
-    kind = "Python kernel" if group.reason is Reason.PYTHON_KERNEL else "kernel"
-    because = f"the {kind}{'' if len(group.because) == 1 else 's'} at {' and '.join(group.because)}"
-    chosen = f"C++ chooses {_choice(group.cpp)}, Python {_choice(group.python)}, because of {because}"
+    because = because_of(group)
+    chosen = f"C++ chooses {choice_label(group.cpp)}, Python {choice_label(group.python)}, because of {because}"
     yield from _wrapped(f"{runs_label(group.keys)}: {chosen}", 2, style)
     shown = ", ".join(group.operators[:_SHOWN_OPERATORS])
     more = len(group.operators) - _SHOWN_OPERATORS
@@ -111,10 +101,6 @@ def _wrapped(text: str, indent: int, style: Style) -> Iterator[Text]:
         return
     for line in wrap(words, style.width - indent, break_on_hyphens=False, subsequent_indent="  "):
         yield Text(blanks + line)
-
-
-def _choice(choice: Choice) -> str:
-    return choice.key if choice.key is not None else _WITHOUT_KEY[choice.rule]
 
 
 def _slots(number: int) -> str:

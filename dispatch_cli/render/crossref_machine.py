@@ -9,7 +9,8 @@ from dispatch_cli.crossref.compare import Count, Difference
 from dispatch_cli.engine.python_table import Divergence
 from dispatch_cli.engine.rules import Decision
 from dispatch_cli.render.machine import Sheet, json_document
-from dispatch_cli.report.crossref import SCHEMA_VERSION, CrossrefReport, choice
+from dispatch_cli.report.crossref import SCHEMA_VERSION, CrossrefReport
+from dispatch_cli.report.divergences import choice
 
 
 def crossref_json(report: CrossrefReport) -> Iterator[str]:

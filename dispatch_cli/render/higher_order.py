@@ -13,6 +13,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
+from dispatch_cli.render.higher_order_wording import facts_of, kind_label, rule_label, slot_label
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import keys_label, place_label, runs_label, short_function
@@ -23,25 +24,14 @@ from dispatch_cli.report.higher_order import (
     HigherOrderRules,
     HigherOrderSlots,
     RuleRow,
+    asked_rules,
     fold_entries,
 )
 
-_KINDS = {
-    RuleKind.DISPATCH: "dispatch key",
-    RuleKind.AUTOGRAD: "autograd",
-    RuleKind.FUNCTIONALIZE: "functionalization",
-    RuleKind.MODE: "mode",
-    RuleKind.SUBCLASS: "subclass",
-    RuleKind.TRANSFORM: "transform",
-}
-_SLOTS = {
-    Slot.MODES: "the innermost mode, then the subclasses",
-    Slot.TRANSFORMS: "the innermost functorch transform",
-}
 _BELOW = (
-    (Slot.FALLTHROUGH, "Fall through"),
-    (Slot.NO_RULE, "Error, only a backend fallback, which higher-order operators do not use"),
-    (Slot.MISSING, "Error, no rule"),
+    Slot.FALLTHROUGH,
+    Slot.NO_RULE,
+    Slot.MISSING,
 )
 
 
@@ -100,7 +90,7 @@ def _rules(rules: Iterable[RuleRow], short: bool) -> Rows:
         by_key = rule.kind in (RuleKind.DISPATCH, RuleKind.AUTOGRAD, RuleKind.FUNCTIONALIZE)
         fills = f"{filled} slot{'' if filled == 1 else 's'}" if by_key and not rule.fallthrough else "-"
         cells = [
-            plain(_KINDS[rule.kind]),
+            plain(kind_label(rule.kind)),
             plain(keys_label(tuple(row.rule.name or "-" for row in alike), short)),
             _function(rule, short),
             plain(fills, "" if filled else console.DIM),
@@ -125,18 +115,6 @@ def _function(rule: HigherOrderRule, short: bool) -> Text:
     return Text.assemble(text, (f" ({facts})", console.DIM)) if facts else text
 
 
-def facts_of(rule: HigherOrderRule) -> str:
-    """What is declared about how a call goes on after a rule."""
-    words = []
-    if rule.not_implemented:
-        words.append("returns NotImplemented")
-    if rule.redispatches is not None:
-        words.append("redispatches" if rule.redispatches else "does not redispatch")
-    if rule.deferred_error is not None:
-        words.append("error in the backward pass" if rule.deferred_error else "error at once")
-    return ", ".join(words)
-
-
 def _table(table: HigherOrderSlots, all_rows: bool, style: Style) -> Iterator[RenderableType]:
     yield from _heading(table.rules)
     rows, below = fold_entries(table.entries)
@@ -144,7 +122,7 @@ def _table(table: HigherOrderSlots, all_rows: bool, style: Style) -> Iterator[Re
         rows, below = [FoldedEntry((entry.key,), entry) for entry in table.entries], {}
     if rows:
         yield _fitting(lambda short: _entries(rows, short), style)
-    others = [row for row in table.rules.rules if row.rule.kind not in (RuleKind.DISPATCH, RuleKind.AUTOGRAD)]
+    others = asked_rules(table.rules)
     if others:
         yield Text()
         yield _fitting(lambda short: _asked(others, short), style)
@@ -171,7 +149,7 @@ def _what(entry: HigherOrderEntry, short: bool) -> Text:
         return Text("falls through", console.WARN)
     if entry.error is not None:
         return plain(entry.error, console.BAD if entry.slot is Slot.AMBIGUOUS else console.DIM)
-    return Text(_SLOTS[entry.slot])
+    return Text(slot_label(entry.slot))
 
 
 def _decided(entry: HigherOrderEntry) -> tuple[Text, Text]:
@@ -188,8 +166,7 @@ def _asked(rules: list[RuleRow], short: bool) -> Rows:
     placed = any(row.rule.span is not None for row in rules)
     table = Rows(["Asked for", "Name", "Kernel", *(["Declared at"] if placed else [])])
     for row in rules:
-        name = row.rule.name or ", ".join(dict.fromkeys(row.keys))
-        cells = [plain(_KINDS[row.rule.kind]), plain(name), _function(row.rule, short)]
+        cells = [plain(kind_label(row.rule.kind)), plain(rule_label(row)), _function(row.rule, short)]
         if placed:
             cells.append(plain(place_label(row.rule.span, short), console.PLACE))
         table.add_row(*cells)
@@ -199,10 +176,11 @@ def _asked(rules: list[RuleRow], short: bool) -> Rows:
 def _below(below: dict[Slot, Runs]) -> Iterator[RenderableType]:
     if below:
         yield Text()
-    for slot, title in _BELOW:
+    for slot in _BELOW:
         runs = below.get(slot, ())
         if runs:
-            head = f"{title}, {sum(map(len, runs))}: "
+            title = slot_label(slot)
+            head = f"{title[0].upper()}{title[1:]}, {sum(map(len, runs))}: "
             yield Text.assemble((head, console.HEAD), (safe(runs_label(runs)), console.DIM))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.engine.higher_order import HigherOrderEntry, Slot
+from dispatch_cli.engine.python_table import chosen_key
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import HigherOrderRule
-from dispatch_cli.render.machine import Sheet, place_text, span_data
+from dispatch_cli.render.higher_order_wording import facts_of, kind_label, rule_label, slot_label
+from dispatch_cli.render.machine import place_text, span_data
 from dispatch_cli.render.wording import keys_label, runs_label
-from dispatch_cli.report.higher_order import HigherOrderReport, HigherOrderRules, HigherOrderSlots, fold_entries
+from dispatch_cli.report.higher_order import HigherOrderReport, HigherOrderRules, asked_rules, fold_entries
 
 
 def higher_order_data(report: HigherOrderReport) -> Iterator[dict[str, Any]]:
@@ -84,45 +88,91 @@ def rule_cells(operator: HigherOrderRules) -> Iterator[tuple[str, ...]]:
         yield (operator.name, keys, "", rule.kernel, "active", fills, "", " ".join(flags), place, rule.kind.value)
 
 
-def higher_order_sheet(report: HigherOrderReport) -> Sheet:
-    """Every slot a row."""
-    columns = ("operator", "key", "slot", "rule", "source", "kernel", "declared_at", "error")
-    return Sheet(columns, (_cells(table, entry) for table in report.tables() for entry in table.entries))
+def table_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
+    """Every slot as a row of the sheet of tables; where no rule runs, its rule is what a call finds there."""
+    for table in report.tables():
+        for entry in table.entries:
+            rule, decision = entry.rule, entry.decision
+            yield (
+                table.rules.name,
+                entry.key,
+                _decided(entry),
+                str(decision.number),
+                "" if rule is None else rule.kernel,
+                "true" if entry.slot is Slot.FALLTHROUGH else "false",
+                decision.source or "",
+                "",
+                place_text(None if rule is None else rule.span),
+                "" if rule is None else rule.kernel,
+                "",
+            )
 
 
-def _cells(table: HigherOrderSlots, entry: HigherOrderEntry) -> tuple[str, ...]:
-    rule = entry.rule
-    return (
-        table.rules.name,
-        entry.key,
-        entry.slot.value,
-        entry.decision.rule.value,
-        entry.decision.source or "",
-        "" if rule is None else rule.kernel,
-        place_text(None if rule is None else rule.span),
-        entry.error or "",
-    )
+def python_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
+    """Every slot as a row of the sheet of Python's choices."""
+    for table in report.tables():
+        for entry in table.entries:
+            rule = entry.rule
+            yield (
+                table.rules.name,
+                entry.key,
+                chosen_key(entry.key, entry.decision) or "",
+                _decided(entry),
+                "" if rule is None else rule.kernel,
+                "true",
+                "true" if entry.slot is Slot.FALLTHROUGH else "false",
+                place_text(None if rule is None else rule.span),
+                entry.error or "",
+                "",
+                "",
+                "",
+            )
 
 
-def folded_higher_order_sheet(report: HigherOrderReport) -> Sheet:
-    """Folded rows, for reading."""
-    return Sheet(("Operator", "Key", "Slot", "Kernel", "Rule", "From", "Declared at"), _folded(report))
+def _decided(entry: HigherOrderEntry) -> str:
+    return entry.decision.rule.value if entry.slot in (Slot.RULE, Slot.FALLTHROUGH) else entry.slot.value
 
 
-def _folded(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
+def folded_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
+    """Folded rows of the sheet of tables; the rules that modes, subclasses and transforms ask for come last."""
+    for name, keys, kernel, rule, source, why, place in _folded(report):
+        yield (name, keys, kernel, rule, source, why, place, "")
+
+
+def folded_python_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
+    """Folded rows of the sheet of Python's choices."""
+    for name, keys, kernel, rule, source, why, place in _folded(report):
+        yield (name, keys, kernel or why, rule, source, "", "", place)
+
+
+def _folded(report: HigherOrderReport) -> Iterator[tuple[str, str, str, str, str, str, str]]:
+    """Operator, keys, kernel, rule, alias key, why, place."""
     for table in report.tables():
         name = table.rules.name
         rows, below = fold_entries(table.entries)
         for run in rows:
             entry, rule = run.first, run.first.rule
-            kernel = entry.error or ("" if rule is None else rule.kernel)
-            decided = entry.decision.rule.dump_text if rule is not None else ""
-            source = (entry.decision.source or "") if rule is not None else ""
+            kernel, decided = ("", "") if rule is None else (rule.kernel, entry.decision.rule.dump_text)
+            source = "" if rule is None or entry.decision.rule is Rule.KERNEL else entry.decision.source or ""
+            why = entry.error or slot_label(entry.slot)
             place = place_text(None if rule is None else rule.span)
-            yield (name, keys_label(run.keys), entry.slot.value, kernel, decided, source, place)
+            yield (name, keys_label(run.keys), kernel, decided, source, why, place)
         for slot, runs in below.items():
-            yield (name, runs_label(runs), slot.value, "", "", "", "")
-        for row in table.rules.rules:
-            if not (row.fills or row.rule.fallthrough):
-                keys, kind = ", ".join(row.keys), row.rule.kind.value
-                yield (name, keys, kind, row.rule.kernel, "", "", place_text(row.rule.span))
+            yield (name, runs_label(runs), "", "", "", slot_label(slot), "")
+        for row in asked_rules(table.rules):
+            rule = row.rule
+            yield (name, rule_label(row), rule.kernel, kind_label(rule.kind), "", facts_of(rule), place_text(rule.span))
+
+
+def summary_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
+    """One row per operator of the sheet of summaries: how many slots each rule of ``resolve_key`` decides."""
+    for table in report.tables():
+        counts = Counter(entry.decision.rule for entry in table.entries)
+        numbers = (str(counts.get(rule, 0)) for rule in Rule)
+        yield (table.rules.name, *numbers, "0", "0", place_text(table.rules.span))
+
+
+def python_summary_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
+    """One row per operator of the sheet of summaries of Python's choices."""
+    for name, *numbers, _, different, place in summary_cells(report):
+        yield (name, *numbers, different, place)

@@ -101,6 +101,11 @@ def _row(rule: HigherOrderRule, fills: Counter[str | None]) -> RuleRow:
     return RuleRow(rule, tuple(place.name for place in at) or (rule.name,), filled)
 
 
+def asked_rules(rules: HigherOrderRules) -> list[RuleRow]:
+    """The rules that are not found by ``resolve_key`` alone: of modes, subclasses, transforms and functionalization."""
+    return [row for row in rules.rules if row.rule.kind not in (RuleKind.DISPATCH, RuleKind.AUTOGRAD)]
+
+
 def fold_entries(entries: Iterable[HigherOrderEntry]) -> tuple[list[FoldedEntry], dict[Slot, Runs]]:
     """The slots at which something is done, as runs of neighbours; and the others, by what they are.
 

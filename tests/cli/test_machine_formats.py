@@ -191,6 +191,7 @@ def test_table_json(file: str) -> None:
         "schema_version": 1,
         "report": "table",
         "universe": "torch-2.15",
+        "higher_order_operators": [],
         "operators": [
             {
                 "operator": "demo::op",
@@ -286,7 +287,20 @@ def test_table_json_says_what_is_stale_and_what_the_base_had() -> None:
 
 def test_table_csv_has_every_slot(file: str) -> None:
     rows = list(csv.DictReader(io.StringIO(call("table", file, "--format", "csv").out)))
-    assert len(rows) == 2 * 137
+    assert len(rows) == 3 * 137
+    assert rows[-1] == {
+        "operator": "hop",
+        "key": "PythonDispatcher",
+        "rule": "fallback",
+        "rule_number": "9",
+        "kernel": "",
+        "fallthrough": "true",
+        "source": "",
+        "blockers": "",
+        "declared_at": "",
+        "live_kernel": "",
+        "before": "",
+    }
     assert rows[138] == {
         "operator": "demo::op",
         "key": "CPU",

@@ -1,0 +1,28 @@
+"""How it is put into words that C++ and Python choose different kernels."""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.python_table import Reason
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.report.divergences import Choice, DivergenceGroup
+
+REASONS = {
+    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, and not in C++",
+    Reason.PYTHON_KERNEL: "a kernel is registered in Python alone",
+}
+_WITHOUT_KEY = {
+    Rule.FALLBACK: "the backend fallback",
+    Rule.MISSING: "nothing",
+    Rule.AMBIGUOUS: "nothing (it is ambiguous)",
+}
+
+
+def because_of(group: DivergenceGroup) -> str:
+    """The kernels that make the difference."""
+    kind = "Python kernel" if group.reason is Reason.PYTHON_KERNEL else "kernel"
+    return f"the {kind}{'' if len(group.because) == 1 else 's'} at {' and '.join(group.because)}"
+
+
+def choice_label(choice: Choice) -> str:
+    """The key whose kernel is chosen, or what is in its place."""
+    return choice.key if choice.key is not None else _WITHOUT_KEY[choice.rule]

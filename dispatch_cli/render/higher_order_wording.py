@@ -1,0 +1,52 @@
+"""How rules and slots of higher-order operators are put into words."""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.higher_order import Slot
+from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+from dispatch_cli.report.higher_order import RuleRow
+
+_KINDS = {
+    RuleKind.DISPATCH: "dispatch key",
+    RuleKind.AUTOGRAD: "autograd",
+    RuleKind.FUNCTIONALIZE: "functionalization",
+    RuleKind.MODE: "mode",
+    RuleKind.SUBCLASS: "subclass",
+    RuleKind.TRANSFORM: "transform",
+}
+_SLOTS = {
+    Slot.RULE: "",
+    Slot.MODES: "the innermost mode, then the subclasses",
+    Slot.TRANSFORMS: "the innermost functorch transform",
+    Slot.FALLTHROUGH: "falls through",
+    Slot.NO_RULE: "error: only a backend fallback, which higher-order operators do not use",
+    Slot.MISSING: "error: no rule",
+    Slot.AMBIGUOUS: "error: ambiguous",
+}
+
+
+def kind_label(kind: RuleKind) -> str:
+    """What a rule is for."""
+    return _KINDS[kind]
+
+
+def slot_label(slot: Slot) -> str:
+    """What a call finds at a slot; nothing where a rule runs."""
+    return _SLOTS[slot]
+
+
+def rule_label(row: RuleRow) -> str:
+    """What a rule is registered for, by name."""
+    return row.rule.name or ", ".join(dict.fromkeys(row.keys))
+
+
+def facts_of(rule: HigherOrderRule) -> str:
+    """What is declared about how a call goes on after a rule."""
+    words = []
+    if rule.not_implemented:
+        words.append("returns NotImplemented")
+    if rule.redispatches is not None:
+        words.append("redispatches" if rule.redispatches else "does not redispatch")
+    if rule.deferred_error is not None:
+        words.append("error in the backward pass" if rule.deferred_error else "error at once")
+    return ", ".join(words)
