@@ -83,6 +83,11 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
                 f"kernel at {note.remedies[0]} (torch.library.register_fake), or one at an alias key that covers it: "
                 f"{_or(note.remedies[1:])}."
             )
+        case NoteKind.NO_BATCHING:
+            return (
+                f"{key} holds PyTorch's own fallback, which loops over the batch: it is slow, and it refuses some "
+                f"operators. Register a batching rule at {_or(note.remedies)} (torch.library.register_vmap)."
+            )
         case NoteKind.SKIPPED:
             return (
                 f"Inference mode leaves the autograd keys out: the kernel from {culprits} is skipped, and "

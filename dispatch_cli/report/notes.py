@@ -28,6 +28,7 @@ class NoteKind(Enum):
     NO_DERIVATIVE = "no-derivative"
     NO_AUTOGRAD = "no-autograd"
     NO_META = "no-meta"
+    NO_BATCHING = "no-batching"
     NO_TENSORS = "no-tensors"
     SKIPPED = "skipped"
     STALE = "stale"
@@ -50,7 +51,8 @@ class Note(NamedTuple):
 
     The others are said of one slot alone, see `slot_notes`. UNREGISTERED: nothing is there, and no alias key has a
     kernel either. NO_DERIVATIVE: PyTorch's own autograd fallback is all there is above the culprits' kernels.
-    NO_AUTOGRAD: not even that. NO_META: PyTorch's fallback at Meta, which raises. NO_TENSORS: nothing is at Undefined,
+    NO_AUTOGRAD: not even that. NO_META: PyTorch's fallback at Meta, which raises.
+    NO_BATCHING: PyTorch's fallback, which loops over the batch. NO_TENSORS: nothing is at Undefined,
     where a call ends that has no tensor among its arguments. SKIPPED: the culprit's kernel is at the autograd keys
     alone; inference mode leaves them out. STALE: the live table holds something else; the culprit is the key whose
     change left it behind. NEAR_NAME: an operator of almost the same name has what this one lacks.

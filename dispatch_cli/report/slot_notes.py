@@ -17,6 +17,7 @@ from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
 AUTOGRAD = "Autograd"
 BACKEND_SELECT = "BackendSelect"
 META = "Meta"
+BATCHING = "FuncTorchBatchedDecomposition"
 
 
 def autograd_key_of(universe: Universe, key: str) -> str | None:
@@ -78,9 +79,14 @@ def _of_missing(universe: Universe, table: Table, schema: str | None, key: str, 
     entry = table[key]
     if key == META and _is_core(entry) and not entry.is_fallthrough:
         yield Note(NoteKind.NO_META, (key,), tuple(table.active))
+    if key in universe.covered_by(BATCHING) and _is_core(entry) and not entry.is_fallthrough:
+        yield Note(NoteKind.NO_BATCHING, (key,), tuple(table.active))
     if entry.rule is not Rule.MISSING or not said.isdisjoint((NoteKind.UNCOVERED, NoteKind.DISPLACED)):
         return
-    if key == UNDEFINED and schema is not None and takes_tensors(schema):
+    if key == UNDEFINED:
+        # of a schema without tensors the table's own note tells more
+        if schema is not None and not takes_tensors(schema):
+            return
         yield Note(NoteKind.NO_TENSORS, (key,), tuple(table.active))
     elif autograd_key_of(universe, key) is not None:
         yield Note(NoteKind.UNREGISTERED, (key,), tuple(table.active))
@@ -142,6 +148,8 @@ def _remedies(dispatcher: Dispatcher, name: OperatorName, note: Note) -> Iterato
             tried = [slot]
         case NoteKind.DISPLACED | NoteKind.NO_DERIVATIVE | NoteKind.NO_AUTOGRAD | NoteKind.BYPASSED:
             tried = [AUTOGRAD, slot]
+        case NoteKind.NO_BATCHING:
+            tried = [slot, BATCHING]
         case NoteKind.UNCOVERED | NoteKind.UNREGISTERED | NoteKind.NO_META:
             composite = (one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
             tried = [slot, *composite]

@@ -144,6 +144,7 @@ NOTES = [
     (("CPU",), "CUDA", [(NoteKind.UNREGISTERED, ("CPU",))]),
     (("CPU",), "Tracer", []),
     (("CPU",), "Meta", [(NoteKind.NO_META, ("CPU",))]),
+    (("CPU",), "FuncTorchBatched", [(NoteKind.NO_BATCHING, ("CPU",))]),
     (("CPU",), UNDEFINED, [(NoteKind.NO_TENSORS, ("CPU",))]),
     ((DEFAULT,), "NestedTensorCPU", [(NoteKind.UNCOVERED, (DEFAULT,))]),
     ((DEFAULT, "Autograd"), "AutogradCPU", [(NoteKind.SKIPPED, ("Autograd",))]),

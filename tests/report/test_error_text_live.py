@@ -1,0 +1,82 @@
+"""Error texts that a PyTorch prints now: found, and explained over a capture of that same PyTorch."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.error_text import find_errors
+from dispatch_cli.report.explain import SlotExplanation, explain
+from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+from tests.capture.support import torch_python
+from tests.cli.support import ROOT
+from tests.report.test_error_text import TREATMENTS, first_line
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Recorded anew, each time from another seed."""
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    path = tmp_path_factory.mktemp("errors") / "errors.json"
+    script = ROOT / "tests/recordings/record_errors.py"
+    subprocess.run([torch_python(), str(script), str(path), str(seed)], check=True, capture_output=True)
+    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["errors"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("captured") / "torch.json.gz"
+    command = [sys.executable, "-m", "dispatch_cli", "capture", "--python", torch_python(), "-o", str(path)]
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    return path
+
+
+def test_the_operator_and_the_key_are_found(errors: list[dict[str, Any]]) -> None:
+    assert len(errors) > 30
+    for error in errors:
+        for treatment in TREATMENTS:
+            found = find_errors(treatment(error["text"]))
+            assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}, treatment
+
+
+def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]], captured: Path) -> None:
+    """The slot holds what the error says, and not a slot of the printed table differs: full texts and first lines."""
+    state = load_state([str(captured)])
+    declared = load_state([str(captured), str(ROOT / "tests/report/broken.yaml")])
+    for error in errors:
+        name = OperatorName.parse(error["operator"])
+        own = name.namespace == "broken"
+        for text in (error["text"], first_line(error["text"])):
+            found = find_errors(text)
+            if own:
+                _check(declared, name, error["key"], text)
+                fresh = load_state([str(captured)]) if found[0].dump or found[0].state else None
+                if fresh is not None:
+                    assert register_from_text(fresh.dispatcher, name, found[0])
+                    _check(fresh, name, error["key"], text)
+            else:
+                _check(state, name, error["key"], text)
+
+
+def _check(state: State, name: OperatorName, key: str | None, text: str) -> None:
+    key = key or key_of(state.dispatcher, name)
+    report = error_report(state.dispatcher, name, key, "-", find_errors(text), from_text=False)
+    assert report.reproduced, (name, key)
+    assert report.differences in ((), None), (name, key)
+    what = explain(state, name, key)
+    assert isinstance(what, SlotExplanation)
+    if name.namespace == "broken":
+        assert what.notes, (name, key)
