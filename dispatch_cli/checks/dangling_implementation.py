@@ -1,8 +1,9 @@
 """Every operator with kernels has a schema.
 
-Kernels of an operator that nothing defines can never be called: there is no schema to call them by. Usually the name is
-misspelt, or the library that defines the operator is not loaded. PyTorch lists them in
-`torch._C._dispatch_find_dangling_impls`.
+Kernels of an operator that nothing defines can never be called: there is no schema to call them by. Usually the name
+is misspelt, the overload is left out, or the library that defines the operator is not loaded. PyTorch lists them in
+`torch._C._dispatch_find_dangling_impls`. Without a schema to compare with, PyTorch compares the C++ kernels with one
+another, and refuses one that differs: "Mismatch in kernel C++ signatures" (`OperatorEntry::registerKernel`).
 
 Bad, because nothing defines the operator:
 
@@ -19,7 +20,7 @@ Good:
 dispatch: 1
 operators:
   - func: demo::mul(Tensor a, Tensor b) -> Tensor
-    dispatch: {CPU: mul_cpu}
+    dispatch: {CPU: mul_cpu, Autograd: mul_autograd}
 ```
 
 Fix: define the operator, correct its name, or load the declarations that define it before.
@@ -27,33 +28,92 @@ Fix: define the operator, correct its name, or load the declarations that define
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.registration import Registration
+from dispatch_cli.model.names import OperatorName
 
 MAX_SUGGESTIONS = 20
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
+MAX_OVERLOADS = 4
+"""An operator with more overloads than these is not listed whole."""
+CUTOFF = 0.8
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator without a schema."""
     dangling = [name for name in view.operators if view.schema_text(name) is None]
-    defined = [str(name) for name in view.names if view.schema_text(name) is not None] if dangling else []
+    if not dangling:
+        return
+    defined = {str(name): name for name in view.names if view.schema_text(name) is not None}
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
+        kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
-        similar = get_close_matches(str(name), defined, n=1, cutoff=0.8) if position < MAX_SUGGESTIONS else []
-        hint = f"; did you mean {similar[0]}?" if similar else ""
-        spans = [registration.kernel.span for registration in kernels if registration.kernel.span is not None]
+        hint = _hint(view, name, defined) if position < MAX_SUGGESTIONS else ""
+        first, other = _contradiction(kernels)
+        refused = "; its kernels have different signatures, of which PyTorch refuses the second" if other else ""
         yield CHECK.finding(
-            f"{name} has kernels at {keys}, but nothing defines it{hint}",
+            f"{name} has kernels at {keys}, but nothing defines it{hint}{refused}",
             name,
-            details=(("keys", keys),),
-            span=min(spans, key=lambda span: (span.file, span.line, span.column), default=None),
+            details=(("keys", keys), *((one.key, _signature(one)) for one in (first, other) if one is not None)),
+            span=kernels[0].kernel.span if kernels else None,
+            mark=kernels[0].key if kernels else None,
+            related=_related(other),
             tip="define the operator, correct its name, or load the declarations that define it before",
         )
+
+
+def _place(registration: Registration) -> tuple[bool, str, int, int]:
+    span = registration.kernel.span
+    return (True, "", 0, 0) if span is None else (False, span.file, span.line, span.column)
+
+
+def _hint(view: View, name: OperatorName, defined: dict[str, OperatorName]) -> str:
+    """What was meant, perhaps: an overload of the same operator, or an operator of almost the same name."""
+    overloads = [one for one in view.overloads.get(name.name, ()) if str(one) in defined]
+    if overloads:
+        near = get_close_matches(name.overload, [one.overload for one in overloads], n=1, cutoff=CUTOFF)
+        if near or len(overloads) == 1:
+            meant = next(one for one in overloads if not near or one.overload == near[0])
+            return f"; did you mean {meant}?"
+        shown = ", ".join(one.overload or "one without a name" for one in overloads[:MAX_OVERLOADS])
+        more = f" and {len(overloads) - MAX_OVERLOADS} more" if len(overloads) > MAX_OVERLOADS else ""
+        return f"; {name.name} has the overloads {shown}{more}"
+    namespace, sep, own = str(name).rpartition("::")
+    elsewhere = [text for text in defined if text.endswith(f"{sep}{own}")]
+    similar = get_close_matches(namespace, [text.rpartition("::")[0] for text in elsewhere], n=1, cutoff=CUTOFF)
+    if similar:
+        return f"; did you mean {similar[0]}{sep}{own}?"
+    similar = get_close_matches(str(name), defined, n=1, cutoff=CUTOFF)
+    return f"; did you mean {similar[0]}?" if similar else ""
+
+
+def _contradiction(kernels: Sequence[Registration]) -> tuple[Registration, Registration] | tuple[None, None]:
+    """Two kernels with signatures that PyTorch does not take for one operator; it keeps those with SymInt apart."""
+    from dispatch_cli.model.function_schema import takes_symint
+
+    seen: dict[bool, Registration] = {}
+    for registration in kernels:
+        signature = registration.kernel.signature
+        if signature is not None:
+            first = seen.setdefault(takes_symint(signature), registration)
+            if _signature(first) != _signature(registration):
+                return first, registration
+    return None, None
+
+
+def _signature(registration: Registration) -> str:
+    return str(registration.kernel.signature).strip()
+
+
+def _related(other: Registration | None) -> tuple[Related, ...]:
+    if other is None or other.kernel.span is None:
+        return ()
+    return (Related("the kernel with another signature", other.kernel.span),)
 
 
 CHECK = Check(

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher import Dispatcher, Outline
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import Plan, Table, plan
-from dispatch_cli.model.declarations import Define, Fallback, Implement, Settle
+from dispatch_cli.model.declarations import Define, Fallback, Implement, Settle, Step
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
@@ -91,6 +91,7 @@ class View:
         self.unused: tuple[Suppression, ...] = ()
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
+        self._outlines: dict[OperatorName, Outline] = {}
 
     @property
     def is_whole(self) -> bool:
@@ -119,7 +120,10 @@ class View:
         members: dict[tuple[int, frozenset[str]], list[OperatorName]] = {}
         for name in self.operators:
             members.setdefault(self.dispatcher.shape(name), []).append(name)
-        return tuple(self._pattern(shape)._replace(operators=tuple(names)) for shape, names in members.items())
+        found = {shape: self._pattern(shape) for shape in members}
+        for shape, names in members.items():
+            self._found.update(dict.fromkeys(names, found[shape]))
+        return tuple(found[shape]._replace(operators=tuple(names)) for shape, names in members.items())
 
     def pattern(self, name: OperatorName) -> Pattern:
         """The pattern of any operator of the state, inside the view or not. Errors: Refused for an unknown one."""
@@ -162,11 +166,15 @@ class View:
 
     def schema_text(self, name: OperatorName) -> str | None:
         """Its schema as text; None when it is dangling. Cheap."""
-        return self.dispatcher.outline(name).schema
+        return self._outline(name).schema
 
     def defined_at(self, name: OperatorName) -> Span | None:
         """Where it is defined; None where it is not, or in no file."""
-        return self.dispatcher.outline(name).span
+        return self._outline(name).span
+
+    def overridden(self, name: OperatorName) -> tuple[str, ...]:
+        """The keys with more than one kernel of it. Cheap."""
+        return self._outline(name).overridden
 
     def schema(self, name: OperatorName) -> FunctionSchema | None:
         """Its schema; None when it is dangling. Reading one takes some 60 µs, so look at the text first."""
@@ -192,17 +200,76 @@ class View:
         schema = self.schema(name)
         return schema is not None and any(_TENSOR.search(argument.real_type.text) for argument in schema.arguments)
 
+    def returns_tensors(self, name: OperatorName) -> bool | None:
+        """Whether the operator returns a tensor, or a list of some. None when there is no schema."""
+        text = self.schema_text(name)
+        return None if text is None else _TENSOR.search(text, text.rindex(") ->")) is not None
+
+    def python_keys(self, name: OperatorName) -> tuple[str, ...]:
+        """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap."""
+        declared = self._declared_python_keys.get(name, ())
+        source = self.state.source
+        if source is None or str(name) not in self._captured:
+            return declared
+        return (*source.outline(str(name)).python_keys, *declared)
+
     # what the files say
 
     def is_own(self, registration: Registration) -> bool:
         """Whether the registration is by a file that the user named, not by one that it extends, or by a base."""
         return registration.kernel.span is not None and registration.kernel.span in self._own_places
 
+    def is_written(self, registration: Registration) -> bool:
+        """Whether the registration is the user's own, and was written by somebody: it is not part of a snapshot."""
+        return registration.kernel.span is not None and registration.kernel.span in self._written_places
+
+    def concerns(self, name: OperatorName, keys: Iterable[str]) -> bool:
+        """Whether the kernels at *keys* are for the user to answer for: all that a state has, where there are no files;
+        with files, what these register.
+        """
+        if not self.has_files:
+            return True
+        active = self.active(name)
+        return any(key in active and self.is_own(active[key]) for key in keys)
+
+    def is_defined_by_files(self, name: OperatorName) -> bool:
+        """Whether the operator is defined by a file that the user named."""
+        defined = self.defined_at(name)
+        return defined is not None and defined in self._own_places
+
     def own_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the operator's active kernel is the user's own, in the order of the enum."""
         ids = self.universe.ids
         found = [key for key, registration in self.active(name).items() if self.is_own(registration)]
         return tuple(sorted(found, key=ids.__getitem__))
+
+    def written_keys(self, name: OperatorName) -> tuple[str, ...]:
+        """The keys at which the operator's active kernel is the user's own, and not part of a snapshot."""
+        return tuple(key for key in self.own_keys(name) if self.is_written(self.active(name)[key]))
+
+    @cached_property
+    def written_steps(self) -> tuple[Step, ...]:
+        """The steps of the files that the user named, without those that make up a snapshot."""
+        settled: set[OperatorName] = set()
+        kept: list[Step] = []
+        for step in reversed(self._own_steps):
+            if isinstance(step, Settle):
+                settled.update(step.operators)
+            elif not (
+                (isinstance(step, Implement) and step.operator in settled)
+                or (isinstance(step, Define) and step.schema.name in settled)
+            ):
+                kept.append(step)
+        return tuple(reversed(kept))
+
+    @cached_property
+    def pytorch_namespaces(self) -> frozenset[str]:
+        """The namespaces in which a PyTorch state has operators; empty where no such state is there."""
+        names = [*(self.state.source.names if self.state.source is not None else ())]
+        for step in self.state.declarations.steps:
+            if isinstance(step, Settle):
+                names += map(str, step.operators)
+        return frozenset(name.partition("::")[0] for name in names)
 
     @cached_property
     def own_fallbacks(self) -> Mapping[str, Registration]:
@@ -229,8 +296,25 @@ class View:
 
     # inside
 
+    def _outline(self, name: OperatorName) -> Outline:
+        found = self._outlines.get(name)
+        if found is None:
+            found = self._outlines[name] = self.dispatcher.outline(name)
+        return found
+
     @cached_property
-    def _own_steps(self) -> tuple[object, ...]:
+    def _captured(self) -> frozenset[str]:
+        return frozenset(self.state.source.names) if self.state.source is not None else frozenset()
+
+    @cached_property
+    def _declared_python_keys(self) -> Mapping[OperatorName, tuple[str, ...]]:
+        found: dict[OperatorName, tuple[str, ...]] = {}
+        for kernel in self.state.declarations.python_kernels:
+            found[kernel.operator] = (*found.get(kernel.operator, ()), kernel.dispatch_key)
+        return found
+
+    @cached_property
+    def _own_steps(self) -> tuple[Step, ...]:
         declarations = self.state.declarations
         return declarations.steps[declarations.inherited_steps :]
 
@@ -244,6 +328,11 @@ class View:
                     yield step.span
 
         return frozenset(places())
+
+    @cached_property
+    def _written_places(self) -> frozenset[Span]:
+        kernels = (step.kernel for step in self.written_steps if isinstance(step, Implement | Fallback))
+        return frozenset(kernel.span for kernel in kernels if kernel.span is not None)
 
     def _pattern(self, shape: tuple[int, frozenset[str]]) -> Pattern:
         found = self._shapes.get(shape)

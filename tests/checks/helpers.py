@@ -18,8 +18,9 @@ StateOf = Callable[[str], State]
 
 
 def findings(state: State, *ops: str) -> tuple[Finding, ...]:
-    """What all checks find about the operators named, all of them when none is."""
-    named = [OperatorName.parse(name) for name in sorted(ops or state.dispatcher.names())]
+    """What all checks find about the operators named; when none is, about all, or over a base about the files' own."""
+    own = map(str, state.own_operators()) if state.source is not None else state.dispatcher.names()
+    named = [OperatorName.parse(name) for name in sorted(ops or own)]
     every = (CheckSettings(select=(Selector("all"),)),)
     return findings_report(state, named, frozenset(named) if ops else None, every).findings
 

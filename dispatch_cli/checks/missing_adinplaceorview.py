@@ -1,0 +1,141 @@
+"""An operator that writes to its arguments, or returns views of them, tells autograd so at ADInplaceOrView.
+
+The version counter of a tensor is how autograd notices that a saved tensor has been changed, and a view's link to its
+base is how a later write to one reaches the gradient of the other. Both are kept at the key ADInplaceOrView. For
+PyTorch's own operators torchgen generates that kernel (`torch/csrc/autograd/generated/ADInplaceOrViewType_*.cpp`);
+what stands there for all others falls through. An operator with an autograd kernel written by hand needs one as well,
+and PyTorch's guide to registering operators in C++ says so ("In-place or view ops"). Without it, gradients can be
+silently wrong.
+
+An autograd kernel that is a `torch.autograd.Function` with `mark_dirty` counts the write itself, where it runs; calls
+below autograd still go uncounted. A kernel at CompositeExplicitAutograd that only calls other operators may leave it
+to them; that is reported as an info.
+
+Bad, because nothing counts the write:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::relu_(Tensor(a!) self) -> Tensor(a!)
+    dispatch: {CPU: relu_cpu, Autograd: relu_autograd}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::relu_(Tensor(a!) self) -> Tensor(a!)
+    dispatch: {CPU: relu_cpu, Autograd: relu_autograd, ADInplaceOrView: inplace_or_view_fallback}
+```
+
+Fix: register `torch::autograd::autogradNotImplementedInplaceOrViewFallback()` at ADInplaceOrView, or a kernel that
+calls `increment_version` or `as_view`; leave it to `torch.library.custom_op`, which registers one; or give the
+operator a functional schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.function_schema import AliasInfo
+
+AD_INPLACE_OR_VIEW = "ADInplaceOrView"
+GENERATED = "torch/csrc/autograd/generated/"
+"""In the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
+TIP = "register torch::autograd::autogradNotImplementedInplaceOrViewFallback() at ADInplaceOrView"
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator that a file gives an autograd kernel, and nothing that handles writes or views."""
+    if AD_INPLACE_OR_VIEW not in view.universe.slot:
+        return
+    autograd = frozenset((AUTOGRAD, *view.universe.covered_by(AUTOGRAD)))
+    touched = frozenset(view.touched)
+    for pattern in view.patterns:
+        keys = [key for key in pattern.keys if key in autograd and key not in pattern.fallthrough]
+        if keys and _is_unhandled(view, pattern):
+            for name in filter(touched.__contains__, pattern.operators):
+                yield from _of_operator(view, pattern, name, keys)
+
+
+def _is_unhandled(view: View, pattern: Pattern) -> bool:
+    rule = pattern.rule(AD_INPLACE_OR_VIEW)
+    return rule is Rule.MISSING or pattern.falls_through(AD_INPLACE_OR_VIEW, view.dispatcher.fallbacks)
+
+
+def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[str]) -> Iterator[Finding]:
+    active = view.active(name)
+    by_hand = next((active[key] for key in keys if _is_by_hand(active[key])), None)
+    if by_hand is None or "(" not in (view.schema_text(name) or "").partition("(")[2]:
+        return
+    what = _what_it_does(view, name)
+    if what is None:
+        return
+    composite = not any(pattern.rule(key) is Rule.KERNEL for key in backend_keys(view.universe))
+    place = view.defined_at(name)
+    yield CHECK.finding(
+        f"{name} {what}, and its autograd kernel {by_hand.kernel.debug} at {by_hand.key} is written by hand, but "
+        f"nothing at {AD_INPLACE_OR_VIEW} {_lost(what)}",
+        name,
+        AD_INPLACE_OR_VIEW,
+        span=by_hand.kernel.span,
+        mark=by_hand.key,
+        related=(Related("the schema says so here", place),) if place is not None else (),
+        tip=TIP,
+        severity=Severity.INFO if composite else None,
+    )
+
+
+def _is_by_hand(registration: Registration) -> bool:
+    return registration.kernel.span is not None and GENERATED not in registration.kernel.debug
+
+
+WRITES = "writes to"
+VIEWS = "returns a view of"
+
+
+def _what_it_does(view: View, name: OperatorName) -> str | None:
+    schema = view.schema(name)
+    if schema is None:
+        return None
+    written = [one.name for one in schema.arguments if one.alias is not None and one.alias.write]
+    if written:
+        return f"{WRITES} {', '.join(written)}"
+    returned = frozenset(label for one in schema.returns for label in _labels(one.alias))
+    viewed = [one.name for one in schema.arguments if not returned.isdisjoint(_labels(one.alias))]
+    return f"{VIEWS} {', '.join(viewed)}" if viewed else None
+
+
+def _labels(alias: AliasInfo | None) -> Iterator[str]:
+    """The alias sets that an annotation names, those of the elements of a list among them."""
+    if alias is not None:
+        yield from alias.before
+        yield from alias.after
+        for one in alias.contained:
+            yield from _labels(one)
+
+
+def _lost(what: str) -> str:
+    if what.startswith(WRITES):
+        return "counts the write: autograd cannot see that a saved tensor has changed"
+    return "marks the view: autograd does not connect it with its base"
+
+
+CHECK = Check(
+    id="missing-adinplaceorview",
+    code="DC211",
+    title="writes and views are handled at ADInplaceOrView",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

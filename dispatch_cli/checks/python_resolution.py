@@ -1,0 +1,126 @@
+"""C++ and Python choose a kernel alike.
+
+Two pieces of code choose an operator's kernel. The dispatch table of C++ is one; `resolve_key` in `torch/_ops.py` is
+the other, and it is asked when the Python dispatcher is on, as in tracing and in fake tensors. It sees the kernels
+that `py_impl` registered, which the table does not, and it has one rule of its own: a kernel at
+CompositeImplicitAutogradNestedTensor gives way to backend kernels in Python alone. So a call can work and its tracing
+fail. A Python kernel that runs in the place of a C++ one is what `py_impl` is for, and is not reported; reported is
+what it does to other slots: a kernel at Meta takes AutogradMeta away from a composite kernel, and one at
+CompositeImplicitAutograd makes AutogradOther ambiguous beside a backend kernel.
+
+Where Python finds no kernel at all and C++ does, it is a warning, and an info where it only finds another one. Over
+PyTorch alone the former are reported, as info: in 2.15, for example, `zeros_like` of nested tensors.
+
+Bad, because in Python AutogradMeta has lost its kernel:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_decomposition}
+    python_dispatch: {Meta: op_meta}
+```
+
+Good, because the kernel at Autograd stays in both:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeExplicitAutograd: op_kernel, Autograd: op_autograd}
+    python_dispatch: {Meta: op_meta}
+```
+
+Fix: register the Python kernel with `torch.library` where C++ sees it too, or register one at the autograd key as
+well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.python_table import Divergence, Reason, divergences
+from dispatch_cli.engine.rules import PRECEDENCE, Decision, Rule
+from dispatch_cli.model.declarations import Settle
+from dispatch_cli.model.names import OperatorName
+
+NESTED = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.NESTED)
+"""The alias keys that give way to backend kernels in Python alone."""
+NO_KERNEL = frozenset({Rule.MISSING, Rule.AMBIGUOUS})
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator of which Python runs another kernel than C++ at slots without a Python kernel."""
+    bit_of = view.layout.registered_bit
+    steps = view.state.declarations.steps
+    settled = {name for step in steps if isinstance(step, Settle) for name in step.operators}
+    for pattern in view.patterns:
+        nested = any(map(pattern.has, NESTED))
+        for name in pattern.operators:
+            python = view.python_keys(name)
+            if nested or any(not bit_of[key] & pattern.registered for key in python):
+                yield from _of_operator(view, name, python, _is_written(view, name) and name not in settled)
+
+
+def _is_written(view: View, name: OperatorName) -> bool:
+    return name in view.own or any(one.span is not None for one in view.state.python_kernels(name))
+
+
+def _of_operator(view: View, name: OperatorName, python: tuple[str, ...], written: bool) -> Iterator[Finding]:
+    found = [one for one in divergences(view.dispatcher, name, python) if one.python.source not in python]
+    failing = [one for one in found if one.python.rule in NO_KERNEL and one.cpp.rule not in NO_KERNEL]
+    if failing:
+        yield _finding(view, name, failing, Severity.WARNING if written else Severity.INFO)
+    elif found and written:
+        yield _finding(view, name, found, Severity.INFO)
+
+
+def _finding(view: View, name: OperatorName, found: list[Divergence], severity: Severity) -> Finding:
+    first = found[0]
+    alike = [one for one in found if one.python.rule is first.python.rule and one.because == first.because]
+    keys = [one.key for one in alike]
+    because = keys_text(first.because)
+    if first.reason is Reason.NESTED_RULE:
+        why = f"in Python the kernel at {', '.join(NESTED)} gives way to the one at {because}"
+    else:
+        why = f"C++ does not know the Python kernel at {because}"
+    places = {one.dispatch_key: one.span for one in view.state.python_kernels(name)}
+    python_place = next((places[key] for key in first.because if places.get(key) is not None), None)
+    cpp_place = view.place(name, first.cpp.source) if first.cpp.source is not None else None
+    related = (Related("what C++ runs", cpp_place),) if python_place is not None and cpp_place is not None else ()
+    return CHECK.finding(
+        f"{name}: at {keys_text(keys)} C++ runs {_text(first.cpp)}, and Python {_text(first.python)}: {why}",
+        name,
+        first.key,
+        span=python_place or cpp_place,
+        mark=first.because[0] if python_place is not None else first.cpp.source,
+        related=related,
+        details=(
+            ("slots", ", ".join(keys)),
+            ("C++", _text(first.cpp)),
+            ("Python", _text(first.python)),
+            ("because of", ", ".join(first.because)),
+        ),
+        severity=severity,
+    )
+
+
+def _text(decision: Decision) -> str:
+    if decision.source is not None:
+        return f"the kernel at {decision.source}"
+    if decision.rule is Rule.FALLBACK:
+        return "the backend fallback"
+    return "finds none" if decision.rule is Rule.MISSING else "cannot choose between two"
+
+
+CHECK = Check(
+    id="python-resolution",
+    code="DC413",
+    title="C++ and Python choose a kernel alike",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

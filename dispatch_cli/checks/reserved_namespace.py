@@ -1,0 +1,87 @@
+"""Operators are defined in a namespace of one's own.
+
+A namespace belongs to the library that has its `TORCH_LIBRARY` block. What is added to PyTorch's own namespaces
+collides with the operator of that name that a later PyTorch brings, and is taken for PyTorch's by everything that
+asks whether an operator is one of its own (torch.compile, FakeTensor, export). A second DEF block of a namespace is
+refused by PyTorch, "Only a single TORCH_LIBRARY can be used". ``prim`` is TorchScript's: `torch.library.Library`
+refuses to define there (`_reserved_namespaces` in `torch/library.py`).
+
+Which namespaces are PyTorch's is known over a state of PyTorch; ``prim`` is known always.
+
+Bad, because aten is PyTorch's:
+
+```yaml
+dispatch: 1
+extends: [torch-2.15]
+operators:
+  - func: aten::my_operator(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: my_operator}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+extends: [torch-2.15]
+operators:
+  - func: demo::my_operator(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: my_operator}
+```
+
+Fix: define the operator in a namespace of your own. Kernels for PyTorch's operators need no definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.view import View
+from dispatch_cli.model.declarations import Define, LibraryKind, OpenBlock
+
+TORCH_SCRIPT = frozenset({"prim"})
+"""The namespaces that PyTorch reserves for the TorchScript interpreter."""
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every definition, and every DEF block, of a file in a namespace that is PyTorch's."""
+    for step in view.written_steps:
+        if isinstance(step, Define):
+            name = step.schema.name
+            whose = _owner(view, name.namespace)
+            if whose is not None:
+                yield CHECK.finding(
+                    f"{name} is defined in {name.namespace}, a namespace of {whose}",
+                    name,
+                    span=step.span,
+                    mark=str(name) if step.block.implicit else None,
+                    tip="define it in a namespace of your own",
+                )
+        elif isinstance(step, OpenBlock) and step.block.kind is LibraryKind.DEF and not step.block.implicit:
+            namespace = step.block.namespace
+            whose = _owner(view, namespace)
+            if whose is not None:
+                yield CHECK.finding(
+                    f"a TORCH_LIBRARY block of {namespace}, a namespace of {whose}: PyTorch refuses a second one",
+                    span=step.block.span,
+                    tip="define operators in a namespace of your own; kernels for existing ones go into a "
+                    "TORCH_LIBRARY_IMPL block",
+                    subject=namespace,
+                    severity=Severity.ERROR,
+                )
+
+
+def _owner(view: View, namespace: str | None) -> str | None:
+    if namespace in TORCH_SCRIPT:
+        return "the TorchScript interpreter"
+    return "PyTorch" if namespace in view.pytorch_namespaces else None
+
+
+CHECK = Check(
+    id="reserved-namespace",
+    code="DC511",
+    title="operators are defined in namespaces of one's own",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

@@ -1,0 +1,193 @@
+"""The functional, in-place and ``out=`` forms of an operator are there for the same backends.
+
+`foo`, `foo_` and `foo.out` are one operator to its users: they expect ``x.cos_()`` where ``x.cos()`` works. A backend
+that registers one of the forms, and leaves another without any kernel, fails there with "Could not run". With
+PyTorch's structured kernels, what is missing can fail calls of the forms that are there: by default the functional
+and the in-place form call the ``out=`` form. Forms belong together when their names and arguments do, as in torchgen
+(`FunctionSchema.signature` in `torchgen/model.py`).
+
+Over a state of PyTorch alone, only the functional and in-place forms are compared, and what is found is an info:
+these are gaps of PyTorch, such as ``cos_`` of nested tensors.
+
+Bad, because ``x.twice_()`` fails where ``x.twice()`` works:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::twice(Tensor self) -> Tensor
+    dispatch: {CPU: twice_cpu, CUDA: twice_cuda, AutogradCPU: twice_autograd, AutogradCUDA: twice_autograd}
+  - func: demo::twice_(Tensor(a!) self) -> Tensor(a!)
+    dispatch: {CUDA: twice_cuda_, AutogradCUDA: twice_autograd_, ADInplaceOrView: twice_inplace}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::twice(Tensor self) -> Tensor
+    dispatch: {CPU: twice_cpu, Autograd: twice_autograd}
+  - func: demo::twice_(Tensor(a!) self) -> Tensor(a!)
+    dispatch: {CPU: twice_cpu_, Autograd: twice_autograd_, ADInplaceOrView: twice_inplace}
+```
+
+Fix: register the form that is missing, or a composite kernel for it that calls the other one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.key_words import backend_keys, keys_text
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+
+
+class Form(Enum):
+    """The forms of an operator; the value is how a sentence calls it."""
+
+    FUNCTIONAL = "functional form"
+    IN_PLACE = "in-place form"
+    OUT = "out= form"
+
+
+class Answers(NamedTuple):
+    """The backend keys at which a pattern has kernels of its own, and those where it has nothing."""
+
+    present: frozenset[str]
+    missing: frozenset[str]
+
+
+_DUNDER = re.compile(r"__(i?)(\w+)__")
+"""``__iadd__`` is the in-place form of ``__add__``."""
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every form that has kernels where another form of the operator has none."""
+    answers: dict[tuple[int, frozenset[str]], Answers] = {}
+    reported = frozenset(view.operators)
+    for base in dict.fromkeys(_functional_name(name.name) for name in view.operators):
+        names = [name for spelling in _spellings(base) for name in view.overloads.get(spelling, ())]
+        if len(names) < 2:
+            continue
+        found = {name: _answers(view, view.pattern(name), answers) for name in names}
+        if _may_differ(found, in_place_only=view.own.isdisjoint(names)):
+            for family in _families(view, names):
+                yield from _of_family(view, family, found, reported)
+
+
+def _may_differ(found: Mapping[OperatorName, Answers], in_place_only: bool) -> bool:
+    """Whether one operator has what another lacks; looked at first, because reading schemas takes long.
+
+    in_place_only: it takes two of different names, a functional and an in-place form.
+    """
+    by_name: dict[str, list[Answers]] = {}
+    for name, one in found.items():
+        by_name.setdefault(name.name if in_place_only else str(name), []).append(one)
+    present = {name: frozenset[str]().union(*(one.present for one in ones)) for name, ones in by_name.items()}
+    missing = {name: frozenset[str]().union(*(one.missing for one in ones)) for name, ones in by_name.items()}
+    return any(has & lacks for one, has in present.items() for other, lacks in missing.items() if one != other)
+
+
+def _functional_name(name: str) -> str:
+    """The name of the functional form: without the underscore at the end, or the ``i`` of a dunder name."""
+    namespace, sep, own = name.rpartition("::")
+    dunder = _DUNDER.fullmatch(own)
+    if dunder is not None:
+        return f"{namespace}{sep}__{dunder[2]}__"
+    return name.removesuffix("_")
+
+
+def _spellings(base: str) -> tuple[str, ...]:
+    namespace, sep, own = base.rpartition("::")
+    dunder = _DUNDER.fullmatch(own)
+    in_place = f"{base}_" if dunder is None else f"{namespace}{sep}__i{dunder[2]}__"
+    return base, in_place
+
+
+def _answers(view: View, pattern: Pattern, known: dict[tuple[int, frozenset[str]], Answers]) -> Answers:
+    shape = (pattern.registered, pattern.fallthrough)
+    if shape not in known:
+        decisions = pattern.plan.decisions
+        rules = [(key, decisions[pattern.slot[key]].rule) for key in backend_keys(view.universe)]
+        known[shape] = Answers(
+            frozenset(key for key, rule in rules if rule is Rule.KERNEL and key not in pattern.fallthrough),
+            frozenset(key for key, rule in rules if rule is Rule.MISSING or rule is Rule.FALLBACK),
+        )
+    return known[shape]
+
+
+def _families(view: View, names: Iterable[OperatorName]) -> Iterable[dict[OperatorName, Form]]:
+    """The operators that are forms of one: their arguments are the same but for those that are written to."""
+    families: dict[tuple[tuple[str, str, bool], ...], dict[OperatorName, Form]] = {}
+    for name in names:
+        schema = view.schema(name)
+        if schema is None:
+            continue
+        taken, form = [], Form.FUNCTIONAL
+        for argument in schema.arguments:
+            written = argument.alias is not None and argument.alias.write
+            if written and argument.kwarg_only:
+                form = Form.OUT
+                continue
+            if written and _functional_name(name.name) != name.name:
+                form = Form.IN_PLACE
+            taken.append((argument.name, argument.real_type.text, argument.kwarg_only))
+        families.setdefault(tuple(taken), {})[name] = form
+    return families.values()
+
+
+def _of_family(
+    view: View,
+    family: dict[OperatorName, Form],
+    answers: dict[OperatorName, Answers],
+    reported: frozenset[OperatorName],
+) -> Iterator[Finding]:
+    for name, form in family.items():
+        if name not in reported:
+            continue
+        written = frozenset(view.written_keys(name)) if name in view.own else frozenset()
+        for other, other_form in family.items():
+            keys = answers[name].present & answers[other].missing
+            if written:
+                keys &= written
+            elif Form.OUT in (form, other_form):
+                continue
+            if keys and other_form is not form:
+                yield _finding(view, name, other, other_form, [key for key in view.universe.runtime if key in keys])
+
+
+def _finding(view: View, name: OperatorName, other: OperatorName, form: Form, keys: list[str]) -> Finding:
+    key, where = keys[0], keys_text(keys)
+    fallback = view.dispatcher.fallbacks.get(key)
+    registration = view.active(name)[key]
+    if fallback is not None and fallback.kernel.span is not None:
+        lack, severity = f"goes to the backend fallback {fallback.kernel.debug} there", Severity.INFO
+    else:
+        lack, severity = "has none there", Severity.WARNING
+    return CHECK.finding(
+        f"{name} has a kernel at {where}, but its {form.value} {other} {lack}",
+        name,
+        key,
+        span=registration.kernel.span,
+        mark=key,
+        details=(("keys", ", ".join(keys)), (form.value, str(other))),
+        tip=f"register {other} as well, or a composite kernel for it that calls {name}",
+        subject=str(other),
+        severity=severity if view.is_written(registration) else Severity.INFO,
+    )
+
+
+CHECK = Check(
+    id="sibling-disagreement",
+    code="DC411",
+    title="the forms of an operator are there for the same backends",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

@@ -1,0 +1,94 @@
+"""A kernel that sees symbolic sizes takes them as SymInt.
+
+PyTorch accepts a C++ kernel that takes int where the schema says SymInt. Called with a symbolic size, it gets that
+size's present value, and PyTorch guards on it (`SymInt::guard_int`): `torch.compile` and `torch.export` then
+specialise on the one size, or fail for a size that must stay dynamic. The kernels of real devices never see symbolic
+sizes. Those at Meta, at autograd and other keys above the backends do, and so do composite ones that fill these
+slots.
+
+Bad, because tracing calls the kernel at Meta, and fixes ``size``:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::grow(Tensor x, SymInt size) -> Tensor
+    dispatch:
+      CPU: {kernel: grow_cpu, signature: "(Tensor _0, int _1) -> Tensor _0", unboxed: true}
+      Meta: {kernel: grow_meta, signature: "(Tensor _0, int _1) -> Tensor _0", unboxed: true}
+      Autograd: grow_autograd
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::grow(Tensor x, SymInt size) -> Tensor
+    dispatch:
+      CPU: {kernel: grow_cpu, signature: "(Tensor _0, int _1) -> Tensor _0", unboxed: true}
+      Meta: {kernel: grow_meta, signature: "(Tensor _0, SymInt _1) -> Tensor _0", unboxed: true}
+      Autograd: grow_autograd
+```
+
+Fix: take `c10::SymInt` (and `c10::SymIntArrayRef`) in the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
+from dispatch_cli.checks.key_words import backend_keys, keys_text
+from dispatch_cli.checks.view import View
+from dispatch_cli.model.names import OperatorName
+
+META = "Meta"
+"""The one backend whose kernels are called with symbolic sizes."""
+SYM_INT = "SymInt"
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every kernel by a file that takes int for SymInt at a slot where symbolic sizes come."""
+    parts = view.universe.runtime_parts
+    real = frozenset(key for key in backend_keys(view.universe) if parts[key][1] != META)
+    for name in view.touched:
+        if name in view.own and SYM_INT in (view.schema_text(name) or "").rpartition("->")[0]:
+            yield from _of_operator(view, name, real)
+
+
+def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterator[Finding]:
+    from dispatch_cli.model.function_schema import takes_symint
+
+    schema, place, pattern = view.schema(name), view.defined_at(name), view.pattern(name)
+    if schema is None:
+        return
+    sizes = [argument.name for argument in schema.arguments if SYM_INT in argument.real_type.text]
+    for key in view.written_keys(name):
+        kernel = view.active(name)[key].kernel
+        if not sizes or kernel.signature is None or takes_symint(kernel.signature):
+            continue
+        filled = [slot for slot in view.universe.covered_by(key) if pattern.decision(slot).source == key]
+        symbolic = [slot for slot in filled if slot not in real]
+        if symbolic:
+            yield CHECK.finding(
+                f"{name}: the kernel {kernel.debug} at {key} takes int for {', '.join(sizes)}, which the schema says "
+                f"are {SYM_INT}: tracing that runs it at {keys_text(symbolic)} fixes the sizes",
+                name,
+                key,
+                span=kernel.span,
+                mark=key,
+                details=(("arguments", ", ".join(sizes)), ("signature", str(kernel.signature).strip())),
+                related=(Related("the schema", place),) if place is not None else (),
+                tip="take c10::SymInt in the kernel",
+            )
+
+
+CHECK = Check(
+    id="unsymbolic-kernel",
+    code="DC412",
+    title="kernels that see symbolic sizes take SymInt",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+    needs=(Need.ORDER,),
+)
