@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.key_words import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.registration import Registration
@@ -85,7 +85,7 @@ def _by_a_file(name: OperatorName, active: Mapping[str, Registration], bits: lis
         bits[0],
         span=active[bits[0]].kernel.span,
         mark=bits[0],
-        details=(("keys", ", ".join(bits)), ("kernels of others", ", ".join(foreign) or "none")),
+        details=(("kernels of others", ", ".join(foreign)),) if foreign else (),
         related=tuple(Related(f"the kernel at {key}", place) for key, place in places if place is not None),
         tip="leave it out unless every kernel of the operator heeds the bit",
         severity=Severity.WARNING,
@@ -111,9 +111,10 @@ def _by_pytorch(name: OperatorName, active: Mapping[str, Registration], bits: li
 
 CHECK = Check(
     id="conjugate-fallthrough",
-    code="DC313",
+    code="DC306",
     title="backends are told of tensors that are not materialised",
     severity=Severity.WARNING,
     documentation=__doc__,
     find=find,
+    needs=(Need.FILES,),
 )

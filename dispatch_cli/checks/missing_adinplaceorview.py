@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.registration import Registration
@@ -133,9 +133,10 @@ def _lost(what: str) -> str:
 
 CHECK = Check(
     id="missing-adinplaceorview",
-    code="DC211",
+    code="DC206",
     title="writes and views are handled at ADInplaceOrView",
     severity=Severity.WARNING,
     documentation=__doc__,
     find=find,
+    needs=(Need.FILES,),
 )

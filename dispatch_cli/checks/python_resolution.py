@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
-from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.key_words import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python_table import Divergence, Reason, divergences
 from dispatch_cli.engine.rules import PRECEDENCE, Decision, Rule
@@ -98,12 +98,7 @@ def _finding(view: View, name: OperatorName, found: list[Divergence], severity: 
         span=python_place or cpp_place,
         mark=first.because[0] if python_place is not None else first.cpp.source,
         related=related,
-        details=(
-            ("slots", ", ".join(keys)),
-            ("C++", _text(first.cpp)),
-            ("Python", _text(first.python)),
-            ("because of", ", ".join(first.because)),
-        ),
+        details=(("slots", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
         severity=severity,
     )
 
@@ -118,7 +113,7 @@ def _text(decision: Decision) -> str:
 
 CHECK = Check(
     id="python-resolution",
-    code="DC413",
+    code="DC403",
     title="C++ and Python choose a kernel alike",
     severity=Severity.WARNING,
     documentation=__doc__,

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import Define, LibraryKind, OpenBlock
 
@@ -79,9 +79,10 @@ def _owner(view: View, namespace: str | None) -> str | None:
 
 CHECK = Check(
     id="reserved-namespace",
-    code="DC511",
+    code="DC502",
     title="operators are defined in namespaces of one's own",
     severity=Severity.WARNING,
     documentation=__doc__,
     find=find,
+    needs=(Need.FILES,),
 )

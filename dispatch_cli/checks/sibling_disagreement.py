@@ -42,7 +42,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.key_words import backend_keys, keys_text
+from dispatch_cli.checks.key_words import MAX_NAMED, backend_keys, keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
@@ -176,7 +176,7 @@ def _finding(view: View, name: OperatorName, other: OperatorName, form: Form, ke
         key,
         span=registration.kernel.span,
         mark=key,
-        details=(("keys", ", ".join(keys)), (form.value, str(other))),
+        details=(("keys", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
         tip=f"register {other} as well, or a composite kernel for it that calls {name}",
         subject=str(other),
         severity=severity if view.is_written(registration) else Severity.INFO,
@@ -185,7 +185,7 @@ def _finding(view: View, name: OperatorName, other: OperatorName, form: Form, ke
 
 CHECK = Check(
     id="sibling-disagreement",
-    code="DC411",
+    code="DC401",
     title="the forms of an operator are there for the same backends",
     severity=Severity.WARNING,
     documentation=__doc__,

@@ -74,8 +74,7 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
         where = f"the fallthrough at {source}"
         if source not in view.universe.slot:
             where += f" fills {keys_text(keys)}"
-        facts = (("slots", ", ".join(keys)), ("at Undefined", pattern.rule(UNDEFINED).value))
-        yield from _findings(view, pattern, source, f"{where}, and no key is below: {outcome}", severity, facts)
+        yield from _findings(view, pattern, source, f"{where}, and no key is below: {outcome}", severity)
     for key in () if ended else _leading_nowhere(view, pattern):
         backend = view.universe.runtime_parts[key][1] if key in view.universe.slot else None
         goal = f"sends calls on to {backend}" if backend is not None else "sends calls on to the backends"
@@ -83,15 +82,11 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
         yield from _findings(view, pattern, key, why, Severity.WARNING)
 
 
-def _findings(
-    view: View, pattern: Pattern, key: str, why: str, severity: Severity, facts: tuple[tuple[str, str], ...] = ()
-) -> Iterator[Finding]:
+def _findings(view: View, pattern: Pattern, key: str, why: str, severity: Severity) -> Iterator[Finding]:
     for name in pattern.operators:
         if view.schema_text(name) is not None:
             span = view.place(name, key)
-            yield CHECK.finding(
-                f"{name}: {why}", name, key, span=span, mark=key, details=facts, tip=TIP, severity=severity
-            )
+            yield CHECK.finding(f"{name}: {why}", name, key, span=span, mark=key, tip=TIP, severity=severity)
 
 
 def _at_undefined(pattern: Pattern) -> tuple[Severity, str]:
@@ -142,7 +137,7 @@ def _fallbacks(view: View) -> Iterator[Finding]:
 
 CHECK = Check(
     id="terminal-fallthrough",
-    code="DC311",
+    code="DC304",
     title="a fallthrough has a kernel below it",
     severity=Severity.ERROR,
     documentation=__doc__,

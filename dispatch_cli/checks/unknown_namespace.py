@@ -34,9 +34,10 @@ Fix: correct the name, or load the declarations that define the namespace before
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from difflib import get_close_matches
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import Block, Implement, LibraryKind, OpenBlock
 
@@ -57,21 +58,27 @@ def find(view: View) -> Iterator[Finding]:
     written = [(block, has_kernels) for block, has_kernels in blocks.items() if not block.implicit]
     if not written:
         return
-    defined = {name.namespace for name in view.names if view.schema_text(name) is not None}
+    defined = {name.namespace or "" for name in view.names if view.schema_text(name) is not None}
     opened = {block.namespace for block, _ in written if block.kind is LibraryKind.DEF} | view.pytorch_namespaces
     for block, has_kernels in written:
         if block.namespace == FALLBACKS or block.kind is LibraryKind.DEF or block.namespace in opened:
             continue
-        similar = get_close_matches(block.namespace, sorted(opened), n=1, cutoff=CUTOFF)
         if block.namespace not in defined:
             if not has_kernels:
-                yield _finding(block, "where no operator is defined", similar)
-        elif similar and block.kind is LibraryKind.FRAGMENT:
-            yield _finding(block, f"which has no TORCH_LIBRARY block, unlike {similar[0]}", similar)
+                yield _finding(block, "where no operator is defined", _similar(block.namespace, opened | defined))
+        elif block.kind is LibraryKind.FRAGMENT:
+            similar = _similar(block.namespace, opened)
+            if similar is not None:
+                yield _finding(block, f"which has no TORCH_LIBRARY block, unlike {similar}", similar)
 
 
-def _finding(block: Block, why: str, similar: list[str]) -> Finding:
-    hint = f"; did you mean {similar[0]}?" if similar else ""
+def _similar(namespace: str, others: AbstractSet[str]) -> str | None:
+    found = get_close_matches(namespace, sorted(others), n=1, cutoff=CUTOFF)
+    return found[0] if found else None
+
+
+def _finding(block: Block, why: str, similar: str | None) -> Finding:
+    hint = f"; did you mean {similar}?" if similar is not None else ""
     return CHECK.finding(
         f"a {block.kind.value} block of {block.namespace}, {why}{hint}",
         span=block.span,
@@ -82,9 +89,10 @@ def _finding(block: Block, why: str, similar: list[str]) -> Finding:
 
 CHECK = Check(
     id="unknown-namespace",
-    code="DC512",
+    code="DC503",
     title="the namespace of a block is one that somebody defines",
     severity=Severity.WARNING,
     documentation=__doc__,
     find=find,
+    needs=(Need.FILES,),
 )

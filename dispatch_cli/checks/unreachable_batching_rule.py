@@ -106,7 +106,7 @@ def _finding(
 
 CHECK = Check(
     id="unreachable-batching-rule",
-    code="DC312",
+    code="DC305",
     title="batching rules can be reached",
     severity=Severity.WARNING,
     documentation=__doc__,

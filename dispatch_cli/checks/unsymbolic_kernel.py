@@ -85,7 +85,7 @@ def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterat
 
 CHECK = Check(
     id="unsymbolic-kernel",
-    code="DC412",
+    code="DC402",
     title="kernels that see symbolic sizes take SymInt",
     severity=Severity.WARNING,
     documentation=__doc__,
