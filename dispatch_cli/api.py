@@ -17,15 +17,18 @@ if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
 
 
-def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = ()) -> State:
+def load_state(
+    paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = (), guards: Sequence[str] = ()
+) -> State:
     """Read declaration files, run them as one history, and return the state after it.
 
     paths: files in order, ``-`` for standard input; none of them when a base alone is asked for.
     universe: an embedded name or a path, for files that name none. bases: names of embedded states to start from.
+    guards: files that say what must hold, and register nothing.
 
     Errors: InputError with every problem of the files, and every registration that the dispatcher refuses.
     """
-    if not paths and len(bases) == 1 and universe is None:
+    if not paths and not guards and len(bases) == 1 and universe is None:
         # nothing to read and nothing to run: the state as it is
         from dispatch_cli import bases as states
 
@@ -35,7 +38,7 @@ def load_state(paths: Sequence[str], *, universe: str | None = None, bases: Sequ
     from dispatch_cli.declarations.loader import load
 
     try:
-        declarations = load(paths, universe=universe, bases=bases)
+        declarations = load(paths, universe=universe, bases=bases, guards=guards)
     except InputError as error:
         raise InputError(_with_refusals(error)) from None
     return run_declarations(declarations)

@@ -44,10 +44,14 @@ def slots(name: str, operator: str, *keys: str, more: tuple[str, ...] = ()) -> l
     return [line for line in rest[: following[0] if following else None] if not line.startswith("defined at ")]
 
 
+SELECT = ("--select", "guard,stale-live-table")
+"""What a scenario is there to break; other checks have more to say, and tests of their own."""
+
+
 def findings(name: str, *args: str) -> list[str]:
-    """The finding lines of check-invariants on a scenario with the problem, and its last line."""
-    lines = shown("check-invariants", name, *args, code=1)
-    return [line for line in lines if line.startswith("$:")] + lines[-1:]
+    """The finding lines of check-invariants on a scenario with the problem."""
+    lines = shown("check-invariants", name, *SELECT, *args, code=1)
+    return [line for line in lines if line.startswith("$:")]
 
 
 def test_ten_problems_each_with_a_report_and_a_way_out() -> None:
@@ -62,8 +66,8 @@ def test_ten_problems_each_with_a_report_and_a_way_out() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_way_out_passes_the_guards_that_the_problem_breaks(name: str) -> None:
     universe = ("--universe", "torch-2.4") if name.startswith("07") else ()
-    assert len(findings(name, *universe)) >= 2
-    (line,) = shown("check-invariants", f"{name}.fixed", *universe)
+    assert findings(name, *universe)
+    (line,) = shown("check-invariants", f"{name}.fixed", *SELECT, *universe)
     assert line.startswith("All checks passed: ")
 
 
@@ -79,7 +83,6 @@ def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
     assert findings("01_composite_override") == [
         "$:19:5: error[guard]: aten::to.dtype: the guard wants rule math at AutogradPrivateUse1, "
         "which holds nothing (missing), because of the kernel at PrivateUse1",
-        "1 finding in 1 of 3563 operators, 6 checks (torch-2.4)",
     ]
 
 
@@ -147,7 +150,6 @@ def test_03_the_fallback_gets_what_nothing_covers() -> None:
     assert findings("03_fallback_never_asked") == [
         f"$:16:5: error[guard]: aten::convolution: {wants} {kernel}:3077 by rule default",
         f"$:17:5: error[guard]: aten::softmax.int_out: {wants} {kernel}:10291 by rule default",
-        "2 findings in 2 of 3624 operators, 6 checks (torch-2.15)",
     ]
 
 
@@ -225,7 +227,7 @@ def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> No
     ]
     assert findings("06_factory")[0] == (
         "$:17:5: error[guard]: mylib::filled: the guard wants rule kernel at BackendSelect, "
-        f"which holds {fallthrough} by rule fallback"
+        f"which holds fallthrough {fallthrough} by rule fallback"
     )
 
 
@@ -243,16 +245,10 @@ def test_06_a_kernel_at_backend_select_or_a_default_runs() -> None:
 
 def test_07_of_two_orders_one_leaves_the_fallback_live() -> None:
     name, universe = "07_stale_batching_rule", ("--universe", "torch-2.4")
-    assert shown("check-invariants", name, *universe, code=1) == [
+    assert findings(name, *universe) == [
         "$:21:93: error[stale-live-table]: demo::late: a call at FuncTorchBatched runs loop_over_batch "
         "[backend fallback], but its registrations determine late_batched [batched kernel]; registering the kernel "
         "late_batched at FuncTorchBatchedDecomposition did not recompute FuncTorchBatched",
-        "live | loop_over_batch [backend fallback]",
-        "canonical | late_batched [batched kernel]",
-        "made stale by | late_batched at FuncTorchBatchedDecomposition",
-        "note | the live kernel is registered here ($:20:74)",
-        "note | the canonical one here ($:21:93)",
-        "1 finding in 1 of 2 operators, 6 checks (torch-2.4)",
     ]
     batched = "batched kernel | FuncTorchBatchedDecomposition"
     assert slots(name, "demo::early", "FuncTorchBatched", more=universe)[1:] == [
@@ -271,9 +267,9 @@ def test_07_the_dump_hides_it_and_newer_universes_do_not_have_it() -> None:
     name = "07_stale_batching_rule"
     dump = shown("table", name, "--universe", "torch-2.4", "--op", "demo::late", "--format", "raw")
     assert dump == ["FuncTorchBatched: late_batched [batched kernel]"]
-    passed = "All checks passed: 2 operators, 6 checks"
-    assert shown("check-invariants", name, "--universe", "torch-2.15") == [f"{passed} (torch-2.15)"]
-    assert shown("check-invariants", f"{name}.fixed", "--universe", "torch-2.4") == [f"{passed} (torch-2.4)"]
+    passed = "All checks passed: 2 operators, 2 checks"
+    assert shown("check-invariants", name, "--universe", "torch-2.15", *SELECT) == [f"{passed} (torch-2.15)"]
+    assert shown("check-invariants", f"{name}.fixed", "--universe", "torch-2.4", *SELECT) == [f"{passed} (torch-2.4)"]
 
 
 def test_08_the_culprits_are_named() -> None:
@@ -308,7 +304,6 @@ def test_09_without_the_autograd_keys_another_kernel_is_there() -> None:
     assert findings("09_inference_mode") == [
         "$:19:5: error[guard]: demo::shrink: the guard wants kernel shrink_decomposition at CPU, "
         "which holds shrink_lowering by rule default",
-        "1 finding in 1 of 1 operator, 6 checks (torch-2.15)",
     ]
     assert slots("09_inference_mode.fixed", "demo::shrink", "CPU", "AutogradCPU")[1:] == [
         f"CPU, AutogradCPU | shrink_decomposition | math kernel | {MATH} | $:9:34"
@@ -334,7 +329,6 @@ def test_10_the_math_kernel_stands_above_the_sparse_one() -> None:
     assert findings("10_sparse_bypass") == [
         "$:19:5: error[guard]: mylib::norm: the guard wants anything but rule math at AutogradCPU, "
         "which holds norm_math by rule math",
-        "1 finding in 1 of 1 operator, 6 checks (torch-2.15)",
     ]
 
 

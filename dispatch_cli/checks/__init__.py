@@ -9,6 +9,7 @@ from dispatch_cli.checks import (
     schema_name,
     stale_live_table,
     undefined_registration,
+    unmatched_guard,
     unused_suppression,
 )
 from dispatch_cli.checks.check import Check
@@ -20,5 +21,6 @@ CHECKS: tuple[Check, ...] = (
     stale_live_table.CHECK,
     dangling_implementation.CHECK,
     guard.CHECK,
+    unmatched_guard.CHECK,
     unused_suppression.CHECK,
 )

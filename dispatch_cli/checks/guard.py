@@ -1,17 +1,18 @@
 """The guards of the declarations hold.
 
-A guard says what must be true of the computed table at certain keys of certain operators, so that CI notices when a new
-registration takes a slot away. A guard that matches no operator or no key is broken too: it guards nothing.
+A guard says what must be true of the computed table at certain keys of certain operators, or where a call must end, so
+that CI notices when a new registration takes a slot away. Guards come from the declarations, through what they extend
+as well, and from files given with `--guards`; equal guards count once.
 
-Bad, because the CPU kernel takes AutogradCPU away from the math kernel:
+Bad, because nothing is at CUDA:
 
 ```yaml
 dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
-    dispatch: {CPU: op_cpu, CompositeImplicitAutograd: op_math}
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
 guards:
-  - {op: "demo::*", key: AutogradCPU, rule: math}
+  - {op: "demo::*", key: CUDA, rule: kernel}
 ```
 
 Good:
@@ -20,9 +21,9 @@ Good:
 dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
-    dispatch: {CPU: op_cpu, CompositeImplicitAutograd: op_math, AutogradCPU: op_autograd}
+    dispatch: {CPU: op_cpu, CUDA: op_cuda, Autograd: op_autograd}
 guards:
-  - {op: "demo::*", key: AutogradCPU, rule: kernel}
+  - {op: "demo::*", key: CUDA, rule: kernel}
 ```
 
 Fix: register what the guard asks for, or change the guard when the new answer is meant.
@@ -30,70 +31,62 @@ Fix: register what the guard asks for, or change the guard when the new answer i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from fnmatch import fnmatchcase
+from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.guarding import Guards, Verdict
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.table import TableEntry
-from dispatch_cli.model.declarations import Guard
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.guard import Guard
 
 
 def find(view: View) -> Iterator[Finding]:
-    """A finding for every slot that breaks a guard, and for every guard that matches nothing at all."""
-    slots = view.universe.slots
-    for guard in view.state.declarations.guards:
-        keys = [key for key in slots if fnmatchcase(key, guard.key)]
-        guarded = [name for name in view.names if fnmatchcase(str(name), guard.op)]
-        if not keys or not (guarded or any(fnmatchcase(name, guard.op) for name in view.broken)):
-            message = f"the guard matches nothing: no operator {guard.op} has a slot {guard.key}"
-            yield CHECK.finding(message, span=guard.span)
-            continue
-        for name in guarded:
-            if view.guarded is None or name in view.guarded:
-                yield from _find_broken(guard, name, view.dispatcher, keys)
+    """A finding for every slot or call that is not as a guard wants it."""
+    if not view.state.declarations.guards:
+        return
+    guards = Guards(view)
+    for guard in guards.all:
+        several = len(guards.keys(guard)) > 1
+        for verdict in guards.verdicts(guard):
+            if not verdict.holds:
+                yield _finding(view, verdict, several)
 
 
-def _find_broken(guard: Guard, name: OperatorName, dispatcher: Dispatcher, keys: Iterable[str]) -> Iterator[Finding]:
-    table = dispatcher.table(name)
-    for key in keys:
-        entry = table[key]
-        reason = _broken(guard, entry)
-        if reason is not None:
-            yield _finding(guard, name, entry, reason, dispatcher.keys_in(entry.decision.blockers))
-
-
-def _broken(guard: Guard, entry: TableEntry) -> str | None:
-    """What the guard asked for, when the entry does not do it."""
-    rule, kernel = entry.rule.value, entry.kernel.debug if entry.kernel else None
-    if guard.rule is not None and rule != guard.rule:
-        return f"rule {guard.rule}"
-    if guard.not_rule is not None and rule == guard.not_rule:
-        return f"anything but rule {guard.not_rule}"
-    if guard.kernel is not None and (kernel is None or not fnmatchcase(kernel, guard.kernel)):
-        return f"kernel {guard.kernel}"
-    if guard.not_kernel is not None and kernel is not None and fnmatchcase(kernel, guard.not_kernel):
-        return f"any kernel but {guard.not_kernel}"
-    return None
-
-
-def _finding(guard: Guard, name: OperatorName, entry: TableEntry, wanted: str, blockers: tuple[str, ...]) -> Finding:
-    kernel = entry.kernel
-    found = f"{kernel.debug} by rule {entry.rule.value}" if kernel is not None else "nothing (missing)"
-    if blockers:
-        noun = "kernel" if len(blockers) == 1 else "kernels"
-        found += f", because of the {noun} at {', '.join(blockers)}"
-    related = (Related("the kernel in the slot is registered here", kernel.span),) if kernel and kernel.span else ()
+def _finding(view: View, verdict: Verdict, several: bool) -> Finding:
+    guard, name, wanted = verdict.guard, verdict.operator, verdict.wanted
+    if guard.call is not None:
+        message = f"{name}: the guard wants {wanted}, and there is {verdict.found}"
+    else:
+        message = f"{name}: the guard wants {wanted} at {verdict.key}, which holds {verdict.found}"
+    reason = (("reason", guard.reason),) if guard.reason is not None else ()
     return CHECK.finding(
-        f"{name}: the guard wants {wanted} at {entry.key}, which holds {found}",
+        message,
         name,
-        entry.key,
-        details=(("wanted", wanted), ("found", found)),
+        verdict.key,
+        details=(("wanted", wanted), ("found", verdict.found), *reason),
         span=guard.span,
-        related=related,
+        mark=(guard.keys or guard.ops)[0],
+        related=tuple(_related(view, verdict)),
+        group=f"{name}: the guard wants {wanted}" if several else None,
+        subject=identity(guard),
     )
+
+
+def _related(view: View, verdict: Verdict) -> Iterator[Related]:
+    entry = verdict.entry
+    if entry is not None:
+        if entry.kernel is not None and entry.kernel.span is not None:
+            yield Related("the kernel in the slot is registered here", entry.kernel.span)
+        for key in view.dispatcher.keys_in(entry.decision.blockers):
+            if (place := view.place(verdict.operator, key)) is not None:
+                yield Related(f"the kernel at {key} is registered here", place)
+    yield from (Related("the guard comes from there", span) for span in verdict.guard.through)
+
+
+def identity(guard: Guard) -> str:
+    """A guard as a text that stays the same when it moves."""
+    wants = "; ".join(f"{want.wish.value}: {', '.join(want.texts)}" for want in guard.wants)
+    call = "" if guard.call is None else f" [{'; '.join(map(str, (*guard.call.tensors, *guard.call.contexts)))}]"
+    return f"{', '.join(guard.ops)} at {', '.join(guard.keys) or '-'}{call}: {wants}"
 
 
 CHECK = Check(

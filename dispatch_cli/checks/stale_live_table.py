@@ -4,26 +4,26 @@ PyTorch keeps a live table per operator and recomputes, at each registration, on
 registration can change. It can miss one. A call then runs a kernel that `_dispatch_dump_table` does not show, and
 which one it is depends on the order of static initialisers, which is link order.
 
-Bad, because the math kernel stays live at AutogradOther where the table says ambiguous:
+Bad, because the math kernel stays live at AutogradNestedTensor, where the table has op_autograd:
 
 ```yaml
 dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
-    dispatch: {CompositeImplicitAutograd: op_math, QuantizedCPU: op_quantized}
+    dispatch: {CompositeImplicitAutograd: op_math, Autograd: op_autograd, NestedTensorCPU: op_nested}
 ```
 
-Good, because the last registration recomputes AutogradOther:
+Good, because a kernel at a runtime key refreshes its own slot, in any order:
 
 ```yaml
 dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
-    dispatch: {QuantizedCPU: op_quantized, CompositeImplicitAutograd: op_math}
+    dispatch: {CompositeImplicitAutograd: op_math, AutogradNestedTensor: op_autograd, NestedTensorCPU: op_nested}
 ```
 
-Fix: register in an order that leaves nothing behind or, better, so that the order does not matter: here, by a kernel at
-AutogradOther.
+Fix: register in an order that leaves nothing behind or, better, so that the order does not matter: here, by a kernel
+at AutogradNestedTensor itself.
 """
 
 from __future__ import annotations

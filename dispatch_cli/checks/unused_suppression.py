@@ -10,7 +10,7 @@ dispatch: 1
 operators:
   # dispatch-cli: ignore[stale-live-table] our build links these files in a fixed order
   - func: demo::op(Tensor x) -> Tensor
-    dispatch: {QuantizedCPU: op_quantized, CompositeImplicitAutograd: op_math}
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
 ```
 
 Good:
@@ -20,7 +20,7 @@ dispatch: 1
 operators:
   # dispatch-cli: ignore[stale-live-table] our build links these files in a fixed order
   - func: demo::op(Tensor x) -> Tensor
-    dispatch: {CompositeImplicitAutograd: op_math, QuantizedCPU: op_quantized}
+    dispatch: {CompositeImplicitAutograd: op_math, Autograd: op_autograd, NestedTensorCPU: op_nested}
 ```
 
 Fix: remove the suppression, or the one check of its list that finds nothing.
@@ -50,7 +50,7 @@ def find(view: View) -> Iterator[Finding]:
 
 CHECK = Check(
     id="unused-suppression",
-    code="DC902",
+    code="DC903",
     title="every suppression suppresses something",
     severity=Severity.WARNING,
     documentation=__doc__,

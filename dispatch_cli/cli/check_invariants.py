@@ -61,7 +61,10 @@ def command(
         settings, project = load_settings(options)
     except InputError as error:
         raise refuse(error, color) from None
-    state = load_state(source, color, annotate=format_ == "github" and output is None)
+    if source.keys and options.guards:
+        raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
+    guards = () if source.keys else (*project.guards, *options.guards)
+    state = load_state(source, color, annotate=format_ == "github" and output is None, guards=guards)
     names = chosen_operators(state, ops, own=True)
     warn_of_overrides(state, color)
     known, baseline = read_known(options, project)

@@ -29,6 +29,7 @@ class CheckOptions(NamedTuple):
     exit_zero: bool
     baseline: str | None
     update_baseline: bool
+    guards: tuple[str, ...]
     config: str | None
     no_config: bool
 
@@ -58,6 +59,12 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
             click.option("--baseline", metavar="FILE", help="Findings that are known, and left out."),
             click.option("--update-baseline", is_flag=True, help="Write what is found now to the baseline, and exit."),
+            click.option(
+                "--guards",
+                multiple=True,
+                metavar="FILE",
+                help="Guards to check as well: a declaration file that registers nothing; give it several times.",
+            ),
             click.option(
                 "--config", metavar="FILE", help="The pyproject.toml to read; by default the nearest one above."
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -106,9 +106,10 @@ class Source(NamedTuple):
     bases: tuple[str, ...]
 
 
-def load_state(source: Source, color: str = "auto", annotate: bool = False) -> State:
+def load_state(source: Source, color: str = "auto", annotate: bool = False, guards: Sequence[str] = ()) -> State:
     """Load and run what the source options name; exits with 2 and every problem when that fails.
 
+    guards: files that say what must hold, and register nothing.
     annotate: the problems go to standard output as well, as GitHub's workflow commands.
     """
     from dispatch_cli.model.problem import InputError
@@ -124,7 +125,7 @@ def load_state(source: Source, color: str = "auto", annotate: bool = False) -> S
     try:
         if source.keys:
             return api.what_if_state(source.keys, universe=source.universe)
-        return api.load_state(source.files, universe=source.universe, bases=source.bases)
+        return api.load_state(source.files, universe=source.universe, bases=source.bases, guards=guards)
     except InputError as error:
         if annotate:
             from pathlib import Path

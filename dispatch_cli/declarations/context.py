@@ -10,11 +10,11 @@ from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import (
     Block,
-    Guard,
     LibraryKind,
     PythonKernel,
     Step,
 )
+from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.settings import CheckSettings, Suppression
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.declarations import RULE_NAMES
+from dispatch_cli.model.guard import END_NAMES, RULE_NAMES
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, TRANSFORMS
 from dispatch_cli.model.settings import Severity
 
@@ -307,21 +307,54 @@ MODE = Record(
         ),
     ),
 )
+_TEXTS = _either(TEXT, _list_of(TEXT, "texts"))
+_RULES_NAMED = _either(_choice(*RULE_NAMES), _list_of(_choice(*RULE_NAMES), "them"))
+RESOLVES = Record(
+    "resolves",
+    "the end of a call",
+    "How a call must end.",
+    (
+        Field("end", _choice(*END_NAMES), "What ends it."),
+        Field("kernel", _TEXTS, "The last kernel, as a glob over what a dump shows; of a list, any."),
+        Field("key", TEXT, "The dispatch key of the last kernel."),
+        Field("error", _TEXTS, "The text of PyTorch's error, as a glob over its first line; of a list, any."),
+    ),
+    ("end", "kernel", "key", "error"),
+)
 GUARD = Record(
     "guard",
     "a guard",
-    "What must hold of the computed tables. It needs at least one of `rule`, `not`, `kernel`, `not_kernel`.",
+    "What must hold of the computed tables: for every operator that matches `op`, at every `key`. One with `backend` "
+    "asks whether a backend has the operators; one with `resolves` asks where a call ends. Both go without `key`.",
     (
-        Field("op", TEXT, "The operators, as a glob over their names.", required=True),
-        Field("key", TEXT, "The runtime keys, as a glob.", required=True),
-        Field("rule", _choice(*RULE_NAMES), "The rule that must fill the slots."),
-        Field("not", _choice(*RULE_NAMES), "The rule that must not fill them."),
-        Field("kernel", TEXT, "The kernel that must be in them, as a glob over what a dump shows."),
-        Field("not_kernel", TEXT, "The kernel that must not be in them, as a glob."),
+        Field("op", _TEXTS, "The operators, as a glob over their names, or a list of globs.", required=True),
+        Field(
+            "key",
+            _TEXTS,
+            "The runtime keys: names, globs, alias keys (all runtime keys that they cover), separated by commas or in "
+            "a list.",
+        ),
+        Field("rule", _RULES_NAMED, "The rule that must fill the slots; of a list, any."),
+        Field("not", _RULES_NAMED, "The rule that must not fill them; of a list, none."),
+        Field("kernel", _TEXTS, "The kernel that must be in them, as a glob over what a dump shows; of a list, any."),
+        Field("not_kernel", _TEXTS, "The kernel that must not be in them, as a glob; of a list, none."),
+        Field("fallthrough", BOOLEAN, "Whether the kernel in them falls through."),
+        Field("same_as", TEXT, "A runtime key whose slot must hold the same function."),
+        Field(
+            "backend",
+            TEXT,
+            "A backend key, such as `PrivateUse1`, that must have the operators: by kernels of its own, or by "
+            "composite ones. The backend fallback does not count.",
+        ),
+        Field("tensors", _list_of(TEXT, "tensors"), "The tensors of the call that `resolves` is about: `cuda sparse`."),
+        Field("contexts", _list_of(TEXT, "contexts"), "Its contexts, in order: `autocast cuda`, `inference_mode`."),
+        Field(
+            "resolves", _either(TEXT, _record("resolves", "a mapping")), "Where the call must end; a text is a kernel."
+        ),
+        Field("reason", TEXT, "Why it must hold; a report shows it."),
     ),
-    ("rule", "not", "kernel", "not_kernel"),
+    ("rule", "not", "kernel", "not_kernel", "fallthrough", "same_as", "backend", "resolves"),
 )
-_CHECKS = _either(TEXT, _list_of(TEXT, "texts"))
 SUPPRESSION = Record(
     "suppression",
     "a suppression",
@@ -329,7 +362,7 @@ SUPPRESSION = Record(
     "`# dispatch-cli: ignore[stale-live-table] REASON`, at the end of the line or above it; on the line of an "
     "operator's `func` it speaks of the whole operator.",
     (
-        Field("checks", _CHECKS, "The checks, by id, code or prefix.", required=True),
+        Field("checks", _TEXTS, "The checks, by id, code or prefix.", required=True),
         Field("op", TEXT, "The operators, as a glob over their names.", default="all, and none"),
         Field("key", TEXT, "The dispatch keys, as a glob.", default="all, and none"),
         Field("reason", TEXT, "Why the findings are meant to be so.", required=True),
@@ -340,8 +373,8 @@ CHECK = Record(
     "a section of settings",
     "Settings of check-invariants. Those of `pyproject.toml` come before them, and the command line comes first.",
     (
-        Field("select", _CHECKS, "The checks to run, by id, code or prefix; `all`, `default`.", default="`default`"),
-        Field("ignore", _CHECKS, "Checks to leave out of those."),
+        Field("select", _TEXTS, "The checks to run, by id, code or prefix; `all`, `default`.", default="`default`"),
+        Field("ignore", _TEXTS, "Checks to leave out of those."),
         Field(
             "severity",
             _map_of(_NAME, _choice(*(severity.value for severity in Severity)), "checks to severities"),
@@ -437,6 +470,7 @@ RECORDS = (
     HIGHER_ORDER_RULE,
     MODE,
     GUARD,
+    RESOLVES,
     SUPPRESSION,
     CHECK,
 )

@@ -79,20 +79,42 @@ class KeyReader:
     def _is_constant(self, key: str) -> bool:
         return self._universe is not None and key in self._universe.runtime_parts
 
-    def slot_glob(self, report: Report, node: Scalar) -> str | None:
-        """A glob over runtime keys; one without wildcards must be a runtime key."""
-        text, universe = node.text, self._universe
-        if universe is None or any(sign in text for sign in "*?[") or text in universe.slot:
-            return text
-        hint: str | None = None
-        if universe.is_alias(text):
-            message = f"{text} is an alias key: it has no slot that a guard could look at"
-            hint = "name the runtime keys, or a glob such as Autograd*"
-        else:
-            message = f"there is no runtime key {quoted(text)}"
-            hint = suggestion(text, universe.slots)
-        report.add(_CODE, message, node, hint)
-        return None
+    def slot_globs(self, report: Report, node: Scalar) -> tuple[str, ...]:
+        """Runtime keys, globs over them and alias keys, separated by commas; unknown names are noted and left out."""
+        found: list[str] = []
+        offset = 0
+        for part in node.text.split(","):
+            key = part.strip()
+            place = report.inside(node, offset + len(part) - len(part.lstrip()))
+            if not key:
+                report.add(_CODE, "a dispatch key is missing here", place)
+            elif any(sign in key for sign in "*?[") or self._is_known(key) or self._has_slot(report, key, place):
+                found.append(key)
+            offset += len(part) + 1
+        return tuple(found)
+
+    def slot(self, report: Report, node: Scalar) -> str | None:
+        """One runtime key; None, noting it, when it is none."""
+        universe, text = self._universe, node.text
+        if universe is not None and universe.is_alias(text):
+            message = f"{text} is an alias key: it has no slot of its own"
+            report.add(
+                _CODE, message, node, f"name one of those that it covers, such as {universe.covered_by(text)[0]}"
+            )
+            return None
+        return text if self._has_slot(report, text, node) else None
+
+    def _is_known(self, key: str) -> bool:
+        return self._universe is None or self._universe.is_alias(key)
+
+    def _has_slot(self, report: Report, key: str, at: Node | Place) -> bool:
+        universe = self._universe
+        if universe is None or key in universe.slot:
+            return True
+        report.add(
+            _CODE, f"there is no runtime key {quoted(key)}", at, suggestion(key, (*universe.slots, *universe.aliases))
+        )
+        return False
 
     def _check(self, report: Report, key: str, at: Node | Place) -> bool:
         universe = self._universe

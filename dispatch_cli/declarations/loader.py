@@ -12,12 +12,12 @@ from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
 from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.guards import read_guards
 from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
-from dispatch_cli.declarations.others import read_guards
 from dispatch_cli.declarations.report import Place, Report
 from dispatch_cli.declarations.settings import read_settings
 from dispatch_cli.declarations.suppressions import read_comments, read_suppressions
@@ -28,17 +28,20 @@ from dispatch_cli.model.declarations import Declarations, Define, Implement, Set
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.settings import Suppression
+from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
 
 
-def load(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = ()) -> Declarations:
+def load(
+    paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = (), guards: Sequence[str] = ()
+) -> Declarations:
     """Read declaration files, in order, as one history.
 
     paths: files; ``-`` is standard input. universe: an embedded name or a path, for files that name none; a file that
     names another does not agree with it. bases: embedded states that the history continues, before those that the
-    files extend.
+    files extend. guards: files that are read after them, and that may say what must hold, but register nothing.
 
     Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
     """
@@ -46,7 +49,9 @@ def load(paths: Sequence[str], *, universe: str | None = None, bases: Sequence[s
         loader = _Loader(universe, bases)
         for path in paths:
             loader.add(path)
-        return loader.finish(frozenset(source.identity(path) for path in paths))
+        for path in guards:
+            loader.add(path, only_guards=True)
+        return loader.finish(frozenset(source.identity(path) for path in (*paths, *guards)))
 
 
 @contextmanager
@@ -63,12 +68,18 @@ def _no_collection() -> Iterator[None]:
 
 @dataclass(slots=True)
 class _File:
-    """A file that is being read. header: None when it cannot be understood."""
+    """A file that is being read.
+
+    header: None when it cannot be understood. through: the entries of ``extends`` that led to it, the user's own file
+    first. only_guards: it may register nothing.
+    """
 
     name: str
     identity: str
     report: Report
     header: Header | None = None
+    through: tuple[Span, ...] = ()
+    only_guards: bool = False
 
 
 @dataclass(slots=True)
@@ -96,12 +107,16 @@ class _Loader:
                 message = f"there is no embedded state {quoted(base)}"
                 self._problems.append(Problem("unknown-state", message, hint=base_hint(base)))
 
-    def add(self, name: str) -> None:
-        """Read a file and, before it takes its place in the history, what it extends."""
+    def add(self, name: str, through: tuple[Span, ...] = (), only_guards: bool = False) -> None:
+        """Read a file and, before it takes its place in the history, what it extends.
+
+        through, only_guards: as in `_File`.
+        """
         identity = source.identity(name)
         if identity in self._files:
             return
         file = self._files[identity] = self._read(name, identity)
+        file.through, file.only_guards = through, only_guards
         self._open.append(file)
         for extension in file.header.extends if file.header is not None else ():
             self._extend(file, extension)
@@ -137,7 +152,11 @@ class _Loader:
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
             higher_order_operators=tuple(op for context in contexts for op in context.higher_order_operators),
             modes=tuple(mode for context in contexts for mode in context.modes),
-            guards=tuple(guard for context in contexts for guard in context.guards),
+            guards=tuple(
+                guard._replace(through=file.through)
+                for file, context in zip(self._history, contexts, strict=True)
+                for guard in context.guards
+            ),
             suppressions=_suppressions(self._history, contexts, named),
             settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
@@ -160,7 +179,10 @@ class _Loader:
 
     def _extend(self, file: _File, extension: Extension) -> None:
         if extension.is_base:
-            self._add_base(extension.target)
+            if file.only_guards:
+                file.report.add("only-guards", "a file of guards brings no state with it", extension.node, _GUARDS_HINT)
+            else:
+                self._add_base(extension.target)
             return
         identity = source.identity(extension.target)
         chain = [opened.identity for opened in self._open]
@@ -177,7 +199,7 @@ class _Loader:
         elif (problem := _missing(extension)) is not None:
             file.report.add(problem.code, problem.message, extension.node, problem.hint)
         else:
-            self.add(extension.target)
+            self.add(extension.target, (*file.through, file.report.span(extension.node)), file.only_guards)
 
     def _add_base(self, name: str) -> None:
         if name not in self._bases:
@@ -272,8 +294,16 @@ _SECTIONS: Mapping[str, Callable[[Context, Node], None]] = {
 }
 
 
+_OF_GUARDS = frozenset({"dispatch", "universe", "extends", "guards", "suppress", "check"})
+"""The fields of a file that may register nothing."""
+_GUARDS_HINT = "a file that registers something is given without --guards"
+
+
 def _read_sections(file: _File, context: Context) -> None:
     for name, node in file.header.sections if file.header is not None else ():
+        if file.only_guards and name not in _OF_GUARDS:
+            file.report.add("only-guards", f"a file of guards has no {name!r}", node, _GUARDS_HINT)
+            continue
         reader = _SECTIONS.get(name)
         if reader is not None:
             reader(context, node)

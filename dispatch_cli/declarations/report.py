@@ -31,6 +31,11 @@ class Report:
         return bool(self._found)
 
     @property
+    def count(self) -> int:
+        """How many problems there are."""
+        return len(self._found) + self._more
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems in order of place; the last one counts those that are left out."""
         found = sorted(self._found.values(), key=_place)

@@ -6,7 +6,7 @@ from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.fields import read_record, text_of
 from dispatch_cli.declarations.format import CHECK
 from dispatch_cli.declarations.suppressions import read_selectors
-from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.text import suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
 
@@ -37,6 +37,6 @@ def _severities(context: Context, node: Node | None) -> tuple[tuple[Selector, Se
             found.append((Selector(key.text, context.report.span(key)), _SEVERITIES[value.text]))
             continue
         words = f"expected one of {', '.join(_SEVERITIES)}, found {kind_of(value)}"
-        hint = suggestion(value.text, _SEVERITIES) if type(value) is Scalar else f"of {quoted(key.text)}"
+        hint = suggestion(value.text, _SEVERITIES) if type(value) is Scalar else None
         context.report.add("bad-value", words, value, hint)
     return tuple(found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -25,10 +26,6 @@ class LibraryKind(Enum):
     DEF = "TORCH_LIBRARY"
     FRAGMENT = "TORCH_LIBRARY_FRAGMENT"
     IMPL = "TORCH_LIBRARY_IMPL"
-
-
-RULE_NAMES = ("kernel", "default", "nested", "ambiguous", "math", "autograd", "batched", "fallback", "missing")
-"""The rules that a guard can name; the values of `dispatch_cli.engine.rules.Rule`."""
 
 
 class Block(NamedTuple):
@@ -104,23 +101,6 @@ class PythonKernel(NamedTuple):
     operator: OperatorName
     dispatch_key: str
     kernel: str
-    span: Span | None = None
-
-
-class Guard(NamedTuple):
-    """What must hold of the computed tables: at *key* of every operator matching *op*, a rule or a kernel.
-
-    op: a glob over operator names. key: a glob over runtime keys.
-    rule, kernel: what the entry must be; not_rule, not_kernel: what it must not be. Rules are named as
-    in `dispatch_cli.engine.rules.Rule` (``kernel``, ``math``, ``fallback``, ``missing`` …).
-    """
-
-    op: str
-    key: str
-    rule: str | None = None
-    not_rule: str | None = None
-    kernel: str | None = None
-    not_kernel: str | None = None
     span: Span | None = None
 
 

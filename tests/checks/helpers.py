@@ -17,12 +17,15 @@ from dispatch_cli.report.findings import findings_report
 StateOf = Callable[[str], State]
 
 
-def findings(state: State, *ops: str) -> tuple[Finding, ...]:
-    """What all checks find about the operators named; when none is, about all, or over a base about the files' own."""
+def findings(state: State, *ops: str, select: str = "all") -> tuple[Finding, ...]:
+    """What the checks find about the operators named; when none is, about all, or over a base about the files' own.
+
+    select: as on the command line.
+    """
     own = map(str, state.own_operators()) if state.source is not None else state.dispatcher.names()
     named = [OperatorName.parse(name) for name in sorted(ops or own)]
-    every = (CheckSettings(select=(Selector("all"),)),)
-    return findings_report(state, named, frozenset(named) if ops else None, every).findings
+    chosen = (CheckSettings(select=tuple(Selector(part) for part in select.split(","))),)
+    return findings_report(state, named, frozenset(named) if ops else None, chosen).findings
 
 
 def loader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> StateOf:

@@ -49,7 +49,9 @@ higher_order_operators:
   - {name: j, modes: {M: {kernel: x, returns: NotImplemented}}}
 modes: {M: {supports_higher_order_operators: true}}
 guards:
-  - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y}
+  - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y, fallthrough: false, same_as: CPU}
+  - {op: "*", tensors: [cpu], contexts: [no_grad], resolves: {end: kernel, kernel: x, key: CPU}, reason: it must}
+  - {op: "*", backend: CPU, resolves: {error: x}}
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}
 check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}
@@ -80,6 +82,7 @@ BEYOND_JSON_SCHEMA = {
     "kernel not falling through",
     "kernel of fallthrough",
     "boolean words",
+    "suppression comment",
     "define in IMPL",
     "DEF of wildcard",
     "DEF with key",

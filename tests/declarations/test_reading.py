@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.declarations import load
+from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.declarations import (
-    RULE_NAMES,
     Block,
     Define,
     Fallback,
-    Guard,
     Implement,
     LibraryKind,
     OpenBlock,
@@ -20,6 +21,7 @@ from dispatch_cli.model.declarations import (
     Settle,
 )
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.guard import END_NAMES, RULE_NAMES, Expectation, Guard, GuardedCall, Wish
 from dispatch_cli.model.higher_order import (
     HigherOrderOperator,
     HigherOrderRule,
@@ -28,8 +30,10 @@ from dispatch_cli.model.higher_order import (
 )
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
 from dispatch_cli.model.span import Span
-from tests.declarations.helpers import read
+from tests.declarations.helpers import read, write
 
 HEAD = "dispatch: 1\n"
 
@@ -226,17 +230,107 @@ modes:
 def test_guards(tmp_path: Path) -> None:
     text = f"""{HEAD}guards:
   - {{op: "m::*", key: "Autograd*", not: missing, kernel: "k*"}}
-  - {{op: m::a, key: QuantizedHIP, rule: kernel, not_kernel: k}}
+  - {{op: [m::a, m::b], key: [QuantizedHIP, "CPU, Autograd"], rule: [kernel, math], not_kernel: k, reason: it must}}
+  - {{op: m::a, key: CPU, fallthrough: false, same_as: CUDA}}
+  - {{op: m::a, backend: PrivateUse1}}
+  - {{op: m::a, tensors: [cpu sparse], contexts: [autocast cpu], resolves: {{end: error, key: CPU, error: "Could not*"}}}}
+  - {{op: m::a, resolves: "k*"}}
 """
     file = str(tmp_path / "x.yaml")
     assert read(tmp_path, text).guards == (
-        Guard("m::*", "Autograd*", None, "missing", "k*", None, Span(file, 3, 5)),
-        Guard("m::a", "QuantizedHIP", "kernel", None, None, "k", Span(file, 4, 5)),
+        Guard(
+            ("m::*",),
+            ("Autograd*",),
+            (Expectation(Wish.NOT, ("missing",)), Expectation(Wish.KERNEL, ("k*",))),
+            span=Span(file, 3, 5),
+        ),
+        Guard(
+            ("m::a", "m::b"),
+            ("QuantizedHIP", "CPU", "Autograd"),
+            (Expectation(Wish.RULE, ("kernel", "math")), Expectation(Wish.NOT_KERNEL, ("k",))),
+            reason="it must",
+            span=Span(file, 4, 5),
+        ),
+        Guard(
+            ("m::a",),
+            ("CPU",),
+            (Expectation(Wish.FALLTHROUGH, ("false",)), Expectation(Wish.SAME_AS, ("CUDA",))),
+            span=Span(file, 5, 5),
+        ),
+        Guard(("m::a",), (), (Expectation(Wish.BACKEND, ("PrivateUse1",)),), span=Span(file, 6, 5)),
+        Guard(
+            ("m::a",),
+            (),
+            (
+                Expectation(Wish.END, ("error",)),
+                Expectation(Wish.AT, ("CPU",)),
+                Expectation(Wish.ERROR, ("Could not*",)),
+            ),
+            GuardedCall((TensorSpec.parse("cpu sparse"),), (Context.parse("autocast cpu"),)),
+            span=Span(file, 7, 5),
+        ),
+        Guard(("m::a",), (), (Expectation(Wish.RAN, ("k*",)),), GuardedCall(), span=Span(file, 8, 5)),
     )
 
 
-def test_guards_name_the_rules_of_the_engine() -> None:
+def test_guards_remember_what_they_came_through(tmp_path: Path) -> None:
+    write(tmp_path, f"{HEAD}guards:\n  - {{op: x, key: CPU, rule: kernel}}\n", "third.yaml")
+    write(tmp_path, f"{HEAD}extends: [third.yaml]\n", "second.yaml")
+    (guard,) = read(tmp_path, f"{HEAD}extends:\n  - second.yaml\n").guards
+    assert guard.span == Span(str(tmp_path / "third.yaml"), 3, 5)
+    assert guard.through == (Span(str(tmp_path / "x.yaml"), 3, 5), Span(str(tmp_path / "second.yaml"), 2, 11))
+
+
+def test_suppressions_and_settings(tmp_path: Path) -> None:
+    text = f"""{HEAD}operators:
+  # dispatch-cli: ignore[guard, DC1] the next line
+
+  # that is not this one
+  - func: 'm::a(str x="# dispatch-cli: no") -> ()'  #dispatch-cli:ignore[stale]  here
+suppress:
+  - {{checks: "DC1, guard", op: m::a, key: C*, reason: because}}
+check:
+  select: all
+  ignore: [guard, "DC1,DC2"]
+  severity: {{DC9: info}}
+  fail_on: error
+"""
+    file = str(tmp_path / "x.yaml")
+
+    def name(text: str, line: int, column: int) -> Selector:
+        return Selector(text, Span(file, line, column))
+
+    found = read(tmp_path, text)
+    assert found.suppressions == (
+        Suppression(
+            (name("DC1", 8, 14), name("guard", 8, 20)), "because", Span(file, 8, 5), None, "m::a", "C*", inherited=False
+        ),
+        Suppression((name("guard", 3, 26), name("DC1", 3, 33)), "the next line", Span(file, 3, 3), 6),
+        Suppression((name("stale", 6, 74),), "here", Span(file, 6, 53), 6),
+    )
+    assert found.settings == (
+        CheckSettings(
+            select=(name("all", 10, 11),),
+            ignore=(name("guard", 11, 12), name("DC1", 11, 20), name("DC2", 11, 24)),
+            severities=((name("DC9", 12, 14), Severity.INFO),),
+            fail_on=Severity.ERROR,
+        ),
+    )
+
+
+def test_a_file_of_guards_registers_nothing(tmp_path: Path) -> None:
+    text = f"{HEAD}extends: [torch-2.15]\noperators: []\nguards: []\n"
+    with pytest.raises(InputError) as raised:
+        load([], guards=[str(write(tmp_path, text))])
+    assert [(problem.code, problem.span and problem.span.line) for problem in raised.value.problems] == [
+        ("only-guards", 2),
+        ("only-guards", 3),
+    ]
+
+
+def test_guards_name_the_rules_and_ends_of_the_engine() -> None:
     assert tuple(rule.value for rule in Rule) == RULE_NAMES
+    assert tuple(end.value for end in EndKind) == END_NAMES
 
 
 def test_aliases_stand_for_what_they_name(tmp_path: Path) -> None:

@@ -1,0 +1,254 @@
+"""Whether guards hold: which operators and slots each speaks of, what it wants there, and what is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase, translate
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.call.trace import Call, EndKind
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table import Table, TableEntry
+from dispatch_cli.model.call import CallError
+from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, Wish
+from dispatch_cli.model.names import OperatorName
+
+COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
+"""The rules by which a backend has an operator."""
+_WILD = frozenset("*?[")
+
+
+class Verdict(NamedTuple):
+    """What a guard says of one slot, or of one operator.
+
+    key: the slot; None where a call is meant that did not get as far. wanted: the expectations that do not hold, in
+    words; empty when all hold. found: what is there, in words. entry: what fills the slot.
+    """
+
+    guard: Guard
+    operator: OperatorName
+    key: str | None
+    wanted: str
+    found: str
+    entry: TableEntry | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is as the guard wants it."""
+        return not self.wanted
+
+
+class Guards:
+    """The guards of a state, each once: equal ones count as the first of them, in the order they are declared."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._tables: dict[OperatorName, Table] = {}
+
+    @cached_property
+    def all(self) -> tuple[Guard, ...]:
+        """Every guard, without repetitions."""
+        first: dict[Guard, Guard] = {}
+        for guard in self._view.state.declarations.guards:
+            first.setdefault(guard.content, guard)
+        return tuple(first.values())
+
+    def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
+        """The operators that a guard speaks of, by name; whether the view is about them or not."""
+        found = {name: None for glob in guard.ops for name in self._matching(glob)}
+        return tuple(found if len(guard.ops) == 1 else sorted(found, key=str))
+
+    def unmatched(self, guard: Guard) -> Iterator[tuple[str, str]]:
+        """The globs of a guard that match nothing: the word for what they should match, and the glob."""
+        for glob in guard.ops:
+            if not self._matching(glob) and not any(fnmatchcase(name, glob) for name in self._view.broken):
+                yield "operator", glob
+        for glob in guard.keys:
+            if not self._slots(glob):
+                yield "dispatch key", glob
+
+    def verdicts(self, guard: Guard) -> Iterator[Verdict]:
+        """What a guard says of each of its slots or operators that the view lets it speak of."""
+        guarded = self._view.guarded
+        keys = self.keys(guard)
+        for name in self.operators(guard):
+            if guarded is not None and name not in guarded:
+                continue
+            if guard.call is not None:
+                yield self._of_call(guard, name, guard.call)
+            for want in guard.wants:
+                if want.wish is Wish.BACKEND:
+                    yield self._of_backend(guard, name, want)
+            for key in keys:
+                yield self._of_slot(guard, name, key)
+
+    def keys(self, guard: Guard) -> tuple[str, ...]:
+        """The slots that a guard speaks of, in runtime order."""
+        found = {key for glob in guard.keys for key in self._slots(glob)}
+        return tuple(sorted(found, key=self._view.universe.slot.__getitem__))
+
+    def _of_slot(self, guard: Guard, name: OperatorName, key: str) -> Verdict:
+        table = self._table(name)
+        entry = table[key]
+        wanted = [_words(want) for want in guard.wants if not _holds(want, entry, table)]
+        return Verdict(guard, name, key, " and ".join(wanted), self._found(entry), entry)
+
+    def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Verdict:
+        entry = self._table(name)[want.texts[0]]
+        has = entry.rule in COMPUTING and not entry.is_fallthrough
+        return Verdict(guard, name, entry.key, "" if has else _words(want), self._found(entry), entry)
+
+    def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Verdict:
+        from dispatch_cli.engine.call.simulate import simulate
+
+        what = ", ".join(map(str, call.tensors)) or "no tensors"
+        if call.contexts:
+            what += f" under {', '.join(map(str, call.contexts))}"
+        wants = [want for want in guard.wants if want.wish in _OF_CALLS]
+        try:
+            done = simulate(self._view.state, name, call.tensors, call.contexts)
+        except CallError as error:
+            return Verdict(guard, name, None, f"a call with {what}", f"no such call: {error.message}")
+        wanted = " and ".join(_words(want) for want in wants if not _ends(want, done))
+        last = done.hops[-1] if done.hops else None
+        found = _end_words(done)
+        return Verdict(
+            guard,
+            name,
+            last.slot if last is not None else None,
+            f"{wanted} from a call with {what}" if wanted else "",
+            found,
+            last.live if last is not None else None,
+        )
+
+    def _found(self, entry: TableEntry) -> str:
+        kernel = entry.kernel
+        found = "nothing (missing)"
+        if kernel is not None:
+            found = f"{'fallthrough ' if entry.is_fallthrough else ''}{kernel.debug} by rule {entry.rule.value}"
+        blockers = self._view.dispatcher.keys_in(entry.decision.blockers)
+        if blockers:
+            noun = "kernel" if len(blockers) == 1 else "kernels"
+            found += f", because of the {noun} at {', '.join(blockers)}"
+        return found
+
+    def _table(self, name: OperatorName) -> Table:
+        found = self._tables.get(name)
+        if found is None:
+            found = self._tables[name] = self._view.table(name)
+        return found
+
+    def _matching(self, glob: str) -> tuple[OperatorName, ...]:
+        if not _WILD & set(glob):
+            name = self._names.get(glob)
+            return () if name is None else (name,)
+        match = _matcher(glob).match
+        return tuple(name for text, name in self._names.items() if match(text))
+
+    @cached_property
+    def _names(self) -> Mapping[str, OperatorName]:
+        return {str(name): name for name in self._view.names}
+
+    def _slots(self, glob: str) -> tuple[str, ...]:
+        universe = self._view.universe
+        if universe.is_alias(glob):
+            return universe.covered_by(glob)
+        return tuple(key for key in universe.slots if fnmatchcase(key, glob))
+
+
+_OF_CALLS = (Wish.END, Wish.RAN, Wish.AT, Wish.ERROR)
+
+
+@lru_cache(maxsize=256)
+def _matcher(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))
+
+
+def _matches(text: str, globs: tuple[str, ...]) -> bool:
+    return any(text == glob or _matcher(glob).match(text) is not None for glob in globs)
+
+
+def _holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
+    wish, texts = want
+    kernel = entry.kernel
+    match wish:
+        case Wish.RULE:
+            return entry.rule.value in texts
+        case Wish.NOT:
+            return entry.rule.value not in texts
+        case Wish.KERNEL:
+            return kernel is not None and _matches(kernel.debug, texts)
+        case Wish.NOT_KERNEL:
+            return kernel is None or not _matches(kernel.debug, texts)
+        case Wish.FALLTHROUGH:
+            return entry.is_fallthrough is (texts[0] == "true")
+        case Wish.SAME_AS:
+            return bool(entry.function == table[texts[0]].function)
+        case _:
+            return True
+
+
+def _ends(want: Expectation, call: Call) -> bool:
+    wish, texts = want
+    last = call.hops[-1] if call.hops else None
+    ran = last is not None and call.end.kind is not EndKind.ERROR
+    match wish:
+        case Wish.END:
+            return call.end.kind.value in texts
+        case Wish.RAN:
+            shown = _kernel_text(call)
+            return ran and shown is not None and _matches(shown, texts)
+        case Wish.AT:
+            return last is not None and last.slot in texts
+        case _:
+            error = call.end.error
+            return error is not None and _matches(error.text.split("\n", 1)[0], texts)
+
+
+def _kernel_text(call: Call) -> str | None:
+    """What ran last: the Python kernel where there is one, else what a dump shows."""
+    last = call.hops[-1]
+    if last.python is not None and last.python.kernel is not None:
+        return last.python.kernel
+    return last.live.kernel.debug if last.live.kernel is not None else None
+
+
+def _end_words(call: Call) -> str:
+    end = call.end
+    if end.error is not None:
+        return f"the error {end.error.text.split(chr(10), 1)[0]}"
+    if end.handler is not None:
+        return f"the {end.handler.kind.value} {end.handler.name}"
+    last = call.hops[-1]
+    ends = "decomposes" if end.kind is EndKind.DECOMPOSITION else "ends"
+    return f"a call that {ends} in {_kernel_text(call)} at {last.slot} by rule {last.live.rule.value}"
+
+
+def _words(want: Expectation) -> str:
+    either = " or ".join(want.texts)
+    match want.wish:
+        case Wish.RULE:
+            return f"rule {either}"
+        case Wish.NOT:
+            return f"anything but rule {either}"
+        case Wish.KERNEL:
+            return f"kernel {either}"
+        case Wish.NOT_KERNEL:
+            return f"any kernel but {either}"
+        case Wish.FALLTHROUGH:
+            return "a fallthrough" if want.texts[0] == "true" else "no fallthrough"
+        case Wish.SAME_AS:
+            return f"the function at {either}"
+        case Wish.BACKEND:
+            return "a kernel of the backend or a composite one"
+        case Wish.END:
+            return {"kernel": "a kernel", "error": "an error"}.get(either, f"a {either}")
+        case Wish.RAN:
+            return f"kernel {either}"
+        case Wish.AT:
+            return f"an end at {either}"
+        case Wish.ERROR:
+            return f"the error {either}"

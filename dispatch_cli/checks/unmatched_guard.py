@@ -1,0 +1,73 @@
+"""Every guard speaks of something.
+
+A guard whose operators or keys match nothing guards nothing: the operator was renamed or removed, the name is misspelt,
+or the state that has it was not loaded. Each glob of a list must match.
+
+Bad, because there is no operator `demo::opp`:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
+guards:
+  - {op: "demo::opp*", key: CPU, rule: kernel}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
+guards:
+  - {op: "demo::op*", key: CPU, rule: kernel}
+```
+
+Fix: correct the name, load the declarations that define it, or remove the guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.guard import identity
+from dispatch_cli.checks.guarding import Guards
+from dispatch_cli.checks.view import View
+
+MAX_SUGGESTIONS = 10
+"""Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every glob of a guard that matches nothing."""
+    if not view.state.declarations.guards:
+        return
+    guards = Guards(view)
+    found = 0
+    for guard in guards.all:
+        for what, glob in guards.unmatched(guard):
+            known = list(map(str, view.names)) if what == "operator" else list(view.universe.slots)
+            similar = get_close_matches(glob, known, n=1, cutoff=0.7) if found < MAX_SUGGESTIONS else []
+            found += 1
+            yield CHECK.finding(
+                f"the guard guards nothing: there is no {what} {glob}",
+                span=guard.span,
+                mark=glob,
+                related=tuple(Related("the guard comes from there", span) for span in guard.through),
+                tip=f"did you mean {similar[0]}?" if similar else None,
+                subject=f"{glob} of {identity(guard)}",
+            )
+
+
+CHECK = Check(
+    id="unmatched-guard",
+    code="DC902",
+    title="every guard speaks of something",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+)

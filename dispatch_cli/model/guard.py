@@ -1,0 +1,77 @@
+"""Guards: what somebody says must hold of the computed tables, or of calls."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.call import Context, TensorSpec
+
+RULE_NAMES = ("kernel", "default", "nested", "ambiguous", "math", "autograd", "batched", "fallback", "missing")
+"""The rules that a guard can name; the values of `dispatch_cli.engine.rules.Rule`."""
+END_NAMES = ("kernel", "decomposition", "handler", "error")
+"""The ends of a call that a guard can name; the values of `dispatch_cli.engine.call.trace.EndKind`."""
+
+
+class Wish(Enum):
+    """What a guard can ask of a slot, of an operator, or of a call; the value is the field of the declaration.
+
+    RULE, NOT: the rule that fills the slot is, or is not, one of the texts.
+    KERNEL, NOT_KERNEL: what a dump shows of the kernel matches one, or none, of the globs.
+    FALLTHROUGH: whether the kernel falls through (``true``, ``false``).
+    SAME_AS: the slot holds the function of another.
+    BACKEND: the backend's slot has a kernel of its own or a composite one that computes; no fallback, no fallthrough.
+    END, RAN, AT, ERROR: of a call: how it ends, and the last kernel, its key, or the text of the error.
+    """
+
+    RULE = "rule"
+    NOT = "not"
+    KERNEL = "kernel"
+    NOT_KERNEL = "not_kernel"
+    FALLTHROUGH = "fallthrough"
+    SAME_AS = "same_as"
+    BACKEND = "backend"
+    END = "resolves.end"
+    RAN = "resolves.kernel"
+    AT = "resolves.key"
+    ERROR = "resolves.error"
+
+
+class Expectation(NamedTuple):
+    """One thing that a guard asks for. texts: any of them will do (for NOT and NOT_KERNEL: none may be)."""
+
+    wish: Wish
+    texts: tuple[str, ...]
+
+
+class GuardedCall(NamedTuple):
+    """The call that a guard speaks of."""
+
+    tensors: tuple[TensorSpec, ...] = ()
+    contexts: tuple[Context, ...] = ()
+
+
+class Guard(NamedTuple):
+    """What must hold for every operator that matches.
+
+    ops: globs over operator names. keys: runtime keys, globs over them, and alias keys, which stand for all that they
+    cover; none where the guard speaks of a backend or a call. wants: all of them must hold.
+    call: the call that the expectations are about. reason: why it must hold.
+    span: where it is declared. through: the entries of ``extends`` that led there, the user's own file first.
+    """
+
+    ops: tuple[str, ...]
+    keys: tuple[str, ...]
+    wants: tuple[Expectation, ...]
+    call: GuardedCall | None = None
+    reason: str | None = None
+    span: Span | None = None
+    through: tuple[Span, ...] = ()
+
+    @property
+    def content(self) -> Guard:
+        """The guard without where and why it was said: guards of equal content are one."""
+        return self._replace(reason=None, span=None, through=())

@@ -1,0 +1,219 @@
+"""Guards: what each kind of them says when it does not hold, whole, and that it is silent when it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.span import Span
+from tests.checks.helpers import StateOf, findings
+
+GUARDED = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, CompositeImplicitAutograd: op_math}
+guards:
+"""
+MATH = (4, 56)
+
+
+def place(line: int, column: int) -> Span:
+    return Span("x.yaml", line, column)
+
+
+def guarded(state_of: StateOf, guard: str) -> tuple[Finding, ...]:
+    """What the checks of guards find."""
+    return findings(state_of(f"{GUARDED}  - {{{guard}}}\n"), select="DC9")
+
+
+@pytest.mark.parametrize(
+    ("guard", "wanted", "key", "found", "places"),
+    [
+        ("key: AutogradCPU, rule: math", "rule math", "AutogradCPU", "", [("the kernel at CPU", (4, 21))]),
+        ("key: CPU, not: kernel", "anything but rule kernel", "CPU", "op_cpu by rule kernel", [("", (4, 21))]),
+        ("key: CPU, rule: [math, default]", "rule math or default", "CPU", "op_cpu by rule kernel", [("", (4, 21))]),
+        ("key: CUDA, kernel: other", "kernel other", "CUDA", "op_math by rule math", [("", MATH)]),
+        ("key: CUDA, kernel: [x, other]", "kernel x or other", "CUDA", "op_math by rule math", [("", MATH)]),
+        ("key: CUDA, not_kernel: 'op_*'", "any kernel but op_*", "CUDA", "op_math by rule math", [("", MATH)]),
+        ("key: Fake, kernel: '*'", "kernel *", "Fake", "nothing (missing)", []),
+        ("key: Fake, not: missing", "anything but rule missing", "Fake", "nothing (missing)", []),
+        ("key: CUDA, fallthrough: true", "a fallthrough", "CUDA", "op_math by rule math", [("", MATH)]),
+        ("key: CUDA, same_as: CPU", "the function at CPU", "CUDA", "op_math by rule math", [("", MATH)]),
+        (
+            "key: CUDA, rule: kernel, kernel: 'op_*', same_as: CPU",
+            "rule kernel and the function at CPU",
+            "CUDA",
+            "op_math by rule math",
+            [("", MATH)],
+        ),
+    ],
+)
+def test_a_broken_guard(
+    guard: str, wanted: str, key: str, found: str, places: list[tuple[str, tuple[int, int]]], state_of: StateOf
+) -> None:
+    (finding,) = guarded(state_of, f"op: 'demo::*', {guard}")
+    found = found or (
+        "registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66 by rule fallback, "
+        "because of the kernel at CPU"
+    )
+    assert finding._replace(subject="") == Finding(
+        check="guard",
+        severity=Severity.ERROR,
+        message=f"demo::op: the guard wants {wanted} at {key}, which holds {found}",
+        operator="demo::op",
+        key=key,
+        details=(("wanted", wanted), ("found", found)),
+        span=place(6, 5),
+        mark=key,
+        related=tuple(
+            Related(f"{what or 'the kernel in the slot'} is registered here", place(*where)) for what, where in places
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "key: CPU, kernel: 'op_*', rule: kernel, fallthrough: false, same_as: CPU",
+        "key: 'CUDA, XLA', same_as: HIP, rule: [math, kernel], not: [missing, fallback], not_kernel: [x, y]",
+        "backend: CPU",
+        "backend: CUDA",
+        "tensors: [cpu], resolves: op_cpu",
+        "tensors: [cpu requires_grad], resolves: {end: kernel, key: CPU, kernel: [x, op_cpu]}",
+        "tensors: [cuda], resolves: {end: decomposition, key: AutogradCUDA, kernel: op_math}",
+        "tensors: [cuda], contexts: [inference_mode], resolves: {end: decomposition}",
+    ],
+)
+def test_a_guard_that_holds(guard: str, state_of: StateOf) -> None:
+    assert guarded(state_of, f"op: 'demo::*', {guard}") == ()
+
+
+def test_an_alias_key_stands_for_every_key_that_it_covers(state_of: StateOf) -> None:
+    found = guarded(state_of, "op: demo::op, key: [Autograd, CPU], not: fallback")
+    universe = state_of(GUARDED.replace("guards:\n", "")).dispatcher
+    table = universe.table(next(iter(universe)))
+    covered = universe.universe.covered_by("Autograd")
+    assert (
+        [one.key for one in found] == [key for key in covered if table[key].rule.value == "fallback"] == ["AutogradCPU"]
+    )
+    assert {one.group for one in found} == {"demo::op: the guard wants anything but rule fallback"}
+
+
+def test_a_call_that_does_not_end_as_wanted(state_of: StateOf) -> None:
+    (finding,) = guarded(
+        state_of, "op: demo::op, tensors: [cpu], contexts: [inference_mode], resolves: {kernel: other, key: CUDA}"
+    )
+    assert finding._replace(subject="") == Finding(
+        check="guard",
+        severity=Severity.ERROR,
+        message=(
+            "demo::op: the guard wants kernel other and an end at CUDA from a call with cpu under inference_mode, and there "
+            "is a call that ends in op_cpu at CPU by rule kernel"
+        ),
+        operator="demo::op",
+        key="CPU",
+        details=(
+            ("wanted", "kernel other and an end at CUDA from a call with cpu under inference_mode"),
+            ("found", "a call that ends in op_cpu at CPU by rule kernel"),
+        ),
+        span=place(6, 5),
+        mark="demo::op",
+        related=(Related("the kernel in the slot is registered here", place(4, 21)),),
+    )
+
+
+def test_a_call_that_is_an_error(state_of: StateOf) -> None:
+    text = GUARDED.replace("CPU: op_cpu, CompositeImplicitAutograd: op_math", "CPU: op_cpu")
+    error = "Could not run 'demo::op' with arguments from the 'CUDA' backend."
+    holds = f'  - {{op: demo::op, tensors: [cuda], resolves: {{end: error, error: "{error}*"}}}}\n'
+    broken = "  - {op: demo::op, tensors: [cuda], resolves: op_cuda}\n"
+    (finding,) = findings(state_of(f"{text}{holds}{broken}"), select="DC9")
+    assert finding.span == place(7, 5)
+    assert finding.message.startswith(
+        f"demo::op: the guard wants kernel op_cuda from a call with cuda, and there is the error {error}"
+    )
+
+
+def test_a_call_that_the_universe_does_not_have(state_of: StateOf) -> None:
+    (finding,) = guarded(state_of, "op: demo::op, tensors: [gpu], resolves: op_cpu")
+    assert finding.message.startswith("demo::op: the guard wants a call with gpu, and there is no such call: ")
+
+
+def test_a_backend_that_does_not_have_an_operator(state_of: StateOf) -> None:
+    text = GUARDED.replace(
+        "CompositeImplicitAutograd: op_math", "PrivateUse1: fallthrough, CompositeExplicitAutograd: op"
+    )
+    text += "  - {op: 'demo::*', backend: PrivateUse1, reason: ours}\n  - {op: 'demo::*', backend: XLA}\n"
+    (finding,) = findings(state_of(text), select="DC9")
+    assert (finding.key, finding.span) == ("PrivateUse1", place(6, 5))
+    assert finding.details[0] == ("wanted", "a kernel of the backend or a composite one")
+    assert finding.details[2] == ("reason", "ours")
+
+
+@pytest.mark.parametrize(
+    ("guard", "what", "tip"),
+    [
+        ("op: 'none::*', key: CPU", "operator none::*", None),
+        ("op: demo::oop, key: CPU", "operator demo::oop", "did you mean demo::op?"),
+        ("op: [demo::op, x::y], key: CPU", "operator x::y", None),
+        ("op: 'demo::*', key: 'None*'", "dispatch key None*", None),
+        ("op: 'demo::*', key: 'CPU, Nix*'", "dispatch key Nix*", None),
+    ],
+)
+def test_a_guard_that_guards_nothing(guard: str, what: str, tip: str | None, state_of: StateOf) -> None:
+    (finding,) = guarded(state_of, f"{guard}, rule: [kernel, math]")
+    assert finding._replace(subject="") == Finding(
+        check="unmatched-guard",
+        severity=Severity.ERROR,
+        message=f"the guard guards nothing: there is no {what}",
+        span=place(6, 5),
+        mark=what.split()[-1],
+        tip=tip,
+    )
+
+
+def test_guards_about_other_operators_than_those_asked_for(state_of: StateOf) -> None:
+    text = GUARDED.replace("guards:\n", "  - func: demo::fine(Tensor x) -> Tensor\nguards:\n")
+    state = state_of(f"{text}  - {{op: 'demo::op', key: CPU, rule: math}}\n")
+    assert "guard" not in {one.check for one in findings(state, "demo::fine")}
+    assert "guard" in {one.check for one in findings(state, "demo::op")}
+
+
+def test_equal_guards_count_once(state_of: StateOf) -> None:
+    text = f"{GUARDED}  - {{op: demo::op, key: CPU, rule: math}}\n  - {{op: demo::op, rule: math, key: CPU, reason: again}}\n"
+    (finding,) = findings(state_of(text), select="DC9")
+    assert finding.span == place(6, 5)
+
+
+def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:
+    state_of("dispatch: 1\n")
+    guard = "dispatch: 1\nguards:\n  - {op: demo::op, key: CPU, rule: math}\n"
+    Path("guards.yaml").write_text(guard, encoding="utf-8")
+    text = GUARDED.replace("guards:\n", "").replace("operators:", "extends: [./guards.yaml]\noperators:")
+    (finding,) = findings(state_of(text), select="DC9")
+    assert finding.span == Span("./guards.yaml", 3, 5)
+    assert finding.related[-1] == Related("the guard comes from there", place(2, 11))
+
+
+def test_guards_over_a_base() -> None:
+    state = load_state([], bases=["torch-2.15"])
+    assert findings(state, "aten::relu", select="DC9") == ()
+
+
+def test_a_file_of_guards_over_a_base(tmp_path: Path) -> None:
+    file = tmp_path / "g.yaml"
+    file.write_text(
+        "dispatch: 1\nguards:\n  - {op: 'aten::add.*', key: 'CPU, CUDA', kernel: '*'}\n"
+        "  - {op: aten::relu, key: CPU, rule: math}\n",
+        encoding="utf-8",
+    )
+    state = load_state([], bases=["torch-2.15"], guards=[str(file)])
+    found = findings(state, select="DC9")
+    assert [(one.operator, one.key) for one in found] == [("aten::relu", "CPU")]
+    assert state.dispatcher.is_untouched(next(name for name in state.dispatcher if str(name) == "aten::abs"))
