@@ -23,6 +23,7 @@ _COMMANDS = {
     "register": "Load declarations, run them, and show what is registered.",
     "table": "Show the computed dispatch table: which kernel runs at which key, and why.",
     "explain": "Explain one operator at one key: every rule in turn, and what would help.",
+    "resolve": "Simulate a call: which kernels run for these tensors in this context, and why.",
     "keys": "Show the dispatch keys: a universe, one key in depth, key-set expressions, differences.",
     "check-invariants": "Check invariants, registrations and guards; for CI.",
     "rule": "List the checks, or explain some: why, examples, the fix.",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.options import Source, load_state, output_options, source_options, style_for, write
+from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
+from dispatch_cli.cli.options import Source, output_options, source_options, style_for, write
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher import Dispatcher
@@ -37,13 +38,13 @@ def command(source: Source, error_file: str | None, format_: str, output: str | 
     """
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
-        state, assumed = _state(source._replace(files=tuple(files)), color)
+        state, assumed = state_or_newest(source._replace(files=tuple(files)), color)
         report = _report(state, source, assumed, _operator(state.dispatcher, operator), _key(state.dispatcher, key))
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
         errors = _errors(error_file)
-        state, assumed = _state(source, color)
+        state, assumed = state_or_newest(source, color)
         report = _from_error(state, source, assumed, error_file, errors)
     write(_render(report, format_, style_for(sys.stdout, color, output)), output)
 
@@ -56,37 +57,20 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return arguments
 
 
-def _state(source: Source, color: str) -> tuple[State, bool]:
-    """The state, and whether it is one that nobody named."""
-    if source.files or source.keys or source.bases:
-        return load_state(source, color), False
-    from dispatch_cli import bases
-
-    names = bases.names()
-    base = source.universe if source.universe in names else names[0]
-    return load_state(source._replace(bases=(base,), universe=None), color), base != source.universe
-
-
 def _operator(dispatcher: Dispatcher, text: str) -> OperatorName:
-    """The operator of that name, as C++ or Python writes it; exits with 2 when there is none."""
-    from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.error_text import operator_of
-
-    for name in (OperatorName.parse(text), operator_of(text)):
-        if name in dispatcher:
-            return name
-    raise click.BadParameter(f"there is no operator {text!r}.{_similar(dispatcher, text)}", param_hint="'OP'")
+    """The operator of that name; exits with 2 when there is none."""
+    name = operator_named(dispatcher, text)
+    if name is None:
+        raise click.BadParameter(f"there is no operator {text!r}.{_similar(dispatcher, text)}", param_hint="'OP'")
+    return name
 
 
 def _similar(dispatcher: Dispatcher, text: str) -> str:
-    """A hint: the overloads of that name, or names that look like it."""
-    from dispatch_cli.report.selection import select_names, similar_names
-
-    found = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
-    if len(found) > 4:
-        return f" Name an overload: {', '.join(found[:4])} or one of {len(found) - 4} more."
-    close = found or similar_names(dispatcher.names(), text[:200])
-    return f" Did you mean {' or '.join(close)}?" if close else ""
+    """A hint as a sentence."""
+    hint = similar_operators(dispatcher, text)
+    if hint is None:
+        return ""
+    return f" {hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
 
 
 def _key(dispatcher: Dispatcher, text: str) -> str:
@@ -137,19 +121,12 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
     if name not in dispatcher:
         from dispatch_cli.render.explain_error_wording import unknown_operator_text
 
-        message = unknown_operator_text(first, _over(state, source))
+        message = unknown_operator_text(first, bases_of(state, source))
         hint = _similar(dispatcher, first.operator)
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
     key = _key(dispatcher, first.key or key_of(dispatcher, name))
     report = _report(state, source, assumed, name, key)
     return report._replace(error=error_report(dispatcher, name, key, file, errors, from_text))
-
-
-def _over(state: State, source: Source) -> tuple[str, ...]:
-    declared = state.declarations.bases
-    if declared or state.source is None:
-        return declared
-    return source.bases or (state.dispatcher.universe.name,)
 
 
 def _report(state: State, source: Source, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
@@ -159,7 +136,7 @@ def _report(state: State, source: Source, assumed: bool, name: OperatorName, key
     outline = dispatcher.outline(name)
     return ExplainReport(
         universe=dispatcher.universe.name,
-        over=_over(state, source),
+        over=bases_of(state, source),
         assumed=assumed,
         operator=str(name),
         schema=outline.schema,

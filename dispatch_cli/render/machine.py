@@ -54,6 +54,11 @@ def markdown_text(sheet: Sheet) -> Iterator[str]:
         yield "| " + " | ".join(_cell(value) for value in row) + " |\n"
 
 
+def markdown_line(form: str, text: str) -> str:
+    """A line of Markdown: *form*, with the untrusted *text* in the place of ``{}``."""
+    return form.replace("{}", _cell(text)) + "\n"
+
+
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|~#"})
 
 

@@ -1,0 +1,186 @@
+"""``dispatch-cli resolve``"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from dispatch_cli.cli.completion import complete_operators
+from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
+from dispatch_cli.cli.options import (
+    Source,
+    output_options,
+    refuse,
+    source_options,
+    style_for,
+    warn_of_overrides,
+    write,
+)
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.call.trace import Call
+    from dispatch_cli.engine.dispatcher import Dispatcher
+    from dispatch_cli.engine.keyset import DispatchKeySet
+    from dispatch_cli.engine.state import State
+    from dispatch_cli.model.call import CallError, Context, TensorSpec
+    from dispatch_cli.model.problem import Problem
+    from dispatch_cli.render.style import Style
+    from dispatch_cli.report.resolve import ResolveReport
+
+EXIT_CALL_FAILS = 1
+_Spec = TypeVar("_Spec")
+
+
+@click.command("resolve")
+@click.argument("operator", metavar="OP", shell_complete=complete_operators)
+@source_options
+@click.option(
+    "--tensor",
+    "tensors",
+    multiple=True,
+    metavar="SPEC",
+    help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'; give it several times.",
+)
+@click.option(
+    "--keyset",
+    metavar="EXPR",
+    help="A key set to call with, as a redispatch does: without thread state and mask. EXPR as `keys` reads it.",
+)
+@click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="TEXT",
+    help="What the call happens in, the outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME and others",
+)
+@click.option(
+    "--stop-after", type=click.IntRange(min=1), metavar="N", help="Show the first N steps only; 1 is the first kernel."
+)
+@output_options(("text", "json", "markdown"))
+def command(
+    source: Source,
+    operator: str,
+    tensors: tuple[str, ...],
+    keyset: str | None,
+    contexts: tuple[str, ...],
+    stop_after: int | None,
+    format_: str,
+    output: str | None,
+    color: str,
+) -> None:
+    """Simulate a call: which kernels run for these tensors in these contexts, why, and how it ends.
+
+    A SPEC is a device of the universe and words in any order: sparse, sparse_csr, mkldnn, quantized, nested,
+    requires_grad, inference, conj, neg, zerotensor, functional, fake, subclass=NAME, batched, grad-wrapped and others.
+    Without --tensor the operator gets no tensors, as a factory. Without files, --base and -k it is looked up in the
+    newest embedded PyTorch state.
+
+    The exit code is 1 when the call fails: when PyTorch would raise an error.
+    """
+    from dispatch_cli.model.problem import InputError
+
+    state, assumed = state_or_newest(source, color)
+    try:
+        call = _call(state, operator, tensors, keyset, contexts)
+    except InputError as error:
+        raise refuse(error, color) from None
+    warn_of_overrides(state, color)
+    from dispatch_cli.report.resolve import resolve_report
+
+    report = resolve_report(
+        state.dispatcher,
+        call,
+        over=bases_of(state, source),
+        assumed=assumed,
+        keyset=keyset,
+        stop_after=stop_after,
+    )
+    write(_render(report, format_, style_for(sys.stdout, color, output)), output)
+    if report.fails:
+        raise click.exceptions.Exit(EXIT_CALL_FAILS)
+
+
+def _call(state: State, operator: str, tensors: tuple[str, ...], keyset: str | None, contexts: tuple[str, ...]) -> Call:
+    """The simulated call. Errors: InputError, with everything that is wrong with what was asked."""
+    from dispatch_cli.engine.call.simulate import simulate
+    from dispatch_cli.model.call import CallError, Context, TensorSpec
+    from dispatch_cli.model.problem import InputError, Problem
+
+    dispatcher = state.dispatcher
+    problems: list[Problem] = []
+    name = operator_named(dispatcher, operator)
+    if name is None:
+        message = f"there is no operator {operator!r}"
+        problems.append(Problem("unknown-operator", message, hint=similar_operators(dispatcher, operator)))
+    specs = _read(tensors, TensorSpec.parse, "--tensor", problems)
+    entered = _read(contexts, Context.parse, "--context", problems)
+    _check(dispatcher, specs, entered, problems)
+    keys = _key_set(dispatcher, keyset, problems)
+    if problems or name is None:
+        raise InputError(tuple(problems))
+    try:
+        return simulate(state, name, specs, entered, keys)
+    except CallError as error:
+        raise InputError((_problem(error, "--tensor" if tensors else "--context"),)) from None
+
+
+def _read(texts: Iterable[str], parse: Callable[[str], _Spec], option: str, problems: list[Problem]) -> list[_Spec]:
+    """What each text says; for those that say nothing, problems."""
+    return [spec for text in texts if (spec := _tried(partial(parse, text), option, problems)) is not None]
+
+
+def _check(dispatcher: Dispatcher, specs: list[TensorSpec], contexts: list[Context], problems: list[Problem]) -> None:
+    """Note what the universe does not have: every device, key and kind of tensor at once."""
+    from dispatch_cli.engine.call.tensors import TensorMaker
+    from dispatch_cli.engine.call.thread import Contexts
+
+    maker = TensorMaker(dispatcher.universe)
+    thread = Contexts(maker)
+    fresh = thread.fresh()
+    for spec in specs:
+        _tried(partial(maker.make, spec), "--tensor", problems)
+    for context in contexts:
+        _tried(partial(thread.enter, fresh, context), "--context", problems)
+
+
+def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) -> _Spec | None:
+    from dispatch_cli.model.call import CallError
+
+    try:
+        return action()
+    except CallError as error:
+        problems.append(_problem(error, option))
+    return None
+
+
+def _problem(error: CallError, option: str) -> Problem:
+    from dispatch_cli.model.problem import Problem
+
+    return Problem(option.removeprefix("--"), f"{option} {error.text[:200]!r}: {error.message}", hint=error.hint)
+
+
+def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]) -> DispatchKeySet | None:
+    if keyset is None:
+        return None
+    from dispatch_cli.engine.key_expression import evaluate
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        return evaluate(dispatcher.universe, keyset, "--keyset").keys
+    except InputError as error:
+        problems += error.problems
+    return None
+
+
+def _render(report: ResolveReport, format_: str, style: Style) -> Iterator[str]:
+    if format_ == "text":
+        from dispatch_cli.render.resolve import resolve_text
+
+        return resolve_text(report, style)
+    from dispatch_cli.render.resolve_machine import resolve_json, resolve_markdown
+
+    return resolve_json(report) if format_ == "json" else resolve_markdown(report)

@@ -1,0 +1,196 @@
+"""A simulated call for machines, and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dispatch_cli.engine.call.trace import End, MaskKind, PythonChoice
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.named_key_sets import components_of, functionalities_of
+from dispatch_cli.render.key_wording import hexadecimal
+from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
+from dispatch_cli.render.resolve_wording import (
+    end_sentence,
+    error_lines,
+    fate_label,
+    from_label,
+    mask_label,
+    rung_kernel_label,
+    rung_rule,
+    stage_title,
+    step_sentence,
+    tensor_count,
+    thread_label,
+)
+from dispatch_cli.render.wording import note_text
+from dispatch_cli.report.notes import Note
+from dispatch_cli.report.resolve import SCHEMA_VERSION, ResolveReport, Rung, Stage, StepReport, ThreadKeys
+from dispatch_cli.report.table import TableRow
+
+
+def resolve_json(report: ResolveReport) -> Iterator[str]:
+    """Everything, with every key set."""
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "report": "resolve",
+        "universe": report.universe,
+        "over": list(report.over),
+        "operator": report.operator,
+        "schema": report.schema,
+        "declared_at": span_data(report.span),
+        "tensors": list(report.tensors),
+        "contexts": list(report.contexts),
+        "keyset": report.keyset,
+        "stopped_after": report.stopped,
+        "end": None if report.end is None else _end_data(report.end),
+        "notes": [_note_data(note) for note in report.notes],
+    }
+    return json_document(head, "selections", map(_stage_data, report.stages))
+
+
+def _end_data(end: End) -> dict[str, Any]:
+    error, handler = end.error, end.handler
+    return {
+        "kind": end.kind.value,
+        "handler": None
+        if handler is None
+        else {"kind": handler.kind.value, "name": handler.name, "position": handler.position + 1},
+        "error": None
+        if error is None
+        else {"kind": error.kind.value, "type": error.type, "text": error.text, "whole": error.whole},
+    }
+
+
+def _note_data(note: Note) -> dict[str, Any]:
+    return {
+        "kind": note.kind.value,
+        "keys": list(note.keys),
+        "culprits": list(note.culprits),
+        "text": note_text(note),
+    }
+
+
+def _set_data(keys: DispatchKeySet) -> dict[str, Any]:
+    """A key set: its keys as PyTorch iterates them, and its bits, which can name more than its keys do."""
+    return {
+        "keys": list(keys),
+        "functionalities": list(functionalities_of(keys)),
+        "backends": list(components_of(keys)),
+        "raw": hexadecimal(keys.bits),
+    }
+
+
+def _stage_data(stage: Stage) -> dict[str, Any]:
+    return {
+        "arguments": [{"tensor": one.text, "keyset": _set_data(one.keys)} for one in stage.arguments],
+        "keyset": _set_data(stage.union),
+        "included": _thread_data(stage.included),
+        "excluded": _thread_data(stage.excluded),
+        "unmasked": _set_data(stage.unmasked),
+        "mask": {"kind": stage.mask_kind.value, "backend": stage.backend, "keyset": _set_data(stage.mask)},
+        "result": _set_data(stage.result),
+        "keys": [_rung_data(rung) for rung in stage.rungs],
+        "steps": [_step_data(step) for step in stage.steps],
+    }
+
+
+def _thread_data(keys: ThreadKeys) -> dict[str, Any]:
+    return {"functionalities": list(keys.keys), "added": list(keys.more), "removed": list(keys.less)}
+
+
+def _rung_data(rung: Rung) -> dict[str, Any]:
+    return {
+        "key": rung.key,
+        "fate": rung.fate.value,
+        "steps": list(rung.steps),
+        "tensors": list(rung.tensors),
+        "included": rung.included,
+        "entry": _row_data(rung.row),
+        "canonical": None if rung.canonical is None else _row_data(rung.canonical),
+    }
+
+
+def _row_data(row: TableRow) -> dict[str, Any]:
+    return {
+        "kernel": row.kernel,
+        "rule": row.rule.value,
+        "rule_number": row.number,
+        "source": row.source,
+        "fallthrough": row.fallthrough,
+        "core_fallback": row.core,
+        "blockers": list(row.blockers),
+        "declared_at": span_data(row.span),
+    }
+
+
+def _step_data(step: StepReport) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "slot": step.slot,
+        "entry": _row_data(step.row),
+        "canonical": None if step.canonical is None else _row_data(step.canonical),
+        "reached": step.reached.value,
+        "keyset": _set_data(step.keys),
+        "does": step.does.value,
+        "why": step.why.value,
+        "passes": None if step.passes is None else _set_data(step.passes),
+        "excludes": None if step.excludes is None else list(functionalities_of(step.excludes)),
+        "includes": None if step.includes is None else list(functionalities_of(step.includes)),
+        "python": None if step.python is None else _python_data(step.python),
+    }
+
+
+def _python_data(choice: PythonChoice) -> dict[str, Any]:
+    return {"rule": choice.decision.rule.value, "key": choice.key, "kernel": choice.kernel}
+
+
+# Markdown
+
+
+def resolve_markdown(report: ResolveReport) -> Iterator[str]:
+    """The answer, then for each selection a table of its keys and a list of its steps."""
+    yield markdown_line("**{}**", report.schema or report.operator)
+    yield "\n"
+    asked = [f"tensors: {'; '.join(report.tensors) or 'none'}"] if report.keyset is None or report.tensors else []
+    asked += [f"key set: {report.keyset}"] if report.keyset is not None else []
+    asked += [f"contexts: {', '.join(report.contexts)}"] if report.contexts else []
+    yield markdown_line("{}", ", ".join(asked))
+    yield "\n"
+    yield markdown_line("**{}**", end_sentence(report, short=False))
+    for line in error_lines(report.end):
+        yield "\n"
+        yield markdown_line("> {}", line)
+    for note in report.notes:
+        yield "\n"
+        yield markdown_line("{}", note_text(note))
+    for stage in report.stages:
+        yield "\n"
+        if stage is not report.stages[0]:
+            yield markdown_line("{}", stage_title(report, stage))
+            yield "\n"
+        yield from markdown_text(_ladder(stage))
+        yield "\n"
+        changes = (thread_label("includes", stage.included), thread_label("excludes", stage.excluded))
+        said = "; ".join(change for change in changes if change is not None)
+        if stage.mask_kind is not MaskKind.NONE:
+            yield markdown_line("- thread: {}", said or "as by default")
+        yield markdown_line("- mask: {}", mask_label(stage))
+        yield from (markdown_line(f"{step.number}. {{}}", step_sentence(step, short=False)) for step in stage.steps)
+
+
+def _ladder(stage: Stage) -> Sheet:
+    steps = {step.number: step for step in stage.steps}
+    rows = (
+        (
+            rung.key,
+            from_label(rung, tensor_count(stage)),
+            fate_label(rung, steps),
+            rung_kernel_label(rung, steps, short=False),
+            rung_rule(rung, steps)[0].dump_text,
+            rung_rule(rung, steps)[1],
+            place_text(rung.row.span),
+        )
+        for rung in stage.rungs
+    )
+    return Sheet(("Key", "From", "Step", "Kernel", "Rule", "Alias", "Declared at"), rows)

@@ -1,0 +1,231 @@
+"""How a simulated call is put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dispatch_cli.engine.call.trace import Does, End, EndKind, HandlerKind, MaskKind, Why
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.named_key_sets import functionalities_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.wording import short_kernel, source_label
+from dispatch_cli.report.resolve import Fate, ResolveReport, Rung, Stage, StepReport, ThreadKeys
+from dispatch_cli.report.table import TableRow
+
+DOES = {
+    Does.ENDS: "ends",
+    Does.DECOMPOSES: "decomposes",
+    Does.REDISPATCHES: "redispatches",
+    Does.CALLS_ANEW: "calls anew",
+    Does.HANDS_OVER: "hands over",
+    Does.RAISES: "raises",
+}
+FATES = {
+    Fate.RUNS: "runs",
+    Fate.EXCLUDED: "excluded",
+    Fate.FALLS_THROUGH: "falls through",
+    Fate.OTHER_BACKEND: "other backend",
+    Fate.LEFT_OUT: "left out",
+    Fate.NOT_REACHED: "not reached",
+}
+_REASONS = {
+    Why.CONVENTION: ", as wrappers do by convention",
+    Why.CORE_KERNEL: ", as PyTorch's own kernel there does",
+    Why.PYTHON: ", as the Python dispatcher chose",
+}
+"""What is added where the kernel's place alone does not tell what it does."""
+MANY = 6
+"""More keys than this are counted where there is little room."""
+
+
+def fate_label(rung: Rung, steps: Mapping[int, StepReport]) -> str:
+    """What became of a key: ``1 redispatches``, ``falls through``."""
+    if rung.fate is not Fate.RUNS:
+        return FATES[rung.fate]
+    by_act: dict[str, list[str]] = {}
+    for number in rung.steps:
+        by_act.setdefault(DOES[steps[number].does], []).append(str(number))
+    return ", ".join(f"{', '.join(numbers)} {act}" for act, numbers in by_act.items())
+
+
+def from_label(rung: Rung, count: int) -> str:
+    """Where a key comes from: the tensors, by number where not all of several have it, and the thread."""
+    if not rung.tensors or not count:
+        return "thread" if rung.included else ""
+    if len(rung.tensors) == count:
+        return "both" if rung.included else ("tensor" if count == 1 else "tensors")
+    tensors = f"tensor {', '.join(map(str, rung.tensors))}"
+    return f"{tensors}, thread" if rung.included else tensors
+
+
+def tensor_count(stage: Stage) -> int:
+    """How many tensors a selection's keys come from; none where a key set was given in their place."""
+    return 0 if stage.mask_kind is MaskKind.NONE else len(stage.arguments)
+
+
+def kernel_label(row: TableRow, short: bool) -> str:
+    """A kernel with what matters of it; a dash where nothing is."""
+    if row.kernel is None:
+        return "-"
+    if row.core:
+        return "PyTorch's own" if short or row.fallthrough else f"PyTorch's own, {short_kernel(row.kernel)}"
+    kernel = short_kernel(row.kernel) if short else row.kernel
+    return f"fallthrough {kernel}" if row.fallthrough else kernel
+
+
+def rung_kernel_label(rung: Rung, steps: Mapping[int, StepReport], short: bool) -> str:
+    """What ran at a key, or what is there: of the Python dispatcher, its own kernel or the one that it chose."""
+    last = steps[rung.steps[-1]] if rung.steps else None
+    if last is None or last.python is None:
+        return kernel_label(rung.row, short)
+    return f"{last.python.kernel} (Python)" if last.python.kernel is not None else kernel_label(last.row, short)
+
+
+def rung_rule(rung: Rung, steps: Mapping[int, StepReport]) -> tuple[Rule, str]:
+    """The rule by which it is there, and the alias key that it comes from."""
+    last = steps[rung.steps[-1]] if rung.steps else None
+    if last is None or last.python is None:
+        return rung.row.rule, source_label(rung.row)
+    key = last.python.key
+    return last.python.decision.rule, "" if key in (None, rung.key) else str(key)
+
+
+def thread_label(verb: str, keys: ThreadKeys) -> str | None:
+    """How the thread differs from a fresh one; None when it does not."""
+    parts = []
+    if keys.more:
+        parts.append(f"{verb} {', '.join(keys.more)}")
+    if keys.less:
+        parts.append(f"no longer {verb} {', '.join(keys.less)}")
+    return "; ".join(parts) or None
+
+
+def mask_label(stage: Stage) -> str:
+    """Which mask, and what it took away."""
+    if stage.mask_kind is MaskKind.NONE:
+        return "none: a key set was given"
+    taken = [rung.key for rung in stage.rungs if rung.fate is Fate.FALLS_THROUGH]
+    takes = f"takes away {', '.join(taken)}" if taken else "takes nothing away"
+    match stage.mask_kind:
+        case MaskKind.BACKEND:
+            return f"of {stage.backend}, the highest backend: {takes}"
+        case MaskKind.FIRST_BACKEND:
+            return f"of {stage.backend}, the first backend, as no tensor has one: {takes}"
+        case _:
+            return takes
+
+
+def step_sentence(step: StepReport, short: bool) -> str:
+    """What a step does, and how that is known."""
+    if step.row.kernel is None and step.python is None:
+        return f"{step.slot}: there is no kernel"
+    kernel = kernel_phrase(step, short)
+    match step.does:
+        case Does.ENDS:
+            text = f"{kernel} computes the result"
+        case Does.DECOMPOSES:
+            text = f"{kernel} calls other operators"
+        case Does.REDISPATCHES:
+            text = f"{kernel} redispatches with {_set_label(step.passes, short)}"
+        case Does.CALLS_ANEW:
+            text = f"{kernel} calls the operator anew{_changes(step, short)}"
+        case Does.HANDS_OVER:
+            text = f"{kernel} hands over to a __torch_dispatch__"
+        case Does.RAISES:
+            text = f"{kernel} raises"
+    return f"{step.slot}: {text}{_REASONS.get(step.why, '')}"
+
+
+def stage_title(report: ResolveReport, stage: Stage) -> str:
+    """What stands above a selection that is not the first."""
+    before = report.steps[stage.steps[0].number - 2]
+    arguments = "; ".join(one.text for one in stage.arguments) or "no tensors"
+    return f"Called anew by {before.slot}, with {arguments}"
+
+
+def path_label(report: ResolveReport) -> str:
+    """The slots of all steps."""
+    return " > ".join(step.slot for step in report.steps)
+
+
+def kernel_phrase(step: StepReport, short: bool) -> str:
+    """The kernel of a step inside a sentence."""
+    if step.python is not None and step.python.kernel is not None:
+        return f"the Python kernel {step.python.kernel}"
+    row = step.row
+    if row.kernel is None:
+        return "no kernel"
+    kernel = kernel_label(row, short)
+    if row.core:
+        return f"PyTorch's own fallback ({short_kernel(row.kernel)})"
+    return f"the kernel {kernel}" if kernel == row.kernel and " " in kernel else kernel
+
+
+def _set_label(keys: DispatchKeySet | None, short: bool) -> str:
+    """The keys of a set, highest first."""
+    names = [] if keys is None else [*reversed([*keys])]
+    return _some(names, short) or "no key"
+
+
+def _changes(step: StepReport, short: bool) -> str:
+    changes = [
+        f" with {_some([*reversed(functionalities_of(keys))], short)} {what}"
+        for keys, what in ((step.excludes, "excluded"), (step.includes, "included"))
+        if keys is not None
+    ]
+    return " and".join(changes)
+
+
+def _some(names: list[str], short: bool) -> str:
+    if not short or len(names) <= MANY:
+        return ", ".join(names)
+    return f"{', '.join(names[: MANY - 2])} and {len(names) - MANY + 2} more"
+
+
+def end_sentence(report: ResolveReport, short: bool) -> str:
+    """The end of a call in one sentence; an error's text comes after it."""
+    if report.end is None:
+        last = report.steps[-1]
+        return f"Stopped after step {report.stopped}: the call goes on. {last.slot} {DOES[last.does]}."
+    last = report.steps[-1]
+    where = f"{kernel_phrase(last, short)} at {last.slot}{_rule(last)}"
+    match report.end.kind:
+        case EndKind.KERNEL:
+            return f"The call ends in {where}."
+        case EndKind.DECOMPOSITION:
+            return f"The call ends in {where}, which decomposes into other operators."
+        case EndKind.HANDLER:
+            return f"The call is handed over to {_handler(report.end)}."
+        case EndKind.ERROR:
+            return f"The call fails at {last.slot}: {_raised(report.end)}"
+
+
+def _rule(step: StepReport) -> str:
+    """The rule behind a kernel: as the Python dispatcher has it, where that chose."""
+    if step.python is not None:
+        source = f", from {step.python.key}" if step.python.key not in (None, step.slot) else ""
+        return f" (Python dispatcher, {step.python.decision.rule.dump_text}{source})"
+    row = step.row
+    source = f", from {row.source}" if row.source not in (None, step.slot) else ""
+    return f" (rule {row.number}, {row.rule.dump_text}{source})"
+
+
+def _handler(end: End) -> str:
+    handler = end.handler
+    assert handler is not None, "a handler is named"
+    what = "context" if handler.kind is HandlerKind.MODE else "tensor"
+    return f"{handler.name}.__torch_dispatch__ ({what} {handler.position + 1})"
+
+
+def _raised(end: End) -> str:
+    error = end.error
+    assert error is not None, "an error is named"
+    return f"PyTorch raises {error.type}" if error.type else "PyTorch raises nothing that could be caught"
+
+
+def error_lines(end: End | None) -> list[str]:
+    """An error's text as PyTorch words it, up to the dumps that it may end with."""
+    if end is None or end.error is None or not end.error.text:
+        return []
+    lines = end.error.text.partition("\n\n")[0].rstrip().split("\n")
+    return lines if end.error.whole else [*lines, "…"]

@@ -1,0 +1,301 @@
+"""A simulated call as a report: for each selection of a key set, what became of every key of it; the steps; the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.trace import (
+    Call,
+    Does,
+    End,
+    EndKind,
+    Hop,
+    MaskKind,
+    PythonChoice,
+    Reached,
+    Selection,
+    Why,
+)
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.engine.named_key_sets import functionalities_of
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.report.notes import Note, table_notes
+from dispatch_cli.report.table import TableRow, table_row
+
+SCHEMA_VERSION = 1
+
+
+class Fate(Enum):
+    """What became of a key; the value is the name in machine formats."""
+
+    RUNS = "runs"
+    EXCLUDED = "excluded"
+    """The thread takes it out."""
+    FALLS_THROUGH = "falls-through"
+    """The mask takes it out, because its entry is a fallthrough."""
+    OTHER_BACKEND = "other-backend"
+    """The same functionality has a higher backend in the set, and that one counts."""
+    LEFT_OUT = "left-out"
+    """The call went past it: a redispatch left it out of its set."""
+    NOT_REACHED = "not-reached"
+    """The call ended before."""
+
+
+class Rung(NamedTuple):
+    """A key, from the highest to the lowest.
+
+    steps: the numbers of the steps at it. row: what the live table holds there; canonical: what it should hold, where
+        that is something else.
+    tensors: the positions, from 1, of the tensors that have it. included: the thread brings it.
+    """
+
+    key: str
+    fate: Fate
+    steps: tuple[int, ...]
+    row: TableRow
+    canonical: TableRow | None
+    tensors: tuple[int, ...]
+    included: bool
+
+
+class StepReport(NamedTuple):
+    """A kernel that was called. number: from 1. keys: the set that it gets; passes: the set of its redispatch.
+
+    row, canonical: as in `Rung`. excludes, includes: what it changes on the thread for a call anew.
+    """
+
+    number: int
+    slot: str
+    row: TableRow
+    canonical: TableRow | None
+    does: Does
+    why: Why
+    reached: Reached
+    python: PythonChoice | None
+    keys: DispatchKeySet
+    passes: DispatchKeySet | None
+    excludes: DispatchKeySet | None
+    includes: DispatchKeySet | None
+
+
+class ThreadKeys(NamedTuple):
+    """Functionalities that the thread includes, or excludes; more, less: than a fresh thread does."""
+
+    keys: tuple[str, ...]
+    more: tuple[str, ...]
+    less: tuple[str, ...]
+
+
+class ArgumentReport(NamedTuple):
+    """A tensor and its keys."""
+
+    text: str
+    keys: DispatchKeySet
+
+
+class Stage(NamedTuple):
+    """One selection, and the steps that it led to.
+
+    union: the arguments' keys together. mask_kind, backend: which fallthrough mask. unmasked, result: the set before
+    and after it. rungs: every key, highest first.
+    """
+
+    arguments: tuple[ArgumentReport, ...]
+    union: DispatchKeySet
+    included: ThreadKeys
+    excluded: ThreadKeys
+    mask_kind: MaskKind
+    backend: str | None
+    mask: DispatchKeySet
+    unmasked: DispatchKeySet
+    result: DispatchKeySet
+    rungs: tuple[Rung, ...]
+    steps: tuple[StepReport, ...]
+
+
+class ResolveReport(NamedTuple):
+    """over: the embedded states that the answer is over; assumed: nobody named them.
+
+    tensors, contexts: as they are read. keyset: the expression that was given instead of a key set from tensors.
+    stopped: after how many steps it was cut short; None when all of it is there. end: None when it was.
+    notes: why slots on the way hold what they hold.
+    """
+
+    universe: str
+    over: tuple[str, ...]
+    assumed: bool
+    operator: str
+    schema: str | None
+    span: Span | None
+    tensors: tuple[str, ...]
+    contexts: tuple[str, ...]
+    keyset: str | None
+    stages: tuple[Stage, ...]
+    stopped: int | None
+    end: End | None
+    notes: tuple[Note, ...]
+
+    @property
+    def fails(self) -> bool:
+        """Whether the call is known to end in an error."""
+        return self.end is not None and self.end.kind is EndKind.ERROR
+
+    @property
+    def steps(self) -> tuple[StepReport, ...]:
+        """Every step in order."""
+        return tuple(step for stage in self.stages for step in stage.steps)
+
+
+def resolve_report(
+    dispatcher: Dispatcher,
+    call: Call,
+    *,
+    over: tuple[str, ...] = (),
+    assumed: bool = False,
+    keyset: str | None = None,
+    stop_after: int | None = None,
+) -> ResolveReport:
+    """The report of a call. stop_after: how many steps are shown."""
+    stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
+    hops = call.hops[:stopped]
+    outline = dispatcher.outline(call.operator)
+    stages = tuple(_stages(dispatcher, call.operator, hops))
+    return ResolveReport(
+        universe=dispatcher.universe.name,
+        over=over,
+        assumed=assumed,
+        operator=str(call.operator),
+        schema=outline.schema,
+        span=outline.span,
+        tensors=tuple(map(str, call.tensors)),
+        contexts=tuple(map(str, call.contexts)),
+        keyset=keyset,
+        stages=stages,
+        stopped=stopped,
+        end=None if stopped is not None else call.end,
+        notes=_notes(dispatcher, call.operator, stages),
+    )
+
+
+def _stages(dispatcher: Dispatcher, name: OperatorName, hops: tuple[Hop, ...]) -> Iterator[Stage]:
+    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    parts: list[list[tuple[int, Hop]]] = []
+    for number, hop in enumerate(hops, start=1):
+        if hop.selection is not None or not parts:
+            parts.append([])
+        parts[-1].append((number, hop))
+    for part in parts:
+        selection = part[0][1].selection
+        assert selection is not None, "a stage begins with a selection"
+        steps = tuple(_step(dispatcher, number, hop) for number, hop in part)
+        yield _stage(dispatcher, name, selection, steps, stale)
+
+
+def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
+    return StepReport(
+        number=number,
+        slot=hop.slot,
+        row=table_row(dispatcher, hop.live, None, None),
+        canonical=None if hop.canonical is None else table_row(dispatcher, hop.canonical, None, None),
+        does=hop.does,
+        why=hop.why,
+        reached=hop.reached,
+        python=hop.python,
+        keys=hop.keyset,
+        passes=hop.passes,
+        excludes=hop.excludes,
+        includes=hop.includes,
+    )
+
+
+def _stage(
+    dispatcher: Dispatcher,
+    name: OperatorName,
+    selection: Selection,
+    steps: tuple[StepReport, ...],
+    stale: dict[str, StaleEntry],
+) -> Stage:
+    universe = dispatcher.universe
+    given = selection.mask_kind is MaskKind.NONE
+    return Stage(
+        arguments=tuple(ArgumentReport(one.text, one.keyset) for one in selection.arguments),
+        union=selection.keyset,
+        included=_thread_keys(universe, selection.included, universe.default_included),
+        excluded=_thread_keys(universe, selection.excluded, universe.default_excluded),
+        mask_kind=selection.mask_kind,
+        backend=selection.backend,
+        mask=selection.mask,
+        unmasked=selection.unmasked,
+        result=selection.result,
+        rungs=tuple(_rungs(dispatcher, name, selection, steps, stale, given)),
+        steps=steps,
+    )
+
+
+def _thread_keys(universe: Universe, keys: DispatchKeySet, default: Iterable[str]) -> ThreadKeys:
+    own, usual = functionalities_of(keys), functionalities_of(DispatchKeySet.of(universe, default))
+    return ThreadKeys(own, tuple(key for key in own if key not in usual), tuple(key for key in usual if key not in own))
+
+
+def _rungs(
+    dispatcher: Dispatcher,
+    name: OperatorName,
+    selection: Selection,
+    steps: tuple[StepReport, ...],
+    stale: dict[str, StaleEntry],
+    given: bool,
+) -> Iterator[Rung]:
+    universe = dispatcher.universe
+    slot, parts = universe.slot, universe.runtime_parts
+    live = dispatcher.operator(name).live
+    keys = selection.keyset if given else selection.keyset | selection.included
+    for step in steps:
+        keys |= step.keys
+    names = {*keys, *(step.slot for step in steps)}
+    skipped = {parts[one.key][0] for one in selection.skipped}
+    called: dict[str, list[int]] = {}
+    for step in steps:
+        called.setdefault(step.slot, []).append(step.number)
+    lowest = min((slot[step.slot] for step in steps), default=0)
+    highest_of: dict[str, str] = {}
+    for key in sorted(names, key=slot.__getitem__, reverse=True):
+        functionality = parts[key][0] if key != UNDEFINED else key
+        above = highest_of.setdefault(functionality, key)
+        if key in called:
+            fate = Fate.RUNS
+        elif not given and selection.excluded.has(functionality):
+            fate = Fate.EXCLUDED
+        elif functionality in skipped and above == key:
+            fate = Fate.FALLS_THROUGH
+        elif above != key:
+            fate = Fate.OTHER_BACKEND
+        else:
+            fate = Fate.LEFT_OUT if slot[key] > lowest else Fate.NOT_REACHED
+        canonical = stale.get(key)
+        yield Rung(
+            key=key,
+            fate=fate,
+            steps=tuple(called.get(key, ())),
+            row=table_row(dispatcher, live[key], None, None),
+            canonical=None if canonical is None else table_row(dispatcher, canonical.canonical, None, None),
+            tensors=tuple(
+                position
+                for position, argument in enumerate(selection.arguments, start=1)
+                if key != UNDEFINED and argument.keyset.has(key)
+            ),
+            included=not given and key != UNDEFINED and selection.included.has(functionality),
+        )
+
+
+def _notes(dispatcher: Dispatcher, name: OperatorName, stages: tuple[Stage, ...]) -> tuple[Note, ...]:
+    """The notes of the table on slots that the call came to, and that it did not get to."""
+    shown = [rung.key for stage in stages for rung in stage.rungs if rung.fate in (Fate.RUNS, Fate.NOT_REACHED)]
+    table = dispatcher.table(name)
+    stale = frozenset(entry.canonical.key for entry in dispatcher.stale_entries(name))
+    return table_notes(dispatcher, table, dispatcher.outline(name).schema, dict.fromkeys(shown), stale)
