@@ -1,7 +1,7 @@
 """Where a call goes past a kernel that is there: questions about an operator's whole table, asked by checks and notes.
 
-Each takes the universe, the keys at which the operator has a kernel, and how the slots are decided. Nothing here decides
-a slot.
+Each takes the universe, the keys at which the operator has a kernel, and how the slots are decided. Nothing here
+decides a slot.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Decide = Callable[[str], Decision]
 def autograd_key_of(universe: Universe, key: str) -> str | None:
     """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
 
-    It is the one that PyTorch recomputes when a kernel comes at *key*, both by ``getAutogradKeyFromBackend``. So sparse and
-    quantized tensors carry the one of their device; backends without one of their own carry AutogradOther, and so do
-    HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry AutogradNestedTensor, which comes first.
+    It is the one that PyTorch recomputes when a kernel comes at *key*, both by ``getAutogradKeyFromBackend``. So sparse
+    and quantized tensors carry the one of their device; backends without one of their own carry AutogradOther, and so
+    do HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry AutogradNestedTensor, and it counts.
     """
     autograd_keys = frozenset(universe.covered_by(AUTOGRAD))
     if key in autograd_keys:
@@ -51,7 +51,7 @@ def bypassed(universe: Universe, keys: Iterable[str], decide: Decide) -> Mapping
 
 
 def displaced(universe: Universe, decide: Decide) -> Mapping[str, Decision]:
-    """The autograd keys that backend kernels take from the math kernel, and at which no other kernel of the operator is.
+    """The autograd keys that backend kernels take from the math kernel, with no other kernel of the operator there.
 
     With each, its decision: a fallback or nothing, and the culprits (`Decision.blockers`).
     """
@@ -60,7 +60,7 @@ def displaced(universe: Universe, decide: Decide) -> Mapping[str, Decision]:
 
 
 def comes_from_tensors_only(universe: Universe, key: str) -> bool:
-    """Whether a runtime key comes from tensors alone: a backend's, or an autograd key. Modes bring others, as Tracer."""
+    """Whether a runtime key comes from tensors alone: a backend's, or an autograd key. Modes bring others: Tracer."""
     if universe.is_alias(key) or key not in universe.slot:
         return False
     return autograd_key_of(universe, key) is not None or key in universe.covered_by(AUTOGRAD)

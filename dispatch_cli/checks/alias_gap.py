@@ -1,0 +1,116 @@
+"""A backend's sparse and nested tensors have a kernel where other backends' have.
+
+A default kernel does not serve every tensor of a backend: CompositeExplicitAutogradNonFunctional, which most PyTorch
+operators have, leaves out the Sparse and NestedTensor keys. CPU and CUDA have kernels of their own there. A backend
+that registers an operator at its dense key, and relies on the default for the rest, leaves these slots empty: "Could
+not run 'aten::bmm' with arguments from the 'NestedTensorXPU' backend" (intel/torch-xpu-ops#2416, #4901).
+
+Reported for operators at whose dense key your own files register a kernel: a default does not cover the slot, another
+backend has a kernel in the same place, and the backend has such tensors, since there is a kernel at that key for some
+other operator.
+
+Bad, because demo::op has a kernel at NestedTensorCPU, nothing at NestedTensorXPU, and the backend has nested tensors:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch:
+      CPU, XPU: op_kernel
+      NestedTensorCPU: op_nested
+      CompositeExplicitAutogradNonFunctional: op_default
+      Autograd: op_autograd
+  - func: demo::other(Tensor x) -> Tensor
+    dispatch: {NestedTensorXPU: other_nested, Autograd: other_autograd}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch:
+      CPU, XPU: op_kernel
+      NestedTensorCPU, NestedTensorXPU: op_nested
+      CompositeExplicitAutogradNonFunctional: op_default
+      Autograd: op_autograd
+  - func: demo::other(Tensor x) -> Tensor
+    dispatch: {NestedTensorXPU: other_nested, Autograd: other_autograd}
+```
+
+Fix: register kernels at these keys; often one kernel serves all backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.key_words import AUTOGRAD, keys_text
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.model.names import OperatorName
+
+COMPOSITE = tuple(one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
+"""The alias keys whose kernels can serve a backend."""
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every backend of the user's and operator with an empty slot where other backends have a kernel."""
+    used: set[str] = set()
+    for name in view.operators:
+        if name not in view.own:
+            continue
+        pattern = view.pattern(name)
+        aliases = [key for key in pattern.keys if key in COMPOSITE]
+        for key in view.written_keys(name) if aliases else ():
+            if key in view.universe.backends:
+                missing, peers = _gaps(view, pattern, key)
+                if missing:
+                    used = used or {key for one in view.names for key in view.pattern(one).keys}
+                    missing = [key for key in missing if key in used]
+                if missing:
+                    yield _finding(view, name, key, missing, peers, aliases)
+
+
+def _gaps(view: View, pattern: Pattern, backend: str) -> tuple[list[str], list[str]]:
+    """The backend's keys at which nothing is, and the keys of other backends at which a kernel is in the same place."""
+    universe = view.universe
+    autograd = frozenset(universe.covered_by(AUTOGRAD))
+    missing, peers = [], []
+    for keys in universe.per_backend.values():
+        key = keys[universe.backends.index(backend)]
+        others = [one for one in pattern.keys if one in keys]
+        if key not in autograd and others and pattern.rule(key) is Rule.MISSING:
+            missing.append(key)
+            peers += others
+    return missing, peers
+
+
+def _finding(
+    view: View, name: OperatorName, key: str, missing: list[str], peers: list[str], aliases: list[str]
+) -> Finding:
+    verb, cover = ("is", "it") if len(missing) == 1 else ("are", "them")
+    return CHECK.finding(
+        f"{name} has a kernel at {key}, but {keys_text(missing)} {verb} empty: {' and '.join(aliases)} "
+        f"{'does' if len(aliases) == 1 else 'do'} not cover {cover}; there are kernels at {keys_text(peers)}",
+        name,
+        missing[0],
+        span=view.place(name, key),
+        mark=key,
+        details=(("empty", ", ".join(missing)), ("kernels at", ", ".join(peers))),
+        tip=f"register kernels at {keys_text(missing)}",
+        subject=key,
+    )
+
+
+CHECK = Check(
+    id="alias-gap",
+    code="DC303",
+    title="a backend's sparse and nested tensors have a kernel where other backends' have",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+    needs=(Need.FILES,),
+)

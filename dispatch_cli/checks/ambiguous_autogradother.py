@@ -1,0 +1,84 @@
+"""No operator's AutogradOther is ambiguous.
+
+AutogradOther is the autograd key of all backends that have none of their own: mkldnn, FPGA, Vulkan, and, for the
+table, every sparse and quantized key. With a kernel at CompositeImplicitAutograd and one at such a backend, PyTorch
+can not tell which of the two a call at AutogradOther is for. It puts a kernel there that fails: "INTERNAL ASSERT
+FAILED … has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther" (rule 2.2 in
+`aten/src/ATen/core/dispatch/OperatorEntry.cpp`; pytorch/pytorch#50246, hpcaitech/ColossalAI#1515).
+
+Tensors of mkldnn, FPGA and the like carry AutogradOther, so with one of them among the culprits every such call
+fails: an error. Sparse and quantized tensors carry the autograd key of their device instead; with these alone it is a
+warning, because what breaks is the call with tensors of the others, which the composite kernel would have served.
+
+Bad:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {MkldnnCPU: op_mkldnn, CompositeImplicitAutograd: op_decomposition}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {MkldnnCPU: op_mkldnn, CompositeImplicitAutograd: op_decomposition, AutogradOther: op_autograd_other}
+```
+
+Fix: register a kernel at AutogradOther, or none at the keys that share it, or CompositeExplicitAutograd in the place
+of CompositeImplicitAutograd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
+from dispatch_cli.model.universe import CATCH_ALL
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator with an ambiguous AutogradOther."""
+    for pattern in view.patterns:
+        if pattern.rule(AUTOGRAD_OTHER) is Rule.AMBIGUOUS:
+            yield from _of_pattern(view, pattern)
+
+
+def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
+    culprits = view.dispatcher.keys_in(pattern.decision(AUTOGRAD_OTHER).blockers)
+    failing = [key for key in culprits if autograd_key_of(view.universe, key) == AUTOGRAD_OTHER]
+    outcome = f"calls with tensors of {keys_text(failing)} fail" if failing else "calls that get there fail"
+    for name in pattern.operators:
+        if not view.concerns(name, (*culprits, CATCH_ALL)):
+            continue
+        places = [(key, view.place(name, key)) for key in (*culprits, CATCH_ALL)]
+        known = [(key, span) for key, span in places if span is not None]
+        yield CHECK.finding(
+            f"{name}: {AUTOGRAD_OTHER} is ambiguous between the kernel at {CATCH_ALL} and "
+            f"{'that' if len(culprits) == 1 else 'those'} at {keys_text(culprits)}: {outcome}",
+            name,
+            AUTOGRAD_OTHER,
+            span=known[0][1] if known else None,
+            mark=known[0][0] if known else None,
+            related=tuple(Related(f"the kernel at {key} is registered here", span) for key, span in known[1:]),
+            details=(("culprits", ", ".join(culprits)),),
+            tip=f"register a kernel at {AUTOGRAD_OTHER}, or move {CATCH_ALL} to CompositeExplicitAutograd",
+            severity=None if failing else Severity.WARNING,
+        )
+
+
+CHECK = Check(
+    id="ambiguous-autogradother",
+    code="DC201",
+    title="AutogradOther is not ambiguous",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+)

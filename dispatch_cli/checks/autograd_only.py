@@ -1,0 +1,169 @@
+"""No operator has its kernel, or its decomposition, at the autograd keys alone.
+
+Inference mode leaves the autograd keys out, and so does code below autograd. An operator whose only kernel is at
+Autograd then has nothing: a call raises "Could not run". With another kernel below it, a decomposition that was
+registered at Autograd is silently skipped there, and the other kernel runs (pytorch/pytorch#117555). What a
+decomposition needs is CompositeImplicitAutograd, which fills the backend slots as well as those of autograd. A kernel
+at Autograd is right when it records a derivative and goes on to the kernel below.
+
+Reported are
+
+- operators without any kernel below autograd. In PyTorch 2.4, `_c10d_functional_autograd::all_to_all_single` is one.
+  Operators with a kernel at Tracer are left out: torchgen made both, and its autograd kernels always go on, if only
+  to a backend that this build does not have.
+- kernels at autograd keys whose name says that they decompose, when your own files register them and another kernel
+  is below;
+- as info, operators for which the Python dispatcher has a kernel at Autograd, and neither at
+  CompositeImplicitAutograd nor at a backend: it is used with gradients and not in inference mode, as with
+  `aten::hardshrink`.
+
+Bad, because nothing is at CPU:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {Autograd: op_kernel}
+```
+
+Bad, because inference mode runs op_lowering:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeExplicitAutograd: op_lowering, Autograd: op_decomposition}
+```
+
+Bad, because the Python decomposition is skipped in inference mode:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
+    python_dispatch: {Autograd: op_decomposition}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_decomposition}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeExplicitAutograd: op_kernel, Autograd: op_autograd}
+```
+
+Fix: register a decomposition at CompositeImplicitAutograd; to an autograd kernel, add the backend kernel that it goes
+on to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys, keys_text
+from dispatch_cli.checks.no_autograd_kernel import DEFAULTS, META
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import CATCH_ALL
+
+TRACER = "Tracer"
+TIP = f"register a decomposition at {CATCH_ALL}; to an autograd kernel, add the backend kernel that it goes on to"
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator with kernels at autograd keys and none of its own below, in C++ or in Python."""
+    universe = view.universe
+    autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
+    below = {CATCH_ALL, *(key for key in backend_keys(universe) if universe.runtime_parts[key][1] != META)}
+    for pattern in view.patterns:
+        above = [key for key in pattern.keys if key in autograd and key not in pattern.fallthrough]
+        if above and below.isdisjoint(pattern.keys) and not any(key in DEFAULTS for key in pattern.keys):
+            if not pattern.has(TRACER):
+                yield from (_alone(view, name, above) for name in pattern.operators if view.concerns(name, above))
+        elif above and view.has_files:
+            yield from (found for name in pattern.operators for found in _skipped(view, pattern, name, above))
+    yield from _in_python(view, autograd, below)
+
+
+def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
+    return CHECK.finding(
+        f"{name} has kernels at {keys_text(above)} alone: inference mode leaves these out, and a call finds nothing",
+        name,
+        above[0],
+        span=view.place(name, above[0]),
+        mark=above[0],
+        tip=TIP,
+    )
+
+
+def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str]) -> Iterator[Finding]:
+    """Decompositions, by their names, above another kernel."""
+    active = view.active(name)
+    for key in above:
+        kernel = active[key].kernel.debug
+        if "decomp" not in kernel.lower() or not view.is_written(active[key]):
+            continue
+        instead = _below(view, pattern, key)
+        others = [one for one in instead if active[one].kernel.debug != kernel]
+        if others:
+            yield CHECK.finding(
+                f"{name}: inference mode skips {kernel} at {key} and runs {active[others[0]].kernel.debug} at "
+                f"{keys_text(others)}",
+                name,
+                key,
+                span=view.place(name, key),
+                mark=key,
+                tip=f"register a decomposition at {CATCH_ALL}, which fills the backend slots too",
+            )
+
+
+def _below(view: View, pattern: Pattern, key: str) -> list[str]:
+    """The keys whose kernels are in the backend slots below the autograd slots that the kernel at *key* fills."""
+    found: dict[str, None] = {}
+    for backend in view.universe.backends:
+        above = autograd_key_of(view.universe, backend)
+        source = pattern.decision(backend).source
+        if above is not None and source is not None and pattern.decision(above).source == key:
+            found[source] = None
+    return list(found)
+
+
+def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Finding]:
+    for name in view.operators:
+        keys = view.python_keys(name)
+        if view.has_files and name not in view.own:
+            continue
+        above = [key for key in keys if key in autograd]
+        if above and below.isdisjoint(keys):
+            yield CHECK.finding(
+                f"{name}: inference mode skips the Python dispatcher's kernel, which is at {keys_text(above)} alone",
+                name,
+                above[0],
+                details=(("Python kernels at", ", ".join(keys)),),
+                tip=f"register it at {CATCH_ALL} as well",
+                subject="python",
+                severity=Severity.INFO,
+            )
+
+
+CHECK = Check(
+    id="autograd-only",
+    code="DC205",
+    title="no operator has its kernel at the autograd keys alone",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

@@ -1,0 +1,93 @@
+"""A kernel at an alias key belongs to the library that defines the operator.
+
+An alias key stands for every backend at once. A kernel at one of them, registered for an operator of another library,
+serves the tensors of all backends, not only of the one that the files are about, and it changes with every file that
+is loaded. "We only allow registrations to alias keys inside pytorch core library … you shouldn't register a
+CompositeImplicitAutograd or CompositeExplicitAutograd kernel from torch-xla extension, instead you should upstream
+the kernel", says `torch/_python_dispatcher.py`.
+
+Reported are registrations of your own files at alias keys of operators that something else defines: a PyTorch state,
+or files that yours extend.
+
+Bad, because im2col_npu now runs on every backend without a kernel of its own:
+
+```yaml
+dispatch: 1
+extends: [torch-2.15]
+operators:
+  - name: aten::im2col
+    dispatch: {CompositeExplicitAutograd: im2col_npu}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+extends: [torch-2.15]
+operators:
+  - name: aten::im2col
+    dispatch: {PrivateUse1: im2col_npu}
+  - name: aten::im2col.out
+    dispatch: {PrivateUse1: im2col_out_npu}
+```
+
+Fix: register at the keys of your own backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.view import View
+from dispatch_cli.model.names import OperatorName
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every alias key of another library's operator at which the user's files register a kernel."""
+    for name in view.operators:
+        if name not in view.own or view.is_defined_by_files(name) or view.schema_text(name) is None:
+            continue
+        for key, registration in view.active(name).items():
+            if view.universe.is_alias(key) and view.is_written(registration):
+                yield _finding(view, name, key)
+
+
+def _finding(view: View, name: OperatorName, key: str) -> Finding:
+    pattern = view.pattern(name)
+    filled = tuple(slot for slot in view.universe.slots if pattern.decision(slot).source == key)
+    fills = f"fills {keys_text(filled)}" if filled else "fills nothing now"
+    taken = _taken(view, name, filled)
+    takes = f", of which {keys_text(taken)} had another kernel before" if taken else ""
+    return CHECK.finding(
+        f"{name} is of another library, and the kernel at the alias key {key} serves every backend: it {fills}{takes}",
+        name,
+        key,
+        span=view.place(name, key),
+        mark=key,
+        details=(("fills", ", ".join(filled)), ("taken", ", ".join(taken)))
+        if taken
+        else (("fills", ", ".join(filled)),),
+        tip="register at the runtime keys of your own backend",
+    )
+
+
+def _taken(view: View, name: OperatorName, filled: tuple[str, ...]) -> tuple[str, ...]:
+    """The slots that held a kernel before the user's files: their own, an alias key's, or a fallback."""
+    before = view.state.base
+    if before is None or name not in before:
+        return ()
+    table = before.table(name)
+    return tuple(slot for slot in filled if table[slot].kernel is not None)
+
+
+CHECK = Check(
+    id="foreign-alias-kernel",
+    code="DC501",
+    title="a kernel at an alias key belongs to the library that defines the operator",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+    needs=(Need.FILES,),
+)

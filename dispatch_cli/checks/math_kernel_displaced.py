@@ -1,0 +1,109 @@
+"""A backend kernel leaves no autograd key of a composite operator without an answer.
+
+An operator with a kernel at CompositeImplicitAutograd has its derivative from the operators that this kernel calls. A
+kernel at a backend takes the backend's slot, and PyTorch then takes the autograd slot away as well
+(*has_backend_kernel* in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`), because the composite kernel would never
+let a call get to the backend's. Unless somebody registers a kernel for autograd, what is left there is
+
+- PyTorch's autograd fallback. It goes on to the backend's kernel; the result has no derivative, and backward() warns
+  that "an autograd kernel was not registered" (pytorch/xla#3247);
+- or nothing, as at AutogradPrivateUse1 up to PyTorch 2.4: every call with such a tensor raises "Could not run … with
+  arguments from the 'AutogradPrivateUse1' backend", also without gradients (pytorch/pytorch#95207, #113161). These
+  findings are errors.
+
+An operator that returns no tensor needs no derivative, so there a fallback is enough.
+
+Bad:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_decomposition, XLA: op_xla}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_decomposition, XLA: op_xla, AutogradXLA: op_xla_autograd}
+```
+
+Fix: leave the composite operator alone, and register the operators that its kernel calls; or register a kernel at the
+autograd key too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.composite_conflict import EXPLICIT
+from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.hazards import displaced
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import CATCH_ALL
+
+RAISES = 'nothing is there: every call with such tensors raises "Could not run"'
+NO_DERIVATIVE = "only the autograd fallback is there: results have no derivative"
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator that lost its math kernel at an autograd key, and has nothing else there."""
+    for pattern in view.patterns:
+        if not pattern.has(CATCH_ALL) or pattern.has(EXPLICIT):
+            continue
+        found = displaced(view.universe, pattern.decision)
+        for name in pattern.operators if found else ():
+            missing = {key: one for key, one in found.items() if one.rule is Rule.MISSING}
+            if view.schema_text(name) is None or not view.concerns(name, (*_culprits(view, found), CATCH_ALL)):
+                continue
+            if missing:
+                yield _finding(view, name, missing, RAISES, Severity.ERROR)
+            elif view.returns_tensors(name):
+                yield _finding(view, name, found, NO_DERIVATIVE, None)
+
+
+def _culprits(view: View, lost: Mapping[str, Decision]) -> tuple[str, ...]:
+    blockers = 0
+    for decision in lost.values():
+        blockers |= decision.blockers
+    return view.dispatcher.keys_in(blockers)
+
+
+def _finding(
+    view: View,
+    name: OperatorName,
+    lost: Mapping[str, Decision],
+    outcome: str,
+    severity: Severity | None,
+) -> Finding:
+    culprits = _culprits(view, lost)
+    where = view.place(name, culprits[0])
+    composite = view.place(name, CATCH_ALL)
+    noun, verb = ("kernel", "takes") if len(culprits) == 1 else ("kernels", "take")
+    return CHECK.finding(
+        f"{name}: the {noun} at {keys_text(culprits)} {verb} {keys_text(tuple(lost))} from {CATCH_ALL}, and {outcome}",
+        name,
+        next(iter(lost)),
+        span=where,
+        mark=culprits[0],
+        related=() if composite is None else (Related(f"the kernel at {CATCH_ALL} is registered here", composite),),
+        details=(("culprits", ", ".join(culprits)), ("autograd keys", ", ".join(lost))),
+        tip=f"register the operators that the kernel at {CATCH_ALL} calls instead, or a kernel at {next(iter(lost))}",
+        severity=severity,
+    )
+
+
+CHECK = Check(
+    id="math-kernel-displaced",
+    code="DC202",
+    title="a backend kernel leaves no autograd key of a composite operator without an answer",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

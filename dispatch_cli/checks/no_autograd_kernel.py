@@ -1,0 +1,165 @@
+"""An operator with a backend kernel says what autograd does.
+
+Nothing registered for autograd leaves the autograd keys to PyTorch's fallback. It goes on to the backend's kernel and
+marks the result; backward() through it warns "an autograd kernel was not registered to the Autograd key(s) but we are
+trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient
+(`basicAutogradNotImplementedFallback` in `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`;
+pytorch/pytorch#105078). An operator that only changes its arguments gets not even the warning. A fallthrough at
+Autograd is an answer too: the operator has no derivative, on purpose. Where PyTorch has no fallback, as at
+AutogradNestedTensor, a call raises "Could not run", and the finding is an error.
+
+Left out: operators without tensor arguments, and those that neither return nor change a tensor; kernels at Meta,
+which compute nothing, and at the Quantized keys, whose tensors can not require gradients; kernels under a fallback
+that falls through. Nothing is reported when PyTorch's own fallbacks are left out (`fallbacks: none`).
+
+Of operators that come from a PyTorch state, only those are reported, as info, in whose namespace others have an
+autograd kernel: a whole library without any is made for inference. In PyTorch 2.15 these are few, such as
+`aten::avg_pool1d.out`: with an argument that requires a gradient every other `out=` operator raises, and this one
+does not.
+
+Bad:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
+  - func: demo::rank(Tensor x) -> Tensor
+    dispatch: {CPU: rank_cpu, Autograd: fallthrough}
+```
+
+Fix: register a kernel at Autograd; a fallthrough when there is no derivative. From Python,
+`torch.library.register_autograd`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.key_words import AUTOGRAD, keys_text
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import CATCH_ALL
+
+DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
+"""The alias keys whose kernel is a backend kernel for any backend."""
+META = "Meta"
+QUANTIZED = "Quantized"
+
+
+class _Lack(NamedTuple):
+    """What a pattern lacks.
+
+    keys: where the backend kernels are. above: their autograd keys. missing: whether nothing is there, and a call raises.
+    """
+
+    keys: tuple[str, ...]
+    above: tuple[str, ...]
+    missing: bool
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator with a backend kernel under an autograd key that nobody has registered for."""
+    if not view.state.declarations.core_fallbacks:
+        return
+    differentiable = _namespaces_with_autograd(view)
+    for pattern in view.patterns:
+        lack = None if pattern.has(CATCH_ALL) else _lack(view, pattern)
+        for name in pattern.operators if lack is not None else ():
+            text = view.schema_text(name)
+            if text is None or not view.takes_tensors(name) or not ("!" in text or view.returns_tensors(name)):
+                continue
+            assert lack is not None
+            active = view.active(name)
+            written = any(view.is_written(active[key]) for key in lack.keys)
+            if written or (name.namespace in differentiable and view.concerns(name, lack.keys)):
+                yield _finding(view, name, lack, written)
+
+
+def _lack(view: View, pattern: Pattern) -> _Lack | None:
+    """The backend kernels under autograd keys without an answer."""
+    fallback: dict[str, list[str]] = {}
+    missing: dict[str, list[str]] = {}
+    for key, backends in _served(view, pattern).items():
+        for backend in backends:
+            above = autograd_key_of(view.universe, backend)
+            decision = pattern.decision(above) if above is not None else None
+            if decision is None or above is None:
+                continue
+            if decision.rule is Rule.MISSING and key == backend:
+                missing.setdefault(key, []).append(above)
+            elif decision.rule is Rule.FALLBACK and not view.dispatcher.fallbacks[above].kernel.fallthrough:
+                fallback.setdefault(key, []).append(above)
+    found = missing or fallback
+    above_all = dict.fromkeys(one for keys in found.values() for one in keys)
+    return _Lack(tuple(found), tuple(above_all), bool(missing)) if found else None
+
+
+def _served(view: View, pattern: Pattern) -> Mapping[str, tuple[str, ...]]:
+    """The keys with a backend kernel, and the backend keys whose slot each fills."""
+    universe = view.universe
+    served: dict[str, tuple[str, ...]] = {}
+    for key in pattern.keys:
+        if key in DEFAULTS:
+            served[key] = tuple(one for one in universe.backends if one != META and pattern.decision(one).source == key)
+        elif key != META and key in universe.slot and universe.runtime_parts[key][0] != QUANTIZED:
+            served[key] = (key,)
+    return served
+
+
+def _namespaces_with_autograd(view: View) -> frozenset[str | None]:
+    autograd = {AUTOGRAD, *view.universe.covered_by(AUTOGRAD)}
+    return frozenset(
+        name.namespace
+        for pattern in view.patterns
+        if any(key in autograd and key not in pattern.fallthrough for key in pattern.keys)
+        for name in pattern.operators
+    )
+
+
+def _finding(view: View, name: OperatorName, lack: _Lack, written: bool) -> Finding:
+    where = "a kernel" if len(lack.keys) == 1 else "kernels"
+    text = view.schema_text(name) or ""
+    if lack.missing:
+        severity, outcome = Severity.ERROR, 'has nothing, so a call raises "Could not run"'
+    elif view.returns_tensors(name) and "!" not in text:
+        severity, outcome = Severity.WARNING, "has PyTorch's fallback, which knows no derivative"
+    else:
+        severity, outcome = (
+            Severity.WARNING,
+            "has PyTorch's fallback, which does nothing about arguments that are changed",
+        )
+    verb = outcome if len(lack.above) == 1 else outcome.replace("has ", "have ", 1)
+    return CHECK.finding(
+        f"{name} has {where} at {keys_text(lack.keys)}, and nothing for autograd: {keys_text(lack.above)} {verb}",
+        name,
+        lack.above[0],
+        span=view.place(name, lack.keys[0]),
+        mark=lack.keys[0],
+        details=(("backend kernels", ", ".join(lack.keys)), ("autograd keys", ", ".join(lack.above))),
+        tip=f"register a kernel at {AUTOGRAD}, or a fallthrough there if the operator has no derivative",
+        severity=severity if written else Severity.INFO,
+    )
+
+
+CHECK = Check(
+    id="no-autograd-kernel",
+    code="DC203",
+    title="an operator with a backend kernel says what autograd does",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

@@ -1,0 +1,82 @@
+"""No registration replaces another.
+
+The newest kernel of an operator at a key is the one that runs; the others stay behind as inactive ones. When two
+libraries register for the same operator and key, the order in which they are loaded decides which one it is. PyTorch
+prints "Overriding a previously registered kernel for the same operator and the same dispatch key", once per process
+and for the first such operator alone (`OperatorEntry::registerKernel`). It is silent at Meta, where Python kernels
+replace those of C++ on purpose, and at MTIA; there, only what your own files replace is reported, as info.
+
+PyTorch does it itself: in 2.15, `torch/_native/registry.py` replaces the kernel of `aten::bmm` at CUDA.
+
+Bad, because only the second kernel runs:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_slow, Autograd: op_autograd}
+  - name: demo::op
+    dispatch: {CPU: op_fast}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_fast, Autograd: op_autograd}
+```
+
+Fix: remove one of the two registrations. Where the override is meant, suppress this check at the place, with the
+reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.registration import SILENT_OVERRIDES, Registration
+from dispatch_cli.model.names import OperatorName
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every key of an operator with more than one kernel."""
+    for name in view.operators:
+        for key in view.overridden(name):
+            if key in SILENT_OVERRIDES and view.dispatcher.is_untouched(name):
+                continue
+            registrations = view.kernels(name)[key]
+            warned = any(registration.warns for registration in registrations)
+            written = any(map(view.is_written, registrations[:-1]))
+            if written or (warned and not view.has_files):
+                yield _finding(name, key, registrations, None if warned else Severity.INFO)
+
+
+def _finding(name: OperatorName, key: str, registrations: Sequence[Registration], severity: Severity | None) -> Finding:
+    active, *replaced = registrations
+    count = "another" if len(replaced) == 1 else f"{len(replaced)} others"
+    spans = [(one.kernel.debug, one.kernel.span) for one in replaced]
+    return CHECK.finding(
+        f"{name}: the kernel at {key} replaces {count}",
+        name,
+        key,
+        span=active.kernel.span,
+        mark=key,
+        related=tuple(Related("a replaced kernel is registered here", span) for _, span in spans if span is not None),
+        details=(("runs", active.kernel.debug), ("replaced", ", ".join(debug for debug, _ in spans))),
+        tip="remove one of the registrations, or say why the override is meant",
+        severity=severity,
+    )
+
+
+CHECK = Check(
+    id="overridden-kernel",
+    code="DC102",
+    title="no registration replaces another",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

@@ -1,0 +1,110 @@
+"""A backend's catch-all fallback catches what it is meant for.
+
+A backend fallback is the last resort (rule 9): an operator with a kernel at CompositeExplicitAutograd or
+CompositeExplicitAutogradNonFunctional has that default in the backend's slot, and the fallback is not asked. Of
+PyTorch 2.15's 3,624 operators these are some 1,600. Many defaults are made of other operators, which do get to the
+fallback; but some choose by the device themselves, as `aten::convolution`, or write into an `out=` argument, as
+`aten::softmax.int_out`, and fail for a device that they do not know (pytorch/pytorch#188052, #187576). Kernels at
+CompositeImplicitAutograd do not count here: what they decompose into gets to the fallback.
+
+Reported once for each fallback that your own files register at a backend key. Silent when these files also register
+the fallback's kernel for a single operator at that key: whoever does so knows of this.
+
+Bad, because the fallback is not asked for demo::op:
+
+```yaml
+dispatch: 1
+fallbacks: {PrivateUse1: npu_fallback}
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeExplicitAutograd: op_default, Autograd: op_autograd}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+fallbacks: {PrivateUse1: npu_fallback}
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeExplicitAutograd: op_default, PrivateUse1: npu_fallback, Autograd: op_autograd}
+```
+
+Fix: register the fallback's kernel at the backend's key for the operators whose default fails there, as
+`m.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&npu_fallback>())`. When all is well, suppress this
+check at the fallback, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+
+MAX_NAMED = 3
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every fallback of the user's at a backend key that an alias kernel keeps from an operator."""
+    for key, fallback in view.own_fallbacks.items():
+        if autograd_key_of(view.universe, key) is None or fallback.kernel.fallthrough:
+            continue
+        if any(_registers(view, name, key, fallback.kernel.debug) for name in view.own):
+            continue
+        by_alias = _shadowed(view, key)
+        if by_alias:
+            yield _finding(view, key, fallback, by_alias)
+
+
+def _registers(view: View, name: OperatorName, key: str, kernel: str) -> bool:
+    registration = view.active(name).get(key)
+    return registration is not None and view.is_own(registration) and registration.kernel.debug == kernel
+
+
+def _shadowed(view: View, key: str) -> dict[str, list[OperatorName]]:
+    """The operators whose slot at *key* an alias key's default fills, by that alias key."""
+    found: dict[str, list[OperatorName]] = {}
+    for name in view.names:
+        decision = view.pattern(name).decision(key)
+        if decision.rule in (Rule.DEFAULT, Rule.NESTED) and decision.source is not None:
+            found.setdefault(decision.source, []).append(name)
+    return found
+
+
+def _telling(view: View, name: OperatorName) -> tuple[bool, bool, bool, str]:
+    """Sorts what tells people most to the front: their own operators, then public ones without any backend's kernel."""
+    is_private = str(name).startswith("_") or "::_" in name.name
+    has_backend = any(key in view.universe.backends for key in view.pattern(name).keys)
+    return name not in view.own, is_private, has_backend or bool(name.overload), str(name)
+
+
+def _finding(view: View, key: str, fallback: Registration, by_alias: dict[str, list[OperatorName]]) -> Finding:
+    shadowed = [name for names in by_alias.values() for name in names]
+    shadowed.sort(key=lambda name: _telling(view, name))
+    examples = ", ".join(map(str, shadowed[:MAX_NAMED])) + (" …" if len(shadowed) > MAX_NAMED else "")
+    count = f"{len(shadowed):,} of {len(view.names):,} operators" if len(view.names) > 1 else "the one operator"
+    return CHECK.finding(
+        f"the fallback {fallback.kernel.debug} at {key} is not asked for {count} ({examples}): "
+        f"their default at {' or '.join(by_alias)} comes first",
+        key=key,
+        span=fallback.kernel.span,
+        mark=key,
+        details=tuple((f"at {alias}", f"{len(names):,} operators") for alias, names in by_alias.items()),
+        tip=f"register the fallback's kernel at {key} for operators whose default does not work there",
+    )
+
+
+CHECK = Check(
+    id="shadowed-fallback",
+    code="DC302",
+    title="a catch-all fallback is asked",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+    needs=(Need.FILES,),
+)

@@ -1,0 +1,90 @@
+"""No kernel for sparse, quantized or other tensors is kept from its calls by a math kernel at their autograd key.
+
+A sparse CPU tensor carries the keys SparseCPU and AutogradCPU, and the autograd key comes first. A kernel at
+CompositeImplicitAutograd fills AutogradCPU unless there is a kernel at CPU; one at SparseCPU, SparseCsrCPU or
+QuantizedCPU does not count (`getBackendKeySetFromAutograd` in `c10/core/DispatchKeySet.cpp`). So the composite kernel
+decomposes the call before the sparse kernel is asked, with gradients and under no_grad alike; only inference mode,
+which leaves the autograd keys out, gets to it. Nothing fails, results differ or are slow. AutogradMTIA, AutogradHIP
+and AutogradVE have no backends at all, so there even the device's own kernel is bypassed. At AutogradOther PyTorch
+does notice, and refuses: see `ambiguous-autogradother`.
+
+Bad, because AutogradCPU has op_decomposition:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {SparseCPU: op_sparse, CompositeImplicitAutograd: op_decomposition, AutogradOther: op_autograd_other}
+```
+
+Bad, because AutogradMTIA does not give way to a kernel at MTIA:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {MTIA: op_mtia, CompositeImplicitAutograd: op_decomposition}
+universe: torch-2.15
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {SparseCPU: op_sparse, CompositeExplicitAutograd: op_default, Autograd: op_autograd}
+```
+
+Fix: register a kernel at the autograd key, or CompositeExplicitAutograd and Autograd in the place of
+CompositeImplicitAutograd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.hazards import bypassed
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import CATCH_ALL
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every autograd key of an operator at which a math kernel keeps calls from backend kernels."""
+    for pattern in view.patterns:
+        if pattern.has(CATCH_ALL):
+            keys = [key for key in pattern.keys if key not in pattern.fallthrough]
+            for above, culprits in bypassed(view.universe, keys, pattern.decision).items():
+                for name in pattern.operators:
+                    if view.concerns(name, (*culprits, CATCH_ALL)):
+                        yield _finding(view, name, above, culprits)
+
+
+def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) -> Finding:
+    composite = view.place(name, CATCH_ALL)
+    where = keys_text(past)
+    kernels = "kernel" if len(past) == 1 else "kernels"
+    return CHECK.finding(
+        f"{name}: outside inference mode tensors of {where} get the kernel at {CATCH_ALL}, which fills {above}, "
+        f"and not the {kernels} at {where}",
+        name,
+        above,
+        span=view.place(name, past[0]),
+        mark=past[0],
+        related=() if composite is None else (Related(f"the kernel at {CATCH_ALL} is registered here", composite),),
+        details=(("bypassed", ", ".join(past)),),
+        tip=f"register a kernel at {above}, or CompositeExplicitAutograd and Autograd in the place of {CATCH_ALL}",
+    )
+
+
+CHECK = Check(
+    id="sparse-bypass",
+    code="DC204",
+    title="no math kernel at an autograd key keeps calls from a backend kernel",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)

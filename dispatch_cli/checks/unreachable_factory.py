@@ -1,0 +1,83 @@
+"""An operator without tensor arguments can be called.
+
+A call takes its keys from its tensor arguments. A factory has none: what is left is what every call has,
+BackendSelect and ADInplaceOrView, and where the operator has no kernel there, they fall through and the slot
+Undefined decides. A device argument changes nothing. Kernels at CPU or AutogradCPU are then never reached, and
+PyTorch raises "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no
+fallback function is registered for schema …" (pytorch/pytorch#129389, #60997).
+
+Bad, because no call gets to CPU:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::filled(int size, *, Device device) -> Tensor
+    dispatch: {CPU: filled_cpu}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::filled(int size, *, Device device) -> Tensor
+    dispatch: {BackendSelect: filled_by_device, CPU: filled_cpu}
+  - func: demo::opened(str path) -> Tensor
+    dispatch: {CompositeExplicitAutograd: opened}
+```
+
+Fix: register a kernel at BackendSelect that reads the device and calls on with its key; or, when the kernel makes the
+tensor by other operators, register it at CompositeExplicitAutograd, which fills Undefined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.hazards import comes_from_tensors_only
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import UNDEFINED
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator without tensor arguments whose calls end at an empty Undefined."""
+    for pattern in view.patterns:
+        if pattern.rule(UNDEFINED) is not Rule.MISSING:
+            continue
+        keys = tuple(key for key in pattern.keys if comes_from_tensors_only(view.universe, key))
+        if keys and _all_fall_through(view, pattern):
+            yield from _of_pattern(view, pattern, keys)
+
+
+def _all_fall_through(view: View, pattern: Pattern) -> bool:
+    """Whether dispatch skips every key that a call without tensors has."""
+    included = (key for key in view.universe.default_included if key in view.universe.slot)
+    return all(pattern.falls_through(key, view.dispatcher.fallbacks) for key in included)
+
+
+def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator[Finding]:
+    for name in pattern.operators:
+        if view.takes_tensors(name) is False and view.concerns(name, keys):
+            yield CHECK.finding(
+                f"{name} takes no tensors: calls end at {UNDEFINED}, where nothing is, and never at {keys_text(keys)}",
+                name,
+                UNDEFINED,
+                span=view.place(name, keys[0]),
+                mark=keys[0],
+                details=(("unreachable", ", ".join(keys)),),
+                tip="register a kernel at BackendSelect that chooses by the device, or the one kernel at "
+                "CompositeExplicitAutograd",
+            )
+
+
+CHECK = Check(
+    id="unreachable-factory",
+    code="DC301",
+    title="an operator without tensor arguments can be called",
+    severity=Severity.ERROR,
+    documentation=__doc__,
+    find=find,
+)

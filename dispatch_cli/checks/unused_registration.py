@@ -1,0 +1,96 @@
+"""Every kernel is used at some runtime key.
+
+A kernel at an alias key fills the slots that nothing with more precedence fills. When all of them are taken, it is
+never called, by anybody. The usual case is a kernel at Autograd beside one at CompositeImplicitAutograd, which covers
+every autograd key and comes first (rules 6 and 7 of `OperatorEntry::computeDispatchTableEntryWithDebug`): the
+derivative that somebody wrote is not the one in effect. `aten::max_pool2d` of PyTorch 2.4 to 2.15 is such an
+operator.
+
+Kernels that a newer one at the same key has replaced are reported by `overridden-kernel`.
+
+Bad, because the decomposition fills every autograd key:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_decomposition, Autograd: op_autograd}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeExplicitAutograd: op_kernel, Autograd: op_autograd}
+```
+
+Fix: remove the kernel, or register the one that takes its place at CompositeExplicitAutograd or at the backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.composite_conflict import EXPLICIT, IMPLICIT
+from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.engine.rules import Rule
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every key of an operator with a kernel that fills no slot."""
+    for pattern in view.patterns:
+        used = {decision.source for decision in pattern.plan.decisions}
+        unused = [key for key in pattern.keys if key not in used]
+        # what composite-conflict says is not said twice
+        for key in unused:
+            if not (key == IMPLICIT and pattern.has(EXPLICIT)):
+                yield from _of_pattern(view, pattern, key)
+
+
+def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
+    why, details = _why(view, pattern, key)
+    for name in pattern.operators:
+        if view.concerns(name, (key,)):
+            yield CHECK.finding(
+                f"{name}: the kernel at {key} is never used: {why}",
+                name,
+                key,
+                span=view.place(name, key),
+                mark=key,
+                details=details,
+                tip="remove it, or let go of what takes its place",
+            )
+
+
+def _why(view: View, pattern: Pattern, key: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What fills the slots that the kernel could fill, in a few words and in full."""
+    takers: dict[str, list[str]] = {}
+    for slot in view.universe.covered_by(key):
+        decision = pattern.decision(slot)
+        if decision.rule is Rule.KERNEL:
+            taker = "kernels of their own"
+        elif decision.source is not None:
+            taker = f"the kernel at {decision.source}"
+        else:
+            taker = "nothing" if decision.rule is Rule.MISSING else f"the rule {decision.rule.value}"
+        takers.setdefault(taker, []).append(slot)
+    if not takers:
+        return f"no slot of a table is for {key}", ()
+    why = ", ".join(
+        f"{keys_text(slots)} {'has' if len(slots) == 1 else 'have'} {taker}" for taker, slots in takers.items()
+    )
+    return why, tuple((taker, ", ".join(slots)) for taker, slots in takers.items())
+
+
+CHECK = Check(
+    id="unused-registration",
+    code="DC104",
+    title="every kernel is used at some runtime key",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)
