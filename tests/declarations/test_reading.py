@@ -311,7 +311,7 @@ check:
     assert found.settings == (
         CheckSettings(
             select=(name("all", 10, 11),),
-            ignore=(name("guard", 11, 12), name("DC1", 11, 20), name("DC2", 11, 24)),
+            ignore=(name("guard", 11, 12), name("DC1", 11, 19), name("DC2", 11, 24)),
             severities=((name("DC9", 12, 14), Severity.INFO),),
             fail_on=Severity.ERROR,
         ),
