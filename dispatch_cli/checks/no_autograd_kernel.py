@@ -63,7 +63,7 @@ QUANTIZED = "Quantized"
 class _Lack(NamedTuple):
     """What a pattern lacks.
 
-    keys: where the backend kernels are. above: their autograd keys. missing: whether nothing is there, and a call raises.
+    keys: where the backend kernels are. above: their autograd keys. missing: nothing is there, and a call raises.
     """
 
     keys: tuple[str, ...]
