@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
@@ -69,6 +70,106 @@ def test_every_way_out_passes_the_guards_that_the_problem_breaks(name: str) -> N
     assert findings(name, *universe)
     (line,) = shown("check-invariants", f"{name}.fixed", *SELECT, *universe)
     assert line.startswith("All checks passed: ")
+
+
+FIRST = re.compile(r"^#   dispatch-cli (.*?)(?: +\(exits with (\d)\))?$", re.MULTILINE)
+CAUSES: dict[str, tuple[str, ...]] = {
+    "01_composite_override": (
+        "AutogradPrivateUse1 holds nothing (rule 10, missing).",
+        f"6 | math kernel | {MATH} | gives way to PrivateUse1",
+        "PrivateUse1 | to_npu | in the way (6) | $:17:20",
+    ),
+    "02_no_grad_fn": (
+        "AutogradXLA holds PyTorch's own fallback, VariableFallbackKernel.cpp:86 (rule 9, backend fallback).",
+        f"6 | math kernel | {MATH} | gives way to XLA",
+        "XLA | xla_var_dim | in the way (6) | $:16:12",
+    ),
+    "03_fallback_never_asked": (
+        f"> 3 | default backend kernel | {DEFAULT} | fired",
+        "9 | backend fallback | PrivateUse1 | has a kernel, not reached",
+        "PrivateUse1 | npu_fallback | not reached (9) | $:14:16",
+    ),
+    "04_alias_gaps": (
+        "SparseXPU holds nothing (rule 10, missing).",
+        f"2 | default backend kernel | {NON_FUNCTIONAL} | does not cover it",
+        f"Advice: {NON_FUNCTIONAL} has a kernel, but does not cover SparseXPU. Register a kernel at SparseXPU, or at "
+        f"an alias key that covers it: {DEFAULT} or {MATH}.",
+    ),
+    "05_no_autograd_kernel": (
+        "AutogradCPU holds PyTorch's own fallback, VariableFallbackKernel.cpp:66 (rule 9, backend fallback).",
+        "7 | autograd kernel | Autograd | no kernel",
+        "> 9 | backend fallback | AutogradCPU | fired",
+    ),
+    "06_factory": (
+        "The call fails at Undefined: PyTorch raises NotImplementedError",
+        "There were no tensor arguments to this function",
+        "no tensor arguments: a call ends at Undefined, where nothing is; CPU can not be reached",
+    ),
+    "07_stale_batching_rule": (
+        "Stale: a call runs the backend fallback loop_over_batch, because registering the kernel late_batched at "
+        "FuncTorchBatchedDecomposition ($:21:93) did not recompute FuncTorchBatched.",
+        "FuncTorchBatched holds late_batched, from FuncTorchBatchedDecomposition (rule 8, batched kernel), declared at "
+        "$:21:93.",
+    ),
+    "08_ambiguous": (
+        "AutogradOther holds ambiguous_autogradother (rule 6, ambiguous autogradother), which raises",
+        f"> 6 | math kernel | {MATH} | ambiguous with MkldnnCPU, QuantizedCPU",
+        "MkldnnCPU | mix_mkldnn | in conflict (6) | $:15:18",
+        "QuantizedCPU | mix_quantized | in conflict (6) | $:16:21",
+    ),
+    "09_inference_mode": (
+        "The call ends in shrink_lowering at CPU (rule 3, default backend kernel",
+        "AutogradCPU | tensor | excluded | shrink_decomposition",
+    ),
+    "10_sparse_bypass": (
+        "The call ends in norm_math at AutogradCPU (rule 6, math kernel",
+        "SparseCPU | tensor | not reached | norm_sparse",
+    ),
+}
+"""What the first command of each head shows; the first line is gone once the way out is taken."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_command_makes_the_cause_plain(name: str) -> None:
+    first = FIRST.search((SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert first is not None
+    command, code = shlex.split(first[1]), int(first[2] or 0)
+    file = f"examples/scenarios/{name}.yaml"
+    result = call(*command)
+    assert (result.code, result.err) == (code, "")
+    lines = [re.sub(r" {2,}", " | ", line.strip()) for line in result.out.replace(file, "$").splitlines()]
+    assert [cause for cause in CAUSES[name] if not any(cause in line for line in lines)] == []
+    fixed = call(*(f"examples/scenarios/{name}.fixed.yaml" if part == file else part for part in command))
+    if name == "06_factory":  # which key its kernel at BackendSelect calls on with is for that kernel to say
+        assert re.search(r"^BackendSelect .* filled_by_device ", fixed.out, re.MULTILINE)
+    else:
+        assert (fixed.code, CAUSES[name][0] in fixed.out) == (0, False)
+
+
+PUBLISHED = {
+    "01_composite_override": "Could not run 'aten::to.dtype' with arguments from the 'AutogradPrivateUse1' backend.",
+    "04_alias_gaps": "Could not run 'aten::linalg_vector_norm' with arguments from the 'SparseXPU' backend.",
+    "05_no_autograd_kernel": "mylib::scale: an autograd kernel was not registered to the Autograd key(s)",
+    "06_factory": "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
+    "fallback function is registered for schema mylib::filled.",
+    "08_ambiguous": "mylib::mix has kernels registered to both CompositeImplicitAutograd and a backend mapped to "
+    "AutogradOther.",
+}
+"""What PyTorch says where somebody meets the problem."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_error_that_people_report_leads_there(name: str) -> None:
+    file = f"examples/scenarios/{name}.yaml"
+    result = call("explain", "--from-error", "-", file, stdin=PUBLISHED[name].encode())
+    assert (result.code, result.err) == (0, "")
+    assert "It is not so here" not in result.out
+    slot = {"06_factory": "Undefined holds nothing (rule 10, missing)."}.get(name, CAUSES[name][0])
+    assert slot in result.out
+    fixed = call(
+        "explain", "--from-error", "-", f"examples/scenarios/{name}.fixed.yaml", stdin=PUBLISHED[name].encode()
+    )
+    assert "It is not so here" in fixed.out or name == "06_factory"
 
 
 def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
