@@ -10,7 +10,7 @@ the bit computes with the wrong values, and nothing tells.
 Over a state of PyTorch, the kernels that a file adds to operators on that list are reported as an info, for each to
 be looked at; most of them are views and constructors, which only have to pass the bit on.
 
-Bad, because the kernels at CUDA and PrivateUse1, which other files may bring, are told nothing of it:
+Bad, because the kernels that other libraries bring are told nothing of it:
 
 ```yaml
 dispatch: 1
@@ -42,15 +42,8 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.model.names import OperatorName
 
-BITS = {
-    "Conjugate": "conjugated",
-    "Negative": "negated",
-    "ZeroTensor": "filled with zeros that have no storage",
-}
-"""The keys whose fallbacks materialise a tensor, and what the tensor is."""
-SAID_BY_PYTORCH = (
-    "PyTorch has fallthroughs there for these operators: their kernels get tensors that are not materialised"
-)
+BITS = {"Conjugate": "conjugated", "Negative": "negated", "ZeroTensor": "zero"}
+"""The keys whose fallbacks materialise a tensor, and what the tensor is until then."""
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -79,8 +72,7 @@ def _by_a_file(name: OperatorName, active: Mapping[str, Registration], bits: lis
     reached = f"those at {keys_text(foreign)}, of other libraries," if foreign else "those of other libraries too,"
     places = ((key, active[key].kernel.span) for key in foreign)
     return CHECK.finding(
-        f"{name}: the fallthrough at {' and '.join(bits)} makes every backend's kernel, {reached} get tensors that are "
-        f"{' or '.join(BITS[key] for key in bits)} and not materialised",
+        f"{name}: the fallthrough at {_listed(bits)} makes every backend's kernel, {reached} get {_tensors(bits)}",
         name,
         bits[0],
         span=active[bits[0]].kernel.span,
@@ -95,18 +87,23 @@ def _by_a_file(name: OperatorName, active: Mapping[str, Registration], bits: lis
 def _by_pytorch(name: OperatorName, active: Mapping[str, Registration], bits: list[str], kernels: list[str]) -> Finding:
     kernel = active[kernels[0]].kernel
     return CHECK.finding(
-        f"{name}: the kernel {kernel.debug} at {keys_text(kernels)} gets tensors that are "
-        f"{' or '.join(BITS[key] for key in bits)} and not materialised, because the operator falls through at "
-        f"{' and '.join(bits)}",
+        f"{name}: the kernel {kernel.debug} at {keys_text(kernels)} gets {_tensors(bits)}, because the "
+        f"operator falls through at {_listed(bits)}",
         name,
         kernels[0],
         span=kernel.span,
         mark=kernels[0],
-        details=(("falls through at", ", ".join(bits)),),
-        group=SAID_BY_PYTORCH,
         tip="see that the kernel heeds or resolves the bit; a kernel that only makes a view passes it on",
         severity=Severity.INFO,
     )
+
+
+def _tensors(bits: list[str]) -> str:
+    return f"{_listed([BITS[key] for key in bits])} tensors that are not materialised"
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 CHECK = Check(

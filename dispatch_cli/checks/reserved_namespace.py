@@ -46,7 +46,7 @@ TORCH_SCRIPT = frozenset({"prim"})
 def find(view: View) -> Iterator[Finding]:
     """A finding for every definition, and every DEF block, of a file in a namespace that is PyTorch's."""
     for step in view.written_steps:
-        if isinstance(step, Define):
+        if isinstance(step, Define) and (step.block.implicit or step.block.kind is not LibraryKind.DEF):
             name = step.schema.name
             whose = _owner(view, name.namespace)
             if whose is not None:
@@ -62,12 +62,11 @@ def find(view: View) -> Iterator[Finding]:
             whose = _owner(view, namespace)
             if whose is not None:
                 yield CHECK.finding(
-                    f"a TORCH_LIBRARY block of {namespace}, a namespace of {whose}: PyTorch refuses a second one",
+                    f"a TORCH_LIBRARY block of {namespace}, a namespace of {whose}, which refuses a second one",
                     span=step.block.span,
                     tip="define operators in a namespace of your own; kernels for existing ones go into a "
                     "TORCH_LIBRARY_IMPL block",
                     subject=namespace,
-                    severity=Severity.ERROR,
                 )
 
 

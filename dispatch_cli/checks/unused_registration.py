@@ -36,6 +36,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.composite_conflict import EXPLICIT, IMPLICIT
 from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.unreachable_batching_rule import ALIASES as BATCHING_ALIASES
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 
@@ -45,9 +46,9 @@ def find(view: View) -> Iterator[Finding]:
     for pattern in view.patterns:
         used = {decision.source for decision in pattern.plan.decisions}
         unused = [key for key in pattern.keys if key not in used]
-        # what composite-conflict says is not said twice
+        # what composite-conflict and unreachable-batching-rule say is not said twice
         for key in unused:
-            if not (key == IMPLICIT and pattern.has(EXPLICIT)):
+            if key not in BATCHING_ALIASES and not (key == IMPLICIT and pattern.has(EXPLICIT)):
                 yield from _of_pattern(view, pattern, key)
 
 
