@@ -297,13 +297,14 @@ def _device_key(live: Live, name: str) -> str | None:
 
 
 def about_tensors(live: Live) -> Data:
-    """How tensors and calls are: what wrappers take over, which devices have strided tensors only, the mask's choice."""
+    """How tensors and calls are: what wrappers take over, devices of strided tensors only, the mask, inference mode."""
     devices = list(_devices(live))
     plain = [device for device in devices if _tensor(live, device, layout=live.torch.sparse_coo) is None]
     return {
         "wrapped": _wrapped_keys(live, devices),
         "plain_devices": plain,
         "mask_by_arguments": _mask_by_arguments(live),
+        "grad_ends_inference": _grad_ends_inference(live),
     }
 
 
@@ -361,6 +362,16 @@ def _mask_by_arguments(live: Live) -> bool:
     except RuntimeError:
         return True
     return False
+
+
+def _grad_ends_inference(live: Live) -> bool:
+    torch, functorch = live.torch, live.core._functorch
+    with torch.inference_mode():
+        functorch._grad_increment_nesting()
+        try:
+            return not torch.is_inference_mode_enabled()
+        finally:
+            functorch._grad_decrement_nesting()
 
 
 def _fallbacks(live: Live) -> list[Data]:

@@ -51,6 +51,7 @@ class Universe:
     plain_devices: device types that have strided tensors only.
     mask_by_arguments: whether the backend of the arguments alone chooses the fallthrough mask, and not that of
         arguments and included keys.
+    grad_ends_inference: whether functorch's grad and jvp leave inference mode for the function that they transform.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Universe:
     wrapped: tuple[str, ...]
     plain_devices: tuple[str, ...]
     mask_by_arguments: bool
+    grad_ends_inference: bool
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

@@ -156,7 +156,8 @@ def _about_tensors(data: Mapping[str, Any], known: Mapping[str, Any]) -> dict[st
         plain = _texts(data["plain_devices"], "plain_devices")
     else:
         plain = tuple(device for device, key in known["devices"].items() if key not in known["backends"])
-    return {"wrapped": wrapped, "plain_devices": plain, "mask_by_arguments": data.get("mask_by_arguments") is True}
+    flags = {field: data.get(field) is True for field in ("mask_by_arguments", "grad_ends_inference")}
+    return {"wrapped": wrapped, "plain_devices": plain, **flags}
 
 
 def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:

@@ -54,14 +54,17 @@ def _on_below(moment: Moment) -> Step:
     return redispatches(moment.below(moment.slot))
 
 
-def _math_bit(moment: Moment, bit: Bit, title: str) -> Step:
-    """Views go on as they are; for others, tensors with the bit are cloned, which clears it."""
+def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> Step:
+    """Views go on as they are; for others, tensors with the bit are cloned, which clears it.
+
+    head, title: of the fallback, as the error has them.
+    """
     schema = moment.schema
     if mixes_aliases(schema):
         assert schema is not None, "only a schema has aliases"
         name = schema.name.name
         text = (
-            f"Unsupported operator for {title} fallback: {name}{title} fallback doesn't work for operators with a mix "
+            f"Unsupported operator for {head}: {name}{title} fallback doesn't work for operators with a mix "
             "mutable and non-mutable inputs that alias with outputs, this must be implemented manually.  "
             "If you got this error on a core op, please report a bug to PyTorch."
         )
@@ -83,15 +86,15 @@ def _math_bit(moment: Moment, bit: Bit, title: str) -> Step:
 
 
 def _conjugate(moment: Moment) -> Step:
-    return _math_bit(moment, Bit.CONJ, "conjugate")
+    return _math_bit(moment, Bit.CONJ, "conjugate fallback", "conjugate")
 
 
 def _negative(moment: Moment) -> Step:
-    return _math_bit(moment, Bit.NEG, "negation")
+    return _math_bit(moment, Bit.NEG, "negation fallback", "negation")
 
 
 def _zero_tensor(moment: Moment) -> Step:
-    return _math_bit(moment, Bit.ZEROTENSOR, "ZeroTensorFallback")
+    return _math_bit(moment, Bit.ZEROTENSOR, "ZeroTensorFallback", "ZeroTensor")
 
 
 def _functionalize(moment: Moment) -> Step:
@@ -166,6 +169,7 @@ _FALLBACKS: dict[str, Callable[[Moment], Step]] = {
     functorch.BATCHED: functorch.batched,
     functorch.BATCHED_NESTED: functorch.batched,
     functorch.GRAD_WRAPPER: functorch.grad_wrapper,
+    "Batched": functorch.legacy_batched,
     "Tracer": _tracer,
     "Named": _named,
 }

@@ -21,8 +21,8 @@ def internal_assert(condition: str, file: str, message: str = "") -> str:
     return f'{condition} INTERNAL ASSERT FAILED at "{file}", please report a bug to PyTorch. {message}'
 
 
-def missing_kernel(dispatcher: Dispatcher, name: OperatorName, key: str) -> Error:
-    """The slot is missing (``OperatorEntry::reportError``). key: as PyTorch prints it.
+def missing_kernel(dispatcher: Dispatcher, name: OperatorName, slot: str, key: str) -> Error:
+    """The slot is missing (``OperatorEntry::reportError``). key: what PyTorch calls it.
 
     PyTorch checks the operator's invariants first, so that a stale operator gives another error.
     """
@@ -37,7 +37,7 @@ def missing_kernel(dispatcher: Dispatcher, name: OperatorName, key: str) -> Erro
         return Error(ErrorKind.STALE, RUNTIME, text)
     live = dispatcher.operator(name).live
     available = ", ".join(slot for slot in dispatcher.universe.runtime if live[slot].kernel is not None)
-    if key == UNDEFINED:
+    if slot == UNDEFINED:
         text = (
             "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no "
             f"fallback function is registered for schema {name}.  This usually means that this function requires a "

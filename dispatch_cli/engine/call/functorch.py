@@ -19,15 +19,21 @@ from dispatch_cli.engine.call.schema_facts import (
 )
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, raises
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, TensorMaker, Value
-from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, Layer, LocalKeys, Thread
+from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.model.call import ContextKind, Wrapper, WrapperKind
+from dispatch_cli.model.call import ContextKind, Layout, Wrapper, WrapperKind
 
 BATCHED, BATCHED_NESTED = "FuncTorchBatched", "BatchedNestedTensor"
 GRAD_WRAPPER = "FuncTorchGradWrapper"
 VMAP_MODE = "FuncTorchVmapMode"
 _AUTOCAST = "Autocast"
+_COMPRESSED = {
+    Layout.SPARSE_CSR: "CSR",
+    Layout.SPARSE_CSC: "CSC",
+    Layout.SPARSE_BSR: "BSR",
+    Layout.SPARSE_BSC: "BSC",
+}
 
 
 def front(moment: Moment) -> Step:
@@ -37,10 +43,13 @@ def front(moment: Moment) -> Step:
         return raises(failed_assert(ErrorKind.TRANSFORM, "!dynamicLayerStack.empty()", "DynamicLayer.cpp"))
     layer = thread.layers[-1]._replace(saved=thread.keys)
     values = tuple(_unwrap_dead(value, thread) for value in moment.values)
-    if layer.kind in (ContextKind.GRAD, ContextKind.JVP):
+    if layer.kind in GRADS:
         if _mutates_capture(moment, values, layer):
             return raises(_captured_mutation(moment))
         wrapper = Wrapper(WrapperKind.GRAD, layer.level)
+        without = next((text for value in values if value.wrapper != wrapper and (text := no_strides(value))), None)
+        if without is not None:
+            return raises(refused(ErrorKind.TRANSFORM, without))
         values = tuple(
             value if value.wrapper == wrapper else maker.wrap(value, wrapper, thread.inference) for value in values
         )
@@ -58,8 +67,11 @@ def back(moment: Moment) -> Step:
         text = "savedLocalDispatchKeySet_.has_value()"
         return raises(failed_assert(ErrorKind.TRANSFORM, text, "Interpreter.h"))
     values = moment.values
-    if layer.kind in (ContextKind.GRAD, ContextKind.JVP):
+    if layer.kind in GRADS:
         values = tuple(_unwrap(value, layer) for value in values)
+    elif layer.kind is ContextKind.FUNCTIONALIZE and any(map(_is_functional, values)):
+        condition = "!at::functionalization::impl::isFunctionalTensor(tensor)"
+        return raises(failed_assert(ErrorKind.TRANSFORM, condition, "FunctionalizeInterpreter.cpp"))
     thread = thread._replace(layers=thread.layers[:-1], keys=layer.saved)
     if not thread.layers:
         thread = thread.without_included(maker.known(FRONT, BACK))
@@ -86,7 +98,7 @@ def batched(moment: Moment) -> Step:
     if is_in_place(schema):
         if nested:
             message = "vmap fallback not supported for in-place ops on nested tensors"
-            return raises(failed_assert(ErrorKind.TRANSFORM, "false", "BatchedFallback.cpp", message))
+            return raises(failed_assert(ErrorKind.TRANSFORM, "!isInplaceOp(schema)", "BatchedFallback.cpp", message))
         offending = _offending_level(moment.values)
         if offending is not None:
             return _no_rule(_in_place_text(name.name, offending))
@@ -96,7 +108,27 @@ def batched(moment: Moment) -> Step:
         return _no_rule(
             f"{title} not implemented for {name}. The fallback path does not support operations with no returns."
         )
-    return calls_anew(thread, tuple(_slice(value, level) for value in moment.values))
+    values = tuple(
+        moment.maker.slice(value.inner, thread.inference)
+        if value.is_batched_at(level) and value.inner is not None
+        else value
+        for value in moment.values
+    )
+    return calls_anew(thread, values)
+
+
+def legacy_batched(moment: Moment) -> Step:
+    """The batching of before functorch, whose tensors are no longer made (``LegacyBatchedFallback.cpp``)."""
+    schema, head = moment.schema, f"Batching rule not implemented for {moment.name}"
+    if not returns_tensors_only(schema) or takes_tensor_list(schema):
+        return _no_rule(f"{head}. We could not generate a fallback.")
+    if not is_in_place(schema):
+        if is_mutable(schema) or has_aliases(schema):
+            return _no_rule(f"{head}; the fallback path doesn't work on out= or view ops.")
+        if schema is not None and not schema.returns:
+            return _no_rule(f"{head}. The fallback path does not support operations with no returns.")
+    condition = "!batched_tensor_inputs.empty()"
+    return raises(failed_assert(ErrorKind.TRANSFORM, condition, "LegacyBatchedFallback.cpp"))
 
 
 def grad_wrapper(moment: Moment) -> Step:
@@ -142,6 +174,26 @@ def _unwrap(value: Value, layer: Layer) -> Value:
     return value.inner if is_own and value.inner is not None else value
 
 
+def _is_functional(value: Value) -> bool:
+    return value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL
+
+
+def no_strides(value: Value) -> str | None:
+    """What PyTorch says when a tensor without strides is wrapped for grad; None for others."""
+    spec = value.spec
+    if value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL and value.inner is not None:
+        return no_strides(value.inner)
+    if spec is None or spec.subclass is not None or spec.fake is not None:
+        return None
+    if value.wrapper is not None:
+        is_nested = value.wrapper.kind is WrapperKind.BATCHED and spec.nested
+        return "sizes() is not supported for batched nested tensors" if is_nested else None
+    if spec.nested:
+        return "Internal error: NestedTensorImpl doesn't support strides. Please file an issue."
+    name = _COMPRESSED.get(spec.layout)
+    return name and f"Sparse {name} tensors do not have strides"
+
+
 def _is_live_wrapper(value: Value) -> bool:
     if value.wrapper is None or value.wrapper.kind is WrapperKind.FUNCTIONAL:
         return False
@@ -161,10 +213,6 @@ def _without_wrapper(value: Value) -> Value:
     if value.wrapper is None or value.inner is None or value.wrapper.kind is not WrapperKind.GRAD:
         return value
     return value.inner
-
-
-def _slice(value: Value, level: int) -> Value:
-    return value.inner if value.is_batched_at(level) and value.inner is not None else value
 
 
 def _mutates_capture(moment: Moment, values: tuple[Value, ...], layer: Layer) -> bool:

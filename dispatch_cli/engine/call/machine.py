@@ -87,7 +87,7 @@ class Machine:
 
     def _kernel(self, at: _At, slot: str, entry: TableEntry, keyset: DispatchKeySet) -> Step:
         if entry.kernel is None:
-            error = errors.missing_kernel(self._dispatcher, self._name, keyset.highest_priority())
+            error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
         moment = Moment(self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset)
         return kernels.run(moment, self._dispatcher)
@@ -109,11 +109,10 @@ class Machine:
         rest = at.keyset.remove(PYTHON_DISPATCHER)
         handing = Step(Does.REDISPATCHES, Why.CORE_FALLBACK, rest)
         self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, handing)
-        key = rest.highest_priority()
-        choice = self._python.choose(key)
+        slot = slot_of(rest)
+        choice = self._python.choose(slot, rest.highest_priority())
         chosen = PythonChoice(choice.decision, choice.key, choice.kernel)
         full = self._selector.select(at.values, at.thread.keys).result
-        slot = slot_of(rest)
         step = self._chosen(at, slot, choice, full)
         reached = at._replace(reached=Reached.REDISPATCH, selection=None)
         self._hop(reached, slot, choice.entry or self._operator.live[slot], full, step, chosen)

@@ -39,9 +39,8 @@ class PythonDispatcher:
         self._name = name
         self._kernels = kernels
 
-    def choose(self, key: str) -> Choice:
-        """What runs for *key*, a runtime key or Undefined."""
-        slot = key if key in self._dispatcher.universe.slot else next(iter(self._dispatcher.universe.runtime))
+    def choose(self, slot: str, key: str) -> Choice:
+        """What runs for *slot*. key: what PyTorch calls it, which differs for a set without a backend."""
         if slot == PYTHON:  # not resolved: C++ knows about modes and subclasses
             return self._cpp(slot, self._dispatcher.operator(self._name).live[slot].decision, PYTHON)
         decision = resolve_key(self._dispatcher, self._name, slot, self._kernels)

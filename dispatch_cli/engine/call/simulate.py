@@ -44,11 +44,11 @@ def simulate(
     maker = TensorMaker(dispatcher.universe)
     operator = dispatcher.operator(name)
     tensors, contexts = tuple(tensors), tuple(contexts)
-    if operator.definition is not None:
-        _check_count(name, tensors, most_tensors(operator.definition.schema))
+    most = None if operator.definition is None else most_tensors(operator.definition.schema)
+    _check_count(name, tensors, most)
     thread = Contexts(maker).enter_all(contexts)
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
-    if keyset is not None and not values:
+    if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
     hops, end = Machine(dispatcher, name, maker, python).run(values, thread, keyset)
     return Call(name, tensors, contexts, hops, end)
@@ -58,12 +58,13 @@ def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
     """The tensor that is meant, on that thread.
 
     Wrappers without a level belong to the innermost transforms of their kind; those that are left over belong to
-    transforms that are over. Tensors are made outside of the contexts, unless they say that they are ``inference``.
-    Errors: CallError.
+    transforms that are over. Tensors are made outside of the contexts, unless they say that they are ``inference``;
+    their wrappers, where the transform begins. Errors: CallError.
     """
     value = maker.make(spec)
     for wrapper in _levels(spec, thread):
-        value = maker.wrap(value, wrapper, thread.inference and wrapper.level is not None)
+        inference = wrapper.level is not None and thread.layers[wrapper.level - 1].inference
+        value = maker.wrap(value, wrapper, inference)
     return value
 
 

@@ -96,15 +96,28 @@ class TensorMaker:
         return Value(self.complete(kept, inference), text, value.spec, wrapper, value)
 
     def materialised(self, value: Value, bit: Bit, inference: bool) -> Value:
-        """What ``clone`` makes of a tensor that has *bit*; any other tensor as it is."""
+        """What ``clone`` makes of a tensor that has *bit*; any other tensor as it is.
+
+        Of a grad wrapper, whose transform is over, it makes a plain tensor.
+        """
         if not value.has(BIT_KEYS[bit]):
             return value
         if value.inner is not None and value.wrapper is not None:
-            return self.wrap(self.materialised(value.inner, bit, inference), value.wrapper, inference)
+            inner = self.materialised(value.inner, bit, inference)
+            return inner if value.wrapper.kind is WrapperKind.GRAD else self.wrap(inner, value.wrapper, inference)
         if value.spec is None:
             return value._replace(keyset=value.keyset.remove(BIT_KEYS[bit]))
         bits = tuple(one for one in value.spec.bits if one is not bit)
         return self.make(value.spec._replace(bits=bits, inference=inference), inference)
+
+    def slice(self, value: Value, inference: bool) -> Value:
+        """One element of a batch: a view of a strided tensor, a part of a nested one, a new tensor of a sparse one."""
+        spec = value.spec
+        if value.wrapper is not None or spec is None:
+            return value
+        if spec.nested:
+            return self.make(spec._replace(nested=False))
+        return self.make(spec._replace(inference=inference)) if spec.layout is Layout.SPARSE else value
 
     def complete(self, keyset: DispatchKeySet, inference: bool) -> DispatchKeySet:
         """What ``TensorImpl``'s constructor makes of the keys that it is given.

@@ -17,10 +17,14 @@ FRONT, BACK = "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode"
 FUNCTIONALIZE = "Functionalize"
 PYTHON_DISPATCHER = "PythonDispatcher"
 PRE_DISPATCH = "PreDispatch"
+GRADS = frozenset({ContextKind.GRAD, ContextKind.JVP})
+"""The transforms by autograd."""
 MAX_CONTEXTS = 256
 INFRA_MODES = ("FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode")
 """Modes with a place of their own (``TorchDispatchModeKey``), in order; they come after all others, the last first."""
-FAKE_TENSOR_MODE = INFRA_MODES[0]
+PRE_DISPATCH_MODES = ("ProxyTorchDispatchMode", "FunctionalTensorMode", "SchemaCheckMode")
+"""What can be on the PreDispatch stack, the innermost last; the last one only alone (``_ModeStackStateForPreDispatch``)."""
+FAKE_TENSOR_MODE, _, FUNCTIONAL_TENSOR_MODE = INFRA_MODES
 
 
 class Mode(NamedTuple):
@@ -41,11 +45,13 @@ class LocalKeys(NamedTuple):
 class Layer(NamedTuple):
     """A functorch transform that is active. kind: VMAP, GRAD, JVP or FUNCTIONALIZE. level: 1 for the outermost.
 
+    inference: whether inference mode is on inside of it.
     saved: the keys of the moment when it took over the call that is going on.
     """
 
     kind: ContextKind
     level: int
+    inference: bool = False
     saved: LocalKeys | None = None
 
 
@@ -54,6 +60,7 @@ class Thread(NamedTuple):
 
     keys: included and excluded. inference: inference mode is on. modes: in the order in which they were entered.
     layers: functorch's, the outermost first. python_dispatcher: it has been enabled.
+    pre_dispatch_modes: those of the PreDispatch key, the innermost last.
     """
 
     keys: LocalKeys
@@ -61,6 +68,7 @@ class Thread(NamedTuple):
     modes: tuple[Mode, ...] = ()
     layers: tuple[Layer, ...] = ()
     python_dispatcher: bool = False
+    pre_dispatch_modes: tuple[Mode, ...] = ()
 
     @property
     def mode(self) -> Mode | None:
@@ -80,6 +88,11 @@ class Thread(NamedTuple):
     def exclude(self, keys: DispatchKeySet) -> Thread:
         """With those keys excluded, too."""
         return self._replace(keys=self.keys._replace(excluded=self.keys.excluded | keys))
+
+    def without_pre_dispatch_mode(self, key: DispatchKeySet) -> Thread:
+        """While the innermost mode of the PreDispatch stack is taken off; with the last one its key goes, too."""
+        rest = self._replace(pre_dispatch_modes=self.pre_dispatch_modes[:-1])
+        return rest if rest.pre_dispatch_modes else rest.without_included(key)
 
     def without_included(self, keys: DispatchKeySet) -> Thread:
         """With those keys no longer included."""
@@ -112,6 +125,8 @@ class Contexts:
         kind = context.kind
         if kind is ContextKind.MODE:
             return self._push_mode(thread, context, position)
+        if kind is ContextKind.PRE_DISPATCH_MODE:
+            return self._push_pre_dispatch_mode(thread, context, position)
         if kind in _TRANSFORMS:
             return self._push_layer(thread, kind)
         return _CHANGES[kind](self, thread, context)
@@ -131,12 +146,17 @@ class Contexts:
         assert context.name is not None, "a mode has a name"
         mode = Mode(context.name, context.instance, position)
         others = thread.modes
-        if context.name in INFRA_MODES:  # there is one place for each
+        if context.name in INFRA_MODES and any(one.name == mode.name for one in others):
+            # there is one place for each; a second one of functionalization does nothing
+            if context.name == FUNCTIONAL_TENSOR_MODE:
+                return thread
             others = tuple(one for one in others if one.name != context.name)
         return thread._replace(modes=(*others, mode)).include(self._needed(context, *PYTHON_KEYS))
 
     def _push_layer(self, thread: Thread, kind: ContextKind) -> Thread:
-        layer = Layer(kind, len(thread.layers) + 1)
+        if self.universe.grad_ends_inference and kind in GRADS:
+            thread = thread._replace(inference=False)
+        layer = Layer(kind, len(thread.layers) + 1, thread.inference)
         return thread._replace(layers=(*thread.layers, layer)).include(self._needed(Context(kind), FRONT, BACK))
 
     def _needed(self, context: Context, *keys: str) -> DispatchKeySet:
@@ -167,7 +187,10 @@ class Contexts:
         return thread.exclude(self.maker.autograd_keys | self.maker.known(AD_INPLACE_OR_VIEW))
 
     def _enable_functionalization(self, thread: Thread, context: Context) -> Thread:
-        return thread.include(self._needed(context, FUNCTIONALIZE))
+        needed = self._needed(context, FUNCTIONALIZE)
+        if thread.keys.included.has(FUNCTIONALIZE):
+            raise CallError("functionalization is on already, and is not enabled twice", str(context))
+        return thread.include(needed)
 
     def _suspend_functionalization(self, thread: Thread, _context: Context) -> Thread:
         return thread.without_included(self.maker.known(FUNCTIONALIZE))
@@ -177,6 +200,18 @@ class Contexts:
 
     def _no_python_dispatcher(self, thread: Thread, _context: Context) -> Thread:
         return thread._replace(python_dispatcher=False).without_included(self.maker.known(PYTHON_DISPATCHER))
+
+    def _push_pre_dispatch_mode(self, thread: Thread, context: Context, position: int) -> Thread:
+        assert context.name is not None, "a mode has a name"
+        if context.name not in PRE_DISPATCH_MODES:
+            message = f"{context.name} is no mode for PreDispatch: those are {', '.join(PRE_DISPATCH_MODES)}"
+            raise CallError(message, str(context))
+        active = [mode.name for mode in thread.pre_dispatch_modes]
+        if context.name in active or (active and PRE_DISPATCH_MODES[-1] in (*active, context.name)):
+            raise CallError(f"{context.name} cannot be active beside {', '.join(active)}", str(context))
+        modes = (*thread.pre_dispatch_modes, Mode(context.name, context.instance, position))
+        modes = tuple(sorted(modes, key=lambda mode: PRE_DISPATCH_MODES.index(mode.name)))
+        return thread._replace(pre_dispatch_modes=modes).include(self._needed(context, PRE_DISPATCH))
 
     def _pre_dispatch(self, thread: Thread, context: Context) -> Thread:
         return thread.include(self._needed(context, PRE_DISPATCH))
@@ -188,7 +223,7 @@ class Contexts:
         return thread.exclude(self.keys(context))
 
 
-_TRANSFORMS = frozenset({ContextKind.VMAP, ContextKind.GRAD, ContextKind.JVP, ContextKind.FUNCTIONALIZE})
+_TRANSFORMS = GRADS | {ContextKind.VMAP, ContextKind.FUNCTIONALIZE}
 _CHANGES: dict[ContextKind, Callable[[Contexts, Thread, Context], Thread]] = {
     ContextKind.AUTOCAST: Contexts._autocast,
     ContextKind.INFERENCE_MODE: Contexts._inference_mode,
