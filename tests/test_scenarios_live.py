@@ -1,0 +1,94 @@
+"""The scenarios inside PyTorch: it does, and says, what the commands at their heads say."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.capture.support import torch_python
+from tests.cli.support import call
+from tests.test_scenarios import FIRST, SCENARIOS
+
+pytestmark = pytest.mark.live
+
+
+@pytest.fixture(scope="module")
+def in_pytorch() -> dict[str, Any]:
+    script = Path(__file__).with_name("scenarios_in_pytorch.py")
+    done = subprocess.run([torch_python(), str(script)], capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def explained(text: str, name: str) -> dict[str, Any]:
+    result = call(
+        "explain", "--from-error", "-", str(SCENARIOS / f"{name}.yaml"), "--format", "json", stdin=text.encode()
+    )
+    assert (result.code, result.err) == (0, "")
+    found: dict[str, Any] = json.loads(result.out)
+    return found
+
+
+def ends(name: str, *more: str) -> str:
+    """The kernel in which the call of a head ends, as the command's first sentence says."""
+    first = FIRST.search((SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert first is not None
+    command = [str(SCENARIOS.parents[1] / one) if one.endswith(".yaml") else one for one in shlex.split(first[1])]
+    out = call(*command, *more).out
+    kernel = re.search(r"^The call ends in (\w+) at ", out, re.MULTILINE)
+    assert kernel is not None, out
+    return kernel[1]
+
+
+def test_a_backend_kernel_takes_the_math_kernel_away(in_pytorch: dict[str, Any]) -> None:
+    slots = in_pytorch["slots"]
+    assert [slots[name][0] for name in ("01", "02")] == ["math kernel", "math kernel"]
+    assert slots["01"][1] in ("backend fallback", None)  # nothing in PyTorch 2.4
+    assert slots["02"][1] == "backend fallback"
+
+
+def test_a_default_comes_before_a_fallback(in_pytorch: dict[str, Any]) -> None:
+    assert in_pytorch["slots"]["03"] == ["default backend kernel", "default backend kernel"]
+    assert in_pytorch["slots"]["03 uncovered"] == [None, "backend fallback"]
+
+
+def test_the_default_leaves_gaps(in_pytorch: dict[str, Any]) -> None:
+    assert [in_pytorch["slots"][name] for name in ("04", "04 nested")] == [[None, None], [None, None]]
+
+
+def test_without_an_autograd_kernel_pytorch_warns(in_pytorch: dict[str, Any]) -> None:
+    kernel, warning = in_pytorch["05"]
+    data = explained(warning, "05_no_autograd_kernel")
+    assert (kernel, data["key"], data["error"]["reproduced"]) == ("scale_cpu", "AutogradCPU", True)
+    assert [one["kind"] for one in data["advice"]] == ["no-derivative"]
+
+
+def test_a_factory_does_not_get_to_its_kernel(in_pytorch: dict[str, Any]) -> None:
+    (error,) = in_pytorch["06"]
+    data = explained(error, "06_factory")
+    assert (data["key"], data["error"]["reproduced"]) == ("Undefined", True)
+    assert [one["kind"] for one in data["advice"]] == ["unreachable"]
+
+
+def test_an_ambiguous_kernel_raises(in_pytorch: dict[str, Any]) -> None:
+    (error,) = in_pytorch["08"]
+    data = explained(error, "08_ambiguous")
+    assert (data["key"], data["error"]["reproduced"]) == ("AutogradOther", True)
+    assert [(one["kind"], one["culprits"]) for one in data["advice"]] == [("ambiguous", ["MkldnnCPU", "QuantizedCPU"])]
+
+
+def test_inference_mode_runs_another_kernel(in_pytorch: dict[str, Any]) -> None:
+    assert in_pytorch["09 with autograd"] == ["shrink_decomposition"]
+    assert in_pytorch["09"] == [ends("09_inference_mode")] == ["shrink_lowering"]
+
+
+def test_the_math_kernel_runs_for_sparse_tensors(in_pytorch: dict[str, Any]) -> None:
+    assert in_pytorch["10"] == [ends("10_sparse_bypass")] == ["norm_math"]
+    inference = ends("10_sparse_bypass", "--context", "inference_mode")
+    assert in_pytorch["10 in inference mode"] == [inference] == ["norm_sparse"]
