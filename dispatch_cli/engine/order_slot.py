@@ -1,0 +1,300 @@
+"""The orders of registrations that leave one slot stale; `dispatch_cli.engine.order` says why these are all."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from dispatch_cli.engine.layout import Layout
+from dispatch_cli.engine.rules import Decision, Rule, decide
+
+
+class Unit(NamedTuple):
+    """A registration as it counts here. function: equal for two kernels of one function."""
+
+    key: str
+    catch_all: bool
+    function: Hashable
+
+
+class Way(NamedTuple):
+    """An order that leaves the slot stale.
+
+    live: the decision that stays. order: numbers of blocks. refreshed: how many registrations there are up to the last
+    that refreshes the slot.
+    """
+
+    live: Decision
+    order: tuple[int, ...]
+    refreshed: int
+
+
+class _Block(NamedTuple):
+    """A block as the slot sees it.
+
+    size: how many registrations it has. refreshed: how many up to the last one that refreshes the slot, 0 where none
+    does; then the whole block counts as before that.
+    before, bits: roles of what it registers up to there, and in all.
+    newest_before, newest: the function of its newest kernel at each key that can fill the slot, likewise.
+    """
+
+    number: int
+    size: int
+    refreshed: int
+    before: int
+    bits: int
+    newest_before: dict[int, Hashable]
+    newest: dict[int, Hashable]
+
+    @property
+    def likeness(self) -> tuple[Hashable, ...]:
+        """Blocks of equal likeness can stand for one another."""
+        ends = tuple(tuple(sorted(newest.items())) for newest in (self.newest_before, self.newest))
+        return (self.refreshed > 0, self.before, self.bits, *ends)
+
+
+class _Newest(NamedTuple):
+    """A choice of the newest kernel at the key that fills the slot.
+
+    function: whose it is. block: the block that has to come after all others with that key; None where none has to.
+    inside: blocks that have to be before the last refresher. outside: the block that has to be after it.
+    """
+
+    function: Hashable
+    block: _Block | None = None
+    inside: tuple[_Block, ...] = ()
+    outside: _Block | None = None
+
+
+class SlotOrders:
+    """One slot and blocks of registrations.
+
+    blocks: each with its registrations, oldest first. fallback: the function of the slot's backend fallback.
+    """
+
+    def __init__(
+        self, layout: Layout, key: str, blocks: Sequence[Sequence[Unit]], fallback: Hashable | None = None
+    ) -> None:
+        self._layout = layout
+        self._key = key
+        self._candidates = layout.candidates[layout.universe.slot[key]]
+        self._fallback = fallback
+        self._sources = 0
+        for candidate in self._candidates:
+            self._sources |= candidate.bit
+        self._roles: dict[tuple[bool, ...], int] = {}
+        self._decided: dict[int, Decision] = {}
+        seen = [self._block(number, block) for number, block in enumerate(blocks)]
+        self._blocks = [block for block in seen if block.refreshed or block.bits]
+        self._idle = [block for block in seen if not block.refreshed and not block.bits]
+
+    def way(self) -> Way | None:
+        """An order of all blocks that leaves the slot stale, or None."""
+        found = next(self._ways(self._blocks), None)
+        if found is None:
+            return None
+        idle = tuple(block.number for block in self._idle)
+        refreshed = found.refreshed + sum(block.size for block in self._idle) if found.refreshed else 0
+        return Way(found.live, (*idle, *found.order), refreshed)
+
+    def shortest(self) -> tuple[int, ...]:
+        """The fewest blocks that do it alone, in their order. Errors: ValueError when no order of all does."""
+        lives = {_answer(way.live) for way in self._ways(self._blocks)}
+        canonical = _answer(self._canonical(self._blocks))
+        unlike = {block.likeness: block for block in reversed(self._blocks)}
+        chosen = sorted(unlike.values(), key=lambda block: block.number)
+        for count in range(1, len(chosen) + 1):
+            for few in combinations(chosen, count):
+                if _answer(self._canonical(few)) == canonical:
+                    for way in self._ways(few):
+                        if _answer(way.live) in lives:
+                            return way.order
+        raise ValueError("no order leaves the slot stale")
+
+    # the enumeration
+
+    def _ways(self, blocks: Sequence[_Block]) -> Iterator[Way]:
+        """For each live decision that can be left stale, an order that does it."""
+        canonical, done = self._canonical(blocks), set()
+        refreshers = [block for block in blocks if block.refreshed]
+        free = [block for block in blocks if not block.refreshed]
+        for last in {block.likeness: block for block in refreshers}.values() if refreshers else (None,):
+            early = [block for block in refreshers if block is not last]
+            start = _all_bits(early) | (last.before if last is not None else 0)
+            for registered in _sums(start, free if last is not None else ()):
+                live = self._decide(registered)
+                if _answer(live) not in done:
+                    way = self._order(live, canonical, last, early, free)
+                    if way is not None:
+                        done.add(_answer(live))
+                        yield way
+
+    def _order(
+        self, live: Decision, canonical: Decision, last: _Block | None, early: list[_Block], free: list[_Block]
+    ) -> Way | None:
+        """An order with that last refresher that leaves *live* where *canonical* is right, or None."""
+        same = live.source is not None and live.source == canonical.source
+        for end in self._at_the_end(canonical, last, early, free):
+            for then in self._at_the_last_refresh(live, last, early, free):
+                if then.function == end.function or (same and end.block is not None and end.outside is None):
+                    continue
+                late = self._late(live, canonical, then, end)
+                inside = {block.number for block in (*then.inside, *end.inside)}
+                if late is None or (end.outside is not None and end.outside.number in inside):
+                    continue
+                chosen = self._choose(live, last, early, free, inside, end.outside)
+                if chosen is not None:
+                    return _arranged(live, last, [*early, *chosen], free, late, end.outside)
+        return None
+
+    def _at_the_last_refresh(
+        self, live: Decision, last: _Block | None, early: list[_Block], free: list[_Block]
+    ) -> Iterator[_Newest]:
+        """What the live entry's function can be, of a decision."""
+        if live.source is None:
+            yield _Newest(self._function(live))
+            return
+        bit = self._layout.registered_bit[live.source]
+        if last is not None and bit in last.newest_before:
+            yield _Newest(last.newest_before[bit])
+            return
+        for block in early:
+            if bit in block.newest:
+                yield _Newest(block.newest[bit], block)
+        for block in free:
+            if bit in block.newest:
+                yield _Newest(block.newest[bit], block, inside=(block,))
+
+    def _at_the_end(
+        self, canonical: Decision, last: _Block | None, early: list[_Block], free: list[_Block]
+    ) -> Iterator[_Newest]:
+        """What the canonical entry's function can be."""
+        if canonical.source is None:
+            yield _Newest(self._function(canonical))
+            return
+        bit = self._layout.registered_bit[canonical.source]
+        holders = [block for block in free if bit in block.newest]
+        for block in holders:
+            yield _Newest(block.newest[bit], outside=block)
+        inside = tuple(holders)
+        if last is None:
+            return
+        if bit in last.newest:
+            yield _Newest(last.newest[bit], inside=inside)
+            return
+        for block in (*early, *holders):
+            if bit in block.newest:
+                yield _Newest(block.newest[bit], block, inside)
+
+    def _late(self, live: Decision, canonical: Decision, then: _Newest, end: _Newest) -> list[_Block] | None:
+        """The blocks that come last before the last refresher, in order; None where they stand in each other's way."""
+        wanted = [one.block for one in (end, then) if one.block is not None]
+        if len(wanted) < 2 or wanted[0] is wanted[1]:
+            return wanted[:1]
+        assert live.source is not None
+        assert canonical.source is not None
+        if self._layout.registered_bit[canonical.source] not in wanted[1].newest:
+            return wanted
+        if self._layout.registered_bit[live.source] not in wanted[0].newest:
+            return wanted[::-1]
+        return None
+
+    def _choose(
+        self,
+        live: Decision,
+        last: _Block | None,
+        early: list[_Block],
+        free: list[_Block],
+        inside: set[int],
+        outside: _Block | None,
+    ) -> list[_Block] | None:
+        """Which free blocks to have before the last refresher, so that it leaves that decision."""
+        forced = [block for block in free if block.number in inside]
+        if last is None:
+            return None if forced else []
+        rest = [block for block in free if block.number not in inside and block is not outside]
+        start = _all_bits([*early, *forced]) | last.before
+        for registered, chosen in _sums(start, rest).items():
+            if _answer(self._decide(registered)) == _answer(live):
+                return [*forced, *(block for block in rest if block.number in chosen)]
+        return None
+
+    # the slot
+
+    def _block(self, number: int, units: Sequence[Unit]) -> _Block:
+        refreshed = max((at for at, unit in enumerate(units, 1) if self._refreshes(unit)), default=0)
+        before, newest_before = self._registered(units[: refreshed or len(units)])
+        bits, newest = self._registered(units)
+        return _Block(number, len(units), refreshed, before, bits, newest_before, newest)
+
+    def _refreshes(self, unit: Unit) -> bool:
+        return unit.catch_all or self._key in self._layout.universe.refreshed_by(unit.key)
+
+    def _registered(self, units: Iterable[Unit]) -> tuple[int, dict[int, Hashable]]:
+        bits, newest = 0, {}
+        for unit in units:
+            bit = self._layout.registered_bit[unit.key]
+            bits |= self._role(bit)
+            if bit & self._sources:
+                newest[bit] = unit.function
+        return bits, newest
+
+    def _role(self, bit: int) -> int:
+        """A bit that means the same to the decision; 0 where it means nothing."""
+        if bit & self._sources:
+            return bit
+        role = tuple(bool(bit & mask) for one in self._candidates for mask in (one.unless, one.ambiguous))
+        return self._roles.setdefault(role, bit) if any(role) else 0
+
+    def _canonical(self, blocks: Iterable[_Block]) -> Decision:
+        return self._decide(_all_bits(blocks))
+
+    def _decide(self, registered: int) -> Decision:
+        found = self._decided.get(registered)
+        if found is None:
+            found = self._decided[registered] = decide(self._candidates, registered, self._fallback is not None)
+        return found
+
+    def _function(self, decision: Decision) -> Hashable:
+        """The function of a decision for none of the operator's kernels."""
+        return self._fallback if decision.rule is Rule.FALLBACK else decision.rule
+
+
+def _answer(decision: Decision) -> tuple[Rule, str | None]:
+    return decision.rule, decision.source
+
+
+def _all_bits(blocks: Iterable[_Block]) -> int:
+    bits = 0
+    for block in blocks:
+        bits |= block.bits
+    return bits
+
+
+def _sums(start: int, blocks: Iterable[_Block]) -> Mapping[int, frozenset[int]]:
+    """What any choice of blocks adds up to, each with the numbers of blocks that do it; the least choice first."""
+    found: dict[int, frozenset[int]] = {start: frozenset()}
+    for bits, block in {block.bits: block for block in blocks}.items():
+        for registered, chosen in list(found.items()):
+            found.setdefault(registered | bits, chosen | {block.number})
+    return found
+
+
+def _arranged(
+    live: Decision,
+    last: _Block | None,
+    before: list[_Block],
+    free: list[_Block],
+    late: list[_Block],
+    outside: _Block | None,
+) -> Way:
+    """The order: those before the last refresher, the late ones last; then it; then the rest, *outside* last."""
+    numbers = {block.number for block in before}
+    held = {block.number for block in late}
+    order = sorted((block for block in before if block.number not in held), key=lambda block: block.number) + late
+    refreshed = sum(block.size for block in order) + last.refreshed if last is not None else 0
+    after = [block for block in free if block.number not in numbers and block is not outside]
+    order += [last] if last is not None else []
+    order += [*after, outside] if outside is not None else after
+    return Way(live, tuple(block.number for block in order), refreshed)
