@@ -23,8 +23,5 @@ MAX_EXTENDS = 64
 MAX_PROBLEMS = 100
 """Problems that are reported of one file; the rest is counted."""
 
-MAX_LINE = 160
-"""Characters of an offending line that are kept for its snippet."""
-
 MAX_QUOTED = 60
 """Characters of a text that a message quotes."""

@@ -16,7 +16,8 @@ from itertools import islice
 from pathlib import Path
 
 from dispatch_cli.declarations.limits import MAX_BYTES
-from dispatch_cli.declarations.text import cut_line, suggestion
+from dispatch_cli.declarations.text import suggestion
+from dispatch_cli.model.snippet import cut_line
 
 STDIN = "-"
 """The file name that stands for standard input."""

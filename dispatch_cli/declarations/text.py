@@ -1,11 +1,11 @@
-"""Wording that the other modules share: quoting, suggestions, and cutting long lines."""
+"""Wording that the other modules share: quoting and suggestions."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-from dispatch_cli.declarations.limits import MAX_LINE, MAX_QUOTED
+from dispatch_cli.declarations.limits import MAX_QUOTED
 
 
 def quoted(text: str) -> str:
@@ -35,17 +35,3 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
         return by_lower[word.lower()]
     found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[found[0]] if found else None
-
-
-def cut_start(column: int) -> int:
-    """How many characters of a line its snippet leaves out at the front, when *column* (1-based) is to blame.
-
-    It depends on the column alone, so that whoever draws the snippet can place the caret.
-    """
-    return 0 if column <= MAX_LINE - 40 else column - 1 - MAX_LINE // 2
-
-
-def cut_line(line: str, column: int) -> str:
-    """The part of *line* around *column* that a snippet shows, at most `limits.MAX_LINE` characters."""
-    start = cut_start(column)
-    return line[start : start + MAX_LINE]

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.snippet import cut_line
 from dispatch_cli.model.span import Span
 
 MAX_LENGTH = 16 * 1024
@@ -55,7 +56,7 @@ def problem_at(
     line = before.count("\n") + 1
     column = start - (before.rfind("\n") + 1) + 1
     lines = text.split("\n")
-    return Problem(code, message, Span(origin, line, column), lines[line - 1], hint)
+    return Problem(code, message, Span(origin, line, column), cut_line(lines[line - 1], column), hint)
 
 
 def tokens(text: str, origin: str) -> Iterator[Token]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rich.text import Text
 
-from dispatch_cli.declarations.text import cut_line, cut_start
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.problem import Problem, Related
+from dispatch_cli.model.snippet import cut_line, cut_start
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.console import BAD, DIM, HEAD, WARN, plain, to_text
 from dispatch_cli.render.style import Style

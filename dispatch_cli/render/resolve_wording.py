@@ -184,10 +184,9 @@ def _some(names: list[str], short: bool) -> str:
 
 def end_sentence(report: ResolveReport, short: bool) -> str:
     """The end of a call in one sentence; an error's text comes after it."""
-    if report.end is None:
-        last = report.steps[-1]
-        return f"Stopped after step {report.stopped}: the call goes on. {last.slot} {DOES[last.does]}."
     last = report.steps[-1]
+    if report.end is None:
+        return f"Stopped after step {report.stopped} at {last.slot}: the call goes on."
     where = f"{kernel_phrase(last, short)} at {last.slot}{_rule(last)}"
     match report.end.kind:
         case EndKind.KERNEL:

@@ -294,8 +294,15 @@ def _rungs(
 
 
 def _notes(dispatcher: Dispatcher, name: OperatorName, stages: tuple[Stage, ...]) -> tuple[Note, ...]:
-    """The notes of the table on slots that the call came to, and that it did not get to."""
-    shown = [rung.key for stage in stages for rung in stage.rungs if rung.fate in (Fate.RUNS, Fate.NOT_REACHED)]
-    table = dispatcher.table(name)
+    """The notes of the table on slots that the call came to, and that it did not get to.
+
+    They are about what the registrations determine, and so not about slots that hold something else.
+    """
     stale = frozenset(entry.canonical.key for entry in dispatcher.stale_entries(name))
-    return table_notes(dispatcher, table, dispatcher.outline(name).schema, dict.fromkeys(shown), stale)
+    shown = dict.fromkeys(
+        rung.key
+        for stage in stages
+        for rung in stage.rungs
+        if rung.fate in (Fate.RUNS, Fate.NOT_REACHED) and rung.key not in stale
+    )
+    return table_notes(dispatcher, dispatcher.table(name), dispatcher.outline(name).schema, shown, stale)

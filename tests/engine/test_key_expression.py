@@ -12,6 +12,7 @@ from dispatch_cli.engine.key_expression import NoteKind, evaluate
 from dispatch_cli.engine.key_tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.snippet import cut_start
 from tests.engine.random_expressions import expression
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -165,6 +166,16 @@ def test_hostile_texts(text: str) -> None:
     with pytest.raises(InputError) as caught:
         evaluate(UNIVERSE, text)
     assert all(len(problem.message) < 200 for problem in caught.value.problems)
+
+
+def test_the_line_of_a_problem_is_cut_around_it() -> None:
+    with pytest.raises(InputError) as caught:
+        evaluate(UNIVERSE, "|".join(["CPU"] * 500 + ["CPPU"] + ["CPU"] * 500))
+    (problem,) = caught.value.problems
+    assert problem.span is not None
+    assert problem.line_text is not None
+    assert (problem.span.column, len(problem.line_text)) == (2001, 160)
+    assert problem.line_text[problem.span.column - 1 - cut_start(problem.span.column) :].startswith("CPPU|CPU")
 
 
 def test_long_and_deep_texts_within_the_limits() -> None:

@@ -1,0 +1,269 @@
+"""``dispatch-cli resolve``: machine formats whole, exit codes, problems all at once, the scenarios."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.cli.support import Result, call
+
+SPARSE = ("resolve", "mylib::norm", "examples/scenarios/10_sparse_bypass.yaml", "--tensor", "cpu sparse requires_grad")
+FACTORY = ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml")
+INFERENCE = ("resolve", "demo::shrink", "examples/scenarios/09_inference_mode.yaml", "--tensor", "cpu")
+
+
+def answer(*args: str) -> tuple[int, str]:
+    """The exit code, and the sentence that says how the call ends."""
+    result = call(*args)
+    assert result.err == ""
+    return result.code, next(line for line in result.out.splitlines() if line.startswith("The call "))
+
+
+def test_scenario_6_a_factory_out_of_reach() -> None:
+    assert answer(*FACTORY) == (1, "The call fails at Undefined: PyTorch raises NotImplementedError")
+    shown = call(*FACTORY).out
+    assert (
+        "  There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but " in shown
+    )
+    assert "no tensor arguments: a call ends at Undefined, where nothing is; CPU can not be reached\n" in shown
+    fixed = answer("resolve", "mylib::opened", "examples/scenarios/06_factory.fixed.yaml")
+    assert fixed == (
+        0,
+        "The call ends in opened at Undefined (rule 3, default backend kernel, from CompositeExplicitAutograd).",
+    )
+
+
+def test_scenario_9_inference_mode() -> None:
+    assert answer(*INFERENCE) == (
+        0,
+        "The call ends in shrink_lowering at CPU (rule 3, default backend kernel, from CompositeExplicitAutograd).",
+    )
+    assert "AutogradCPU      tensor  1 redispatches  shrink_decomposition" in call(*INFERENCE).out
+    inside = (*INFERENCE, "--context", "inference_mode")
+    assert answer(*inside)[1].startswith("The call ends in shrink_lowering at CPU ")
+    assert "AutogradCPU      tensor  excluded       shrink_decomposition" in call(*inside).out
+
+
+def test_scenario_10_the_sparse_bypass() -> None:
+    assert answer(*SPARSE) == (
+        0,
+        "The call ends in norm_math at AutogradCPU (rule 6, math kernel, from CompositeImplicitAutograd), which "
+        "decomposes into other operators.",
+    )
+    why = "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot away\n"
+    assert why in call(*SPARSE).out
+    inside = (*SPARSE, "--context", "inference_mode")
+    assert answer(*inside) == (0, "The call ends in norm_sparse at SparseCPU (rule 1, kernel).")
+    assert why not in call(*inside).out
+
+
+def key_set(raw: int, keys: list[str], functionalities: list[str], backends: list[str]) -> dict[str, Any]:
+    return {"keys": keys, "functionalities": functionalities, "backends": backends, "raw": f"0x{raw:016x}"}
+
+
+def test_json_has_every_key_set() -> None:
+    """The sets are those of live PyTorch 2.15 for a sparse CPU tensor: see spec section 5 and the recorded calls."""
+    result = call(*SPARSE, "--format", "json")
+    assert (result.code, result.err) == (0, "")
+    found = json.loads(result.out)
+    (selection,) = found.pop("selections")
+    assert found == {
+        "schema_version": 1,
+        "report": "resolve",
+        "universe": "torch-2.15",
+        "over": [],
+        "operator": "mylib::norm",
+        "schema": "mylib::norm(Tensor x) -> Tensor",
+        "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 14, "column": 11},
+        "tensors": ["cpu sparse requires_grad"],
+        "contexts": [],
+        "keyset": None,
+        "stopped_after": None,
+        "end": {"kind": "decomposition", "handler": None, "error": None},
+        "notes": [
+            {
+                "kind": "bypassed",
+                "keys": ["AutogradCPU"],
+                "culprits": ["SparseCPU"],
+                "text": "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot "
+                "away",
+            }
+        ],
+    }
+    keys, steps, mask = selection.pop("keys"), selection.pop("steps"), selection.pop("mask")
+    sparse, autograd, autocast = 1 << 23, 1 << 36, 1 << 39
+    in_place, select = 1 << 34, 1 << 26
+    tensor = key_set(
+        sparse | in_place | autograd | autocast | 1,
+        ["SparseCPU", "ADInplaceOrView", "AutogradCPU", "AutocastCPU"],
+        ["Sparse", "ADInplaceOrView", "AutogradFunctionality", "AutocastCPU"],
+        ["CPUBit"],
+    )
+    excluded = json.loads(call("keys", "--format", "json").out)["default_excluded"]
+    assert selection == {
+        "arguments": [{"tensor": "cpu sparse requires_grad", "keyset": tensor}],
+        "keyset": tensor,
+        "included": {"functionalities": ["BackendSelect", "ADInplaceOrView"], "added": [], "removed": []},
+        "excluded": {"functionalities": excluded, "added": [], "removed": []},
+        "unmasked": key_set(
+            sparse | select | in_place | autograd | 1,
+            ["SparseCPU", "BackendSelect", "ADInplaceOrView", "AutogradCPU"],
+            ["Sparse", "BackendSelect", "ADInplaceOrView", "AutogradFunctionality"],
+            ["CPUBit"],
+        ),
+        "result": key_set(
+            sparse | autograd | 1, ["SparseCPU", "AutogradCPU"], ["Sparse", "AutogradFunctionality"], ["CPUBit"]
+        ),
+    }
+    assert (mask["kind"], mask["backend"]) == ("common", None)
+    assert {"ADInplaceOrView", "BackendSelect"}.isdisjoint(mask["keyset"]["keys"])
+    assert [(one["key"], one["fate"], one["steps"], one["tensors"], one["included"]) for one in keys] == [
+        ("AutocastCPU", "excluded", [], [1], False),
+        ("AutogradCPU", "runs", [1], [1], False),
+        ("ADInplaceOrView", "falls-through", [], [1], True),
+        ("BackendSelect", "falls-through", [], [], True),
+        ("SparseCPU", "not-reached", [], [1], False),
+    ]
+    entry = {
+        "kernel": "norm_math",
+        "rule": "math",
+        "rule_number": 6,
+        "source": "CompositeImplicitAutograd",
+        "fallthrough": False,
+        "core_fallback": False,
+        "blockers": [],
+        "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 17, "column": 34},
+    }
+    assert keys[1]["entry"] == entry
+    assert steps == [
+        {
+            "number": 1,
+            "slot": "AutogradCPU",
+            "entry": entry,
+            "canonical": None,
+            "reached": "call",
+            "keyset": selection["result"],
+            "does": "decomposes",
+            "why": "composite",
+            "passes": None,
+            "excludes": None,
+            "includes": None,
+            "python": None,
+        }
+    ]
+
+
+def test_an_error_in_json_is_whole() -> None:
+    result = call(*FACTORY, "--format", "json")
+    error = json.loads(result.out)["end"]["error"]
+    assert (result.code, error["kind"], error["type"], error["whole"]) == (1, "no-tensors", "NotImplementedError", True)
+    assert error["text"].startswith("There were no tensor arguments to this function (e.g., ")
+    assert "CPU: filled_cpu [kernel]\n" in error["text"]
+
+
+def test_markdown() -> None:
+    result = call(*SPARSE, "--format", "markdown")
+    place = "examples/scenarios/10\\_sparse\\_bypass.yaml"
+    own = "PyTorch's own"
+    assert result == Result(
+        0,
+        "**mylib::norm(Tensor x) -\\> Tensor**\n"
+        "\n"
+        "tensors: cpu sparse requires\\_grad\n"
+        "\n"
+        "**The call ends in norm\\_math at AutogradCPU (rule 6, math kernel, from CompositeImplicitAutograd), which "
+        "decomposes into other operators.**\n"
+        "\n"
+        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot away\n"
+        "\n"
+        "| Key | From | Step | Kernel | Rule | Alias | Declared at |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n"
+        f"| AutocastCPU | tensor | excluded | {own} | backend fallback |  |  |\n"
+        "| AutogradCPU | tensor | 1 decomposes | norm\\_math | math kernel | CompositeImplicitAutograd "
+        f"| {place}:17:34 |\n"
+        f"| ADInplaceOrView | both | falls through | {own} | backend fallback |  |  |\n"
+        f"| BackendSelect | thread | falls through | {own} | backend fallback |  |  |\n"
+        f"| SparseCPU | tensor | not reached | norm\\_sparse | kernel |  | {place}:16:18 |\n"
+        "\n"
+        "- thread: as by default\n"
+        "- mask: takes away ADInplaceOrView, BackendSelect\n"
+        "1. AutogradCPU: norm\\_math calls other operators\n",
+        "",
+    )
+
+
+def test_a_key_set_instead_of_tensors() -> None:
+    found = call("resolve", "aten::sin", "--keyset", "CPU | AutogradCPU", "--format", "json")
+    (selection,) = json.loads(found.out)["selections"]
+    assert (found.code, selection["mask"]["kind"]) == (0, "none")
+    assert [step["slot"] for step in selection["steps"]] == ["AutogradCPU", "CPU"]
+    assert "Mask    none: a key set was given\n" in call("resolve", "aten::sin", "--keyset", "CPU").out
+
+
+def test_stop_after() -> None:
+    args = ("resolve", "aten::sin", "--tensor", "cpu", "--stop-after")
+    one = call(*args, "1")
+    assert (one.code, "\nStopped after step 1 at AutogradCPU: the call goes on.\n" in one.out) == (0, True)
+    assert answer(*args, "2")[1].startswith("The call ends in ")
+    refused = call(*args, "0")
+    assert (refused.code, refused.out) == (2, "")
+    failing = call("resolve", "aten::sin", "--tensor", "xla")
+    assert failing.code == 1
+    assert call("resolve", "aten::sin", "--tensor", "xla", "--stop-after", "1").code == 0
+
+
+def test_problems_come_together() -> None:
+    result = call(
+        *("resolve", "aten::sn", "--tensor", "cppu", "--tensor", "cpu sprse", "--context", "infrence_mode"),
+        *("--context", "include=CPPU", "--keyset", "CPPU |"),
+    )
+    assert (result.code, result.out) == (2, "")
+    messages = [line for line in result.err.splitlines() if "error[" in line or line.startswith("  help")]
+    assert messages == [
+        "error[unknown-operator]: there is no operator 'aten::sn'",
+        "  help: did you mean aten::sin or aten::sgn or aten::sinh?",
+        "error[tensor]: --tensor 'cpu sprse': 'sprse' is no word for a tensor, or a second device",
+        "  help: did you mean sparse?",
+        "error[context]: --context 'infrence_mode': 'infrence_mode' is no context",
+        "  help: did you mean inference_mode?",
+        "error[tensor]: --tensor 'cppu': the universe torch-2.15 has no device 'cppu' (it has cpu, cuda, ipu, xpu, "
+        "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone)",
+        "  help: did you mean cpu?",
+        "error[context]: --context 'include=CPPU': CPPU is no key of the universe torch-2.15",
+        "  help: did you mean CPU?",
+        "--keyset:1:1: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'CPPU'",
+        "  help: did you mean CPU?",
+        "--keyset:1:7: error[key-expression]: expected a key, found the end",
+    ]
+    assert result.err.endswith("7 errors; nothing was done.\n")
+
+
+def test_more_tensors_than_the_schema_takes() -> None:
+    result = call("resolve", "aten::sin", "--tensor", "cpu", "--tensor", "cpu")
+    assert (result.code, result.out) == (2, "")
+    assert "aten::sin takes at most 1 tensor, and 2 are given" in result.err
+
+
+def test_the_universe_decides() -> None:
+    """A device's keys differ between versions: MAIA is a backend of 2.15, and a functionality of 2.4."""
+
+    def slots(base: str) -> list[str]:
+        found = json.loads(call("resolve", "aten::sin", "--base", base, "--tensor", "maia", "--format", "json").out)
+        return [one["key"] for one in found["selections"][0]["keys"]]
+
+    assert slots("torch-2.15") == ["AutocastMAIA", "AutogradMAIA", "ADInplaceOrView", "BackendSelect", "MAIA"]
+    assert slots("torch-2.4") == ["AutogradOther", "ADInplaceOrView", "BackendSelect", "MAIA"]
+
+
+def test_untrusted_texts() -> None:
+    for text in ("\x1b[31mcpu", "cpu\u202e", "x" * 5000):
+        for option in ("--tensor", "--context", "--keyset"):
+            result = call("resolve", "aten::sin", option, text)
+            assert (result.code, result.out) == (2, "")
+            assert "\x1b" not in result.err
+            assert "\u202e" not in result.err
+            assert len(result.err) < 3000
+    result = call("resolve", "\x1b[31m", "--tensor", "cpu")
+    assert (result.code, "\x1b" in result.err) == (2, False)
+    named = call("resolve", "aten::sin", "--tensor", "cpu subclass=\u202eX")
+    assert "\u202e" not in named.out + named.err

@@ -1,0 +1,237 @@
+"""Reports of simulated calls: what becomes of each key, the selections, the steps, where it is cut short."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import Does, EndKind
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.key_expression import evaluate
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.notes import NoteKind
+from dispatch_cli.report.resolve import Fate, ResolveReport, resolve_report
+
+DECLARATIONS = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x, Tensor y) -> Tensor
+    dispatch:
+      CPU: op_cpu
+      SparseCPU: op_sparse
+      Autograd: op_autograd
+      AutocastCPU: op_autocast
+      Conjugate: fallthrough
+  - func: demo::composite(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: composite_math, SparseCPU: composite_sparse}
+  - func: demo::python(Tensor x) -> Tensor
+    dispatch: {CPU: python_cpu}
+    python_dispatch: {CompositeImplicitAutograd: python_math}
+"""
+
+
+@pytest.fixture
+def state(tmp_path_factory: pytest.TempPathFactory) -> State:
+    path = tmp_path_factory.mktemp("resolve") / "a.yaml"
+    path.write_text(DECLARATIONS, encoding="utf-8")
+    return load_state([str(path)])
+
+
+def report(
+    state: State, operator: str, *tensors: str, contexts: tuple[str, ...] = (), stop: int | None = None
+) -> ResolveReport:
+    specs, entered = [*map(TensorSpec.parse, tensors)], [*map(Context.parse, contexts)]
+    call = simulate(state, OperatorName.parse(operator), specs, entered)
+    return resolve_report(state.dispatcher, call, stop_after=stop)
+
+
+def fates(found: ResolveReport, stage: int = 0) -> list[tuple[str, Fate, tuple[int, ...]]]:
+    return [(rung.key, rung.fate, rung.steps) for rung in found.stages[stage].rungs]
+
+
+def test_a_wrapper_and_a_kernel(state: State) -> None:
+    found = report(state, "demo::op", "cpu")
+    assert fates(found) == [
+        ("AutocastCPU", Fate.EXCLUDED, ()),
+        ("AutogradCPU", Fate.RUNS, (1,)),
+        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
+        ("BackendSelect", Fate.FALLS_THROUGH, ()),
+        ("CPU", Fate.RUNS, (2,)),
+    ]
+    rungs = {rung.key: rung for rung in found.stages[0].rungs}
+    assert {key: (rung.tensors, rung.included) for key, rung in rungs.items()} == {
+        "AutocastCPU": ((1,), False),
+        "AutogradCPU": ((1,), False),
+        "ADInplaceOrView": ((1,), True),
+        "BackendSelect": ((), True),
+        "CPU": ((1,), False),
+    }
+    assert [(row.kernel, row.source) for row in (rungs["AutogradCPU"].row, rungs["AutocastCPU"].row)] == [
+        ("op_autograd", "Autograd"),
+        ("op_autocast", "AutocastCPU"),
+    ]
+    assert [(step.number, step.slot, step.does) for step in found.steps] == [
+        (1, "AutogradCPU", Does.REDISPATCHES),
+        (2, "CPU", Does.ENDS),
+    ]
+    assert found.steps[0].passes is not None
+    assert [*found.steps[0].passes] == ["CPU"]
+    assert (found.fails, found.notes) == (False, ())
+
+
+def test_a_key_that_a_redispatch_leaves_out() -> None:
+    """PyTorch's autograd kernels go on below all autograd keys, AutogradOther too (``after_autograd_keyset``)."""
+    found = report(load_state([], bases=["torch-2.15"]), "aten::add.Tensor", "cpu", "mkldnn")
+    assert fates(found) == [
+        ("AutocastCPU", Fate.EXCLUDED, ()),
+        ("AutogradCPU", Fate.RUNS, (1,)),
+        ("AutogradOther", Fate.LEFT_OUT, ()),
+        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
+        ("BackendSelect", Fate.FALLS_THROUGH, ()),
+        ("MkldnnCPU", Fate.RUNS, (2,)),
+        ("CPU", Fate.NOT_REACHED, ()),
+    ]
+
+
+def test_contexts_bring_keys_back(state: State) -> None:
+    found = report(state, "demo::op", "cpu conj", contexts=("autocast cpu",))
+    assert fates(found)[:3] == [
+        ("AutocastCPU", Fate.RUNS, (1,)),
+        ("AutogradCPU", Fate.RUNS, (2,)),
+        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
+    ]
+    assert ("Conjugate", Fate.FALLS_THROUGH, ()) in fates(found)
+
+
+def test_two_backends(state: State) -> None:
+    found = report(state, "demo::op", "cpu", "cuda sparse")
+    assert fates(found) == [
+        ("AutocastCUDA", Fate.EXCLUDED, ()),
+        ("AutocastCPU", Fate.EXCLUDED, ()),
+        ("AutogradCUDA", Fate.RUNS, (1,)),
+        ("AutogradCPU", Fate.OTHER_BACKEND, ()),
+        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
+        ("BackendSelect", Fate.FALLS_THROUGH, ()),
+        ("SparseCUDA", Fate.RUNS, (2,)),
+        ("SparseCPU", Fate.OTHER_BACKEND, ()),
+        ("CUDA", Fate.NOT_REACHED, ()),
+        ("CPU", Fate.OTHER_BACKEND, ()),
+    ]
+    # a set does not keep its pairs: neither tensor has these
+    assert [rung.tensors for rung in found.stages[0].rungs if rung.key in ("SparseCPU", "CUDA")] == [(), ()]
+    assert found.fails
+
+
+def test_no_tensors(state: State) -> None:
+    found = report(state, "demo::op")
+    assert fates(found) == [
+        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
+        ("BackendSelect", Fate.FALLS_THROUGH, ()),
+        ("Undefined", Fate.RUNS, (1,)),
+    ]
+    assert (found.steps[0].does, found.steps[0].row.kernel, found.fails) == (Does.RAISES, None, True)
+
+
+def test_a_key_set_that_is_given(state: State) -> None:
+    given = evaluate(state.dispatcher.universe, "AutogradCPU | AutocastCPU | CPU")
+    call = simulate(state, OperatorName.parse("demo::op"), (), (), given.keys)
+    found = resolve_report(state.dispatcher, call, keyset=given.text)
+    assert fates(found) == [
+        ("AutocastCPU", Fate.RUNS, (1,)),
+        ("AutogradCPU", Fate.RUNS, (2,)),
+        ("CPU", Fate.RUNS, (3,)),
+    ]
+    assert {rung.included for rung in found.stages[0].rungs} == {False}
+
+
+def test_a_call_anew_has_a_selection_of_its_own(state: State) -> None:
+    found = report(state, "demo::op", "cpu batched", "cpu", contexts=("vmap",))
+    assert len(found.stages) > 1
+    assert [step.number for step in found.steps] == [*range(1, len(found.steps) + 1)]
+    assert found.stages[0].included.more == ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode")
+    assert found.stages[0].steps[-1].does is Does.CALLS_ANEW
+    assert found.stages[1].rungs[0].fate is Fate.EXCLUDED
+
+
+def test_what_the_thread_changes(state: State) -> None:
+    found = report(state, "demo::op", "cpu", contexts=("inference_mode", "autocast cpu"))
+    (stage,) = found.stages
+    assert (stage.included.more, stage.included.less) == ((), ("ADInplaceOrView",))
+    assert stage.excluded.more == ("AutogradOther", "AutogradFunctionality", "AutogradNestedTensor")
+    assert stage.excluded.less == ("AutocastCPU",)
+
+
+def test_notes_are_about_slots_on_the_way(state: State) -> None:
+    assert [note.kind for note in report(state, "demo::composite", "cpu sparse").notes] == [NoteKind.BYPASSED]
+    assert report(state, "demo::composite", "cuda").notes == ()
+    inside = report(state, "demo::composite", "cpu sparse", contexts=("inference_mode",))
+    assert (inside.notes, inside.steps[-1].row.kernel) == ((), "composite_sparse")
+
+
+def test_stale_slots() -> None:
+    found = report(load_state(["examples/stale.yaml"]), "stale::quantized", "mkldnn")
+    (step,) = found.steps
+    assert (step.row.kernel, step.canonical and step.canonical.kernel) == ("quantized_math", "ambiguous_autogradother")
+    assert [rung.key for rung in found.stages[0].rungs if rung.canonical is not None] == ["AutogradOther"]
+    assert found.notes == ()
+
+
+def test_the_python_dispatcher(state: State) -> None:
+    found = report(state, "demo::python", "cuda", contexts=("python_dispatcher",))
+    last = found.steps[-1]
+    assert last.python is not None
+    assert (last.slot, last.python.key, last.python.kernel) == (
+        "AutogradCUDA",
+        "CompositeImplicitAutograd",
+        "python_math",
+    )
+    assert found.end is not None
+    assert found.end.kind is EndKind.DECOMPOSITION
+
+
+def test_stopping(state: State) -> None:
+    whole = report(state, "demo::op", "cuda")
+    assert (len(whole.steps), whole.stopped, whole.fails) == (2, None, True)
+    one = report(state, "demo::op", "cuda", stop=1)
+    assert (len(one.steps), one.stopped, one.end, one.fails) == (1, 1, None, False)
+    assert one.steps == whole.steps[:1]
+    assert report(state, "demo::op", "cuda", stop=2) == whole
+    assert report(state, "demo::op", "cuda", stop=20) == whole
+
+
+TENSORS = ("cpu", "cuda", "meta", "cpu sparse", "cuda quantized", "mkldnn", "cpu conj", "cpu fake", "cpu nested")
+CONTEXTS = ("inference_mode", "no_grad", "autocast cpu", "vmap", "grad", "python_dispatcher", "mode=M", "exclude=CPU")
+
+
+def test_every_key_has_one_fate(state: State) -> None:
+    """Over random calls: each key once, highest first; what runs, falls through and is excluded as the trace has it."""
+    rng = random.Random(11)
+    dispatcher: Dispatcher = state.dispatcher
+    slot, parts = dispatcher.universe.slot, dispatcher.universe.runtime_parts
+    for _ in range(150):
+        tensors = rng.sample(TENSORS, rng.randint(0, 2))
+        contexts = tuple(rng.sample(CONTEXTS, rng.randint(0, 3)))
+        specs = [*map(TensorSpec.parse, tensors)]
+        call = simulate(state, OperatorName.parse("demo::op"), specs, [*map(Context.parse, contexts)])
+        found = resolve_report(dispatcher, call)
+        assert [step.slot for step in found.steps] == [hop.slot for hop in call.hops]
+        for stage in found.stages:
+            keys = [rung.key for rung in stage.rungs]
+            assert keys == sorted(set(keys), key=slot.__getitem__, reverse=True)
+            assert {*stage.union, *stage.unmasked, *stage.result} <= {*keys}
+            slots = {step.slot for step in stage.steps}
+            assert {rung.key for rung in stage.rungs if rung.fate is Fate.RUNS} == slots
+            for rung in stage.rungs:
+                if rung.fate is Fate.RUNS:
+                    continue
+                functionality = parts[rung.key][0]
+                assert (rung.fate is Fate.EXCLUDED) == (functionality in stage.excluded.keys)
+                if rung.fate is Fate.FALLS_THROUGH:
+                    assert rung.row.fallthrough
+                    assert stage.unmasked.has(functionality)
+                    assert not stage.result.has(functionality)
