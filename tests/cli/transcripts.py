@@ -30,6 +30,18 @@ CASES: dict[str, tuple[str, ...]] = {
     "explain_alias": ("explain", "aten::bmm", NON_FUNCTIONAL, "examples/scenarios/04_alias_gaps.yaml"),
     "explain_error": ("explain", "--from-error", "tests/cli/error.txt"),
     "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC0"),
+    "resolve_factory": ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml"),
+    "resolve_inference": (
+        *("resolve", "demo::shrink", "examples/scenarios/09_inference_mode.yaml"),
+        *("--tensor", "cpu", "--context", "inference_mode"),
+    ),
+    "resolve_sparse": (
+        *("resolve", "mylib::norm", "examples/scenarios/10_sparse_bypass.yaml"),
+        *("--tensor", "cpu sparse requires_grad"),
+    ),
+    "resolve_backends": ("resolve", "aten::add.Tensor", "--tensor", "cuda", "--tensor", "cpu"),
+    "resolve_anew": ("resolve", "aten::sin", "--tensor", "cpu conj batched", "--context", "vmap"),
+    "resolve_stale": ("resolve", "stale::quantized", "examples/stale.yaml", "--tensor", "mkldnn"),
     "keys": ("keys",),
     "keys_key": ("keys", "SparseCPU"),
     "keys_alias": ("keys", "CompositeExplicitAutograd"),
