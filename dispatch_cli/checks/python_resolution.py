@@ -62,20 +62,23 @@ def find(view: View) -> Iterator[Finding]:
         for name in pattern.operators:
             python = view.python_keys(name)
             if nested or any(not bit_of[key] & pattern.registered for key in python):
-                yield from _of_operator(view, name, python, _is_written(view, name) and name not in settled)
+                yield from _of_operator(view, name, python, name in settled)
 
 
-def _is_written(view: View, name: OperatorName) -> bool:
-    return name in view.own or any(one.span is not None for one in view.state.python_kernels(name))
-
-
-def _of_operator(view: View, name: OperatorName, python: tuple[str, ...], written: bool) -> Iterator[Finding]:
+def _of_operator(view: View, name: OperatorName, python: tuple[str, ...], settled: bool) -> Iterator[Finding]:
     found = [one for one in divergences(view.dispatcher, name, python) if one.python.source not in python]
-    failing = [one for one in found if one.python.rule in NO_KERNEL and one.cpp.rule not in NO_KERNEL]
+    if not found:
+        return
+    written = set(view.written_keys(name))
+    if not settled:
+        written.update(one.dispatch_key for one in view.state.python_kernels(name) if one.span is not None)
+    by_files = [one for one in found if not written.isdisjoint(one.because) or one.cpp.source in written]
+    considered = by_files if view.has_files and not settled else found
+    failing = [one for one in considered if one.python.rule in NO_KERNEL and one.cpp.rule not in NO_KERNEL]
     if failing:
-        yield _finding(view, name, failing, Severity.WARNING if written else Severity.INFO)
-    elif found and written:
-        yield _finding(view, name, found, Severity.INFO)
+        yield _finding(view, name, failing, Severity.WARNING if by_files else Severity.INFO)
+    elif by_files:
+        yield _finding(view, name, by_files, Severity.INFO)
 
 
 def _finding(view: View, name: OperatorName, found: list[Divergence], severity: Severity) -> Finding:

@@ -47,6 +47,9 @@ from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 
+STRUCTURED = "CompositeExplicitAutogradNonFunctional"
+"""Where torchgen registers the functional and in-place forms of structured kernels, which call the ``out=`` form."""
+
 
 class Form(Enum):
     """The forms of an operator; the value is how a sentence calls it."""
@@ -158,18 +161,30 @@ def _of_family(
                 keys &= written
             elif Form.OUT in (form, other_form):
                 continue
-            if keys and other_form is not form:
-                yield _finding(view, name, other, other_form, [key for key in view.universe.runtime if key in keys])
+            if keys and other_form is not form and view.concerns(name, keys):
+                ordered = [key for key in view.universe.runtime if key in keys]
+                callers = _callers(view, family, ordered[0]) if other_form is Form.OUT else []
+                yield _finding(view, name, other, other_form, ordered, callers)
 
 
-def _finding(view: View, name: OperatorName, other: OperatorName, form: Form, keys: list[str]) -> Finding:
+def _callers(view: View, family: Iterable[OperatorName], key: str) -> list[OperatorName]:
+    """The forms whose default kernel at *key* calls the ``out=`` form."""
+    return [name for name in family if view.pattern(name).decision(key).source == STRUCTURED]
+
+
+def _finding(
+    view: View, name: OperatorName, other: OperatorName, form: Form, keys: list[str], callers: list[OperatorName]
+) -> Finding:
     key, where = keys[0], keys_text(keys)
     fallback = view.dispatcher.fallbacks.get(key)
     registration = view.active(name)[key]
+    severity = Severity.INFO if form is Form.OUT and not callers else Severity.WARNING
     if fallback is not None and fallback.kernel.span is not None:
         lack, severity = f"goes to the backend fallback {fallback.kernel.debug} there", Severity.INFO
+    elif callers:
+        lack = f"has none there, and the default kernel of {' and '.join(map(str, callers))} calls it"
     else:
-        lack, severity = "has none there", Severity.WARNING
+        lack = "has none there"
     return CHECK.finding(
         f"{name} has a kernel at {where}, but its {form.value} {other} {lack}",
         name,

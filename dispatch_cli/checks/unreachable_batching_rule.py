@@ -46,7 +46,7 @@ def find(view: View) -> Iterator[Finding]:
     for pattern in view.patterns:
         keys = [key for key in pattern.keys if key in rules and key not in pattern.fallthrough]
         if keys:
-            for name in pattern.operators:
+            for name in (name for name in pattern.operators if view.concerns(name, keys)):
                 yield from _of_operator(view, pattern, name, keys)
 
 

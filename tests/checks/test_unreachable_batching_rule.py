@@ -1,0 +1,95 @@
+"""Batching rules that no call reaches."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.span import Span
+from tests.checks.helpers import StateOf, findings
+
+ID = "unreachable-batching-rule"
+
+
+def test_a_factory_has_no_batched_tensors(state_of: StateOf) -> None:
+    text = (
+        "dispatch: 1\noperators:\n  - func: demo::ones(int size) -> Tensor\n"
+        "    dispatch: {CompositeExplicitAutograd: ones, FuncTorchBatched: ones_batched}\n"
+    )
+    assert findings(state_of(text)) == (
+        Finding(
+            check=ID,
+            severity=Severity.WARNING,
+            message=(
+                "demo::ones: the batching rule ones_batched at FuncTorchBatched is not reached: the operator has no "
+                "tensor arguments, so that no call has a batched tensor"
+            ),
+            operator="demo::ones",
+            key="FuncTorchBatched",
+            span=Span("x.yaml", 4, 67),
+            tip="leave it out, or register at FuncTorchVmapMode",
+            mark="FuncTorchBatched",
+        ),
+    )
+
+
+def test_the_alias_is_shadowed(state_of: StateOf) -> None:
+    text = (
+        "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch:\n      CompositeImplicitAutograd: math\n"
+        "      FuncTorchBatched: batched\n      FuncTorchBatchedDecomposition: decomposed\n"
+    )
+    assert findings(state_of(text)) == (
+        Finding(
+            check=ID,
+            severity=Severity.WARNING,
+            message=(
+                "demo::op: the batching rule decomposed at FuncTorchBatchedDecomposition is not reached: the kernel at "
+                "FuncTorchBatched takes the only slot that FuncTorchBatchedDecomposition fills"
+            ),
+            operator="demo::op",
+            key="FuncTorchBatchedDecomposition",
+            span=Span("x.yaml", 7, 38),
+            related=(Related("the kernel at FuncTorchBatched", Span("x.yaml", 6, 25)),),
+            tip="leave one of the two out",
+            mark="FuncTorchBatchedDecomposition",
+        ),
+    )
+
+
+BY_CHANCE = (
+    "demo::early: the batching rule early_batched at FuncTorchBatchedDecomposition is reached by chance: a registration at "
+    "FuncTorchBatchedDecomposition recomputes no slot in torch-2.4; the rule is in use only because something registered "
+    "later recomputed FuncTorchBatched"
+)
+
+
+@pytest.mark.parametrize(("universe", "said"), [("torch-2.4", [BY_CHANCE]), ("torch-2.15", [])])
+def test_a_registration_that_recomputes_nothing(universe: str, said: list[str]) -> None:
+    state = load_state(["examples/scenarios/07_stale_batching_rule.yaml"], universe=universe)
+    found = findings(state)
+    assert [one.message for one in found if one.check == ID] == said
+    stale = {one.operator for one in found if one.check == "stale-live-table"}
+    assert stale == ({"demo::late"} if said else set()), "the one that is not in use is stale, which says enough"
+
+
+@pytest.mark.parametrize(
+    "dispatch",
+    [
+        "CPU: cpu, Autograd: autograd, FuncTorchBatched: batched",
+        "CompositeImplicitAutograd: math, FuncTorchBatchedDecomposition: batched",
+        "CompositeImplicitAutograd: math, FuncTorchBatched: batched",
+        "CPU: cpu, Autograd: autograd, FuncTorchBatched: fallthrough",
+    ],
+)
+def test_rules_that_are_reached(dispatch: str, state_of: StateOf) -> None:
+    text = f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{{dispatch}}}\n"
+    assert [one for one in findings(state_of(text)) if one.check == ID] == []
+
+
+@pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])
+def test_pytorch_has_one(base: str) -> None:
+    state = load_state([], bases=[base])
+    found = [one for one in findings(state, *state.dispatcher.names()) if one.check == ID]
+    assert [(one.severity, one.operator) for one in found] == [(Severity.INFO, "aten::result_type.Scalar_Scalar")]
