@@ -31,6 +31,11 @@ class Aspect(Enum):
     FULL_AFTER = "in every FULL_AFTER set"
     AFTER_AUTOGRAD = "after_autograd_keyset"
     AFTER_AD_INPLACE_OR_VIEW = "after_ADInplaceOrView_keyset"
+    HIGHER_ORDER_FALLTHROUGH = "fall through in higher-order operators"
+    WRAPPED = "taken over by functorch's wrappers"
+    PLAIN_DEVICES = "devices with strided tensors only"
+    MASK_BY_ARGUMENTS = "the arguments alone choose the mask"
+    GRAD_ENDS_INFERENCE = "grad leaves inference mode"
     ID = "enum id"
 
 
@@ -68,6 +73,21 @@ def kind_of(universe: Universe, key: str) -> KeyKind | None:
     return KeyKind.FUNCTIONALITY if key in universe.ids else None
 
 
+_FIELDS = {
+    Aspect.INCLUDED: "default_included",
+    Aspect.EXCLUDED: "default_excluded",
+    Aspect.FULL_AFTER: "full_after_always",
+    Aspect.AFTER_AUTOGRAD: "after_autograd",
+    Aspect.AFTER_AD_INPLACE_OR_VIEW: "after_ADInplaceOrView",
+    Aspect.HIGHER_ORDER_FALLTHROUGH: "higher_order_fallthrough",
+    Aspect.WRAPPED: "wrapped",
+    Aspect.PLAIN_DEVICES: "plain_devices",
+    Aspect.MASK_BY_ARGUMENTS: "mask_by_arguments",
+    Aspect.GRAD_ENDS_INFERENCE: "grad_ends_inference",
+}
+"""The fields of a universe that are compared as they are."""
+
+
 def universe_differences(one: Universe, other: Universe) -> tuple[Difference, ...]:
     """Every difference, by aspect and within it in the order of the keys; empty when there is none."""
     return tuple(_differences(one, other))
@@ -85,11 +105,8 @@ def _differences(one: Universe, other: Universe) -> Iterator[Difference]:
     yield from _fallbacks(one, other)
     yield from _parser(one, other)
     yield from _devices(one, other)
-    yield from _sets(Aspect.INCLUDED, "", one.default_included, other.default_included)
-    yield from _sets(Aspect.EXCLUDED, "", one.default_excluded, other.default_excluded)
-    yield from _sets(Aspect.FULL_AFTER, "", one.full_after_always, other.full_after_always)
-    yield from _sets(Aspect.AFTER_AUTOGRAD, "", (one.after_autograd,), (other.after_autograd,))
-    yield from _sets(Aspect.AFTER_AD_INPLACE_OR_VIEW, "", (one.after_ADInplaceOrView,), (other.after_ADInplaceOrView,))
+    for aspect, field in _FIELDS.items():
+        yield from _sets(aspect, "", _texts(getattr(one, field)), _texts(getattr(other, field)))
     for key in _common(one.keys_by_id, other.ids):
         if one.ids[key] != other.ids[key]:
             yield Difference(Aspect.ID, key, (str(one.ids[key]),), (str(other.ids[key]),))
@@ -191,3 +208,9 @@ def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
 
 def _common(keys: Sequence[str], others: Mapping[str, object] | frozenset[str]) -> tuple[str, ...]:
     return tuple(key for key in keys if key in others)
+
+
+def _texts(value: tuple[str, ...] | str | bool) -> tuple[str, ...]:
+    if isinstance(value, tuple):
+        return value
+    return (value if isinstance(value, str) else ("yes" if value else "no"),)

@@ -108,6 +108,9 @@ def _alias(row: AliasRow) -> Fact:
 
 def _others(report: UniverseReport) -> Iterator[Fact]:
     yield Fact("Fresh thread", lines(f"includes {_listed(report.included)}", f"excludes {_listed(report.excluded)}"))
+    yield Fact(
+        "Higher-order", plain(f"operators fall through by default at {_listed(report.higher_order_fallthrough)}")
+    )
     yield Fact("FULL_AFTER(K)", plain(f"every key below K's functionality, and {_listed(report.full_after_always)}"))
     yield Fact("Autograd keys", lines(*_autograd(report)))
     same = [device for device, key in report.devices if key.lower() == device]

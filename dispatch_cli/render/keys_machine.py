@@ -51,6 +51,7 @@ def universe_json(report: UniverseReport) -> Iterator[str]:
         "default_excluded": list(report.excluded),
         "full_after_always": list(report.full_after_always),
         "autograd_keys_without_backends": list(report.no_backends),
+        "higher_order_fallthrough": list(report.higher_order_fallthrough),
     }
     return json_document(head, "keys", map(_key_data, report.keys))
 

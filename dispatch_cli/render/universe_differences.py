@@ -32,6 +32,11 @@ TITLES = {
     Aspect.FULL_AFTER: "In every FULL_AFTER set",
     Aspect.AFTER_AUTOGRAD: "after_autograd_keyset is FULL_AFTER of",
     Aspect.AFTER_AD_INPLACE_OR_VIEW: "after_ADInplaceOrView_keyset is FULL_AFTER of",
+    Aspect.HIGHER_ORDER_FALLTHROUGH: "Higher-order operators fall through by default at",
+    Aspect.WRAPPED: "Functorch's wrappers take over",
+    Aspect.PLAIN_DEVICES: "Devices with strided tensors only",
+    Aspect.MASK_BY_ARGUMENTS: "The backend of the arguments alone chooses the fallthrough mask",
+    Aspect.GRAD_ENDS_INFERENCE: "functorch's grad leaves inference mode",
     Aspect.ID: "Enum ids",
 }
 _SHOWN_IDS = 3

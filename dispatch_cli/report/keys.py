@@ -82,6 +82,7 @@ class UniverseReport(NamedTuple):
     """functionalities: highest priority first. aliases: in the order in which the rules ask them.
 
     no_backends: autograd keys for which no backend counts, so that the math kernel stays.
+    higher_order_fallthrough: where higher-order operators fall through by default.
     """
 
     universe: str
@@ -94,6 +95,7 @@ class UniverseReport(NamedTuple):
     excluded: tuple[str, ...]
     full_after_always: tuple[str, ...]
     no_backends: tuple[str, ...]
+    higher_order_fallthrough: tuple[str, ...]
 
     @property
     def keys(self) -> tuple[KeyRow, ...]:
@@ -129,6 +131,7 @@ def universe_report(universe: Universe) -> UniverseReport:
         excluded=universe.default_excluded,
         full_after_always=universe.full_after_always,
         no_backends=tuple(key for key in autograd if not universe.autograd_backends.get(key)),
+        higher_order_fallthrough=universe.higher_order_fallthrough,
     )
 
 

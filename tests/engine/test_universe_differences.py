@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -108,6 +108,26 @@ def test_one_change(other: Universe, expected: list[Difference]) -> None:
     assert list(universe_differences(UNIVERSE, other)) == expected
     turned = [one._replace(one=one.other, other=one.one) for one in expected]
     assert sorted(universe_differences(other, UNIVERSE)) == sorted(turned)
+
+
+def test_every_field_counts() -> None:
+    """But for the build's names; the order of runtime keys and the per-backend keys follow from the other fields."""
+    follow = {"name", "torch", "git", "runtime", "per_backend"}
+    for field in fields(Universe):
+        value: Any = getattr(UNIVERSE, field.name)
+        if field.name in follow:
+            continue
+        if isinstance(value, bool):
+            other: Any = not value
+        elif isinstance(value, str):
+            other = "Python"
+        elif isinstance(value, Mapping):
+            other = dict(list(value.items())[1:])
+        else:
+            other = type(value)(list(value)[1:])
+        if field.name in ("ids", "functionalities"):  # a number, and an order
+            other = {**value, "CPU": 900} if field.name == "ids" else value[::-1]
+        assert universe_differences(UNIVERSE, replace(UNIVERSE, **{field.name: other})), field.name
 
 
 def test_the_fewest_moves_are_named() -> None:
