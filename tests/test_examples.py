@@ -44,8 +44,8 @@ def test_a_command_of_a_head(command: str, code: int) -> None:
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_only_the_broken_one_is_broken_and_only_the_stale_one_stale(path: Path) -> None:
-    codes = {"broken": 2, "stale": 1}
+def test_only_the_examples_of_mistakes_have_any(path: Path) -> None:
+    codes = {"broken": 2, "stale": 1, "ambiguous": 1, "out_of_tree_backend": 1, "overlay": 1}
     assert call("check-invariants", str(path.relative_to(ROOT))).code == codes.get(path.stem, 0)
 
 
@@ -73,12 +73,31 @@ def test_the_broken_one_has_ten_mistakes_each_at_its_line() -> None:
 
 
 def test_the_stale_one_names_its_entries() -> None:
-    out = call("check-invariants", "examples/stale.yaml", "--format", "csv").out
+    out = call("check-invariants", "examples/stale.yaml", "--select", "stale-live-table", "--format", "csv").out
     rows = [line.split(",")[:4] for line in out.splitlines()[1:]]
     stale = ["stale-live-table", "error"]
     assert rows[0] == [*stale, "stale::quantized", "AutogradOther"]
     assert {tuple(row[:3]) for row in rows[1:]} == {(*stale, "stale::explicit")}
     assert len(rows) == 35
+
+
+def test_what_the_checks_say_of_the_examples_of_mistakes() -> None:
+    said = {}
+    for name in ("ambiguous", "out_of_tree_backend", "overlay"):
+        out = call("check-invariants", f"examples/{name}.yaml", "--format", "csv").out
+        said[name] = [tuple(line.split(",")[:4]) for line in out.splitlines()[1:]]
+    assert said == {
+        "ambiguous": [
+            ("ambiguous-autogradother", "warning", "demo::ambiguous", "AutogradOther"),
+            ("sparse-bypass", "warning", "demo::ambiguous", "AutogradCPU"),
+            ("sparse-bypass", "warning", "demo::settled", "AutogradCPU"),
+        ],
+        "out_of_tree_backend": [
+            ("shadowed-fallback", "warning", "", "PrivateUse1"),
+            ("math-kernel-displaced", "warning", "aten::to_like", "AutogradPrivateUse1"),
+        ],
+        "overlay": [("math-kernel-displaced", "warning", "aten::to.dtype", "AutogradPrivateUse1")],
+    }
 
 
 def test_the_ambiguous_one_is_settled_by_a_kernel_at_autogradother() -> None:

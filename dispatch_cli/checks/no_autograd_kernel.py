@@ -4,9 +4,10 @@ Nothing registered for autograd leaves the autograd keys to PyTorch's fallback. 
 marks the result; backward() through it warns "an autograd kernel was not registered to the Autograd key(s) but we are
 trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient
 (`basicAutogradNotImplementedFallback` in `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`;
-pytorch/pytorch#105078). An operator that only changes its arguments gets not even the warning. A fallthrough at
-Autograd is an answer too: the operator has no derivative, on purpose. Where PyTorch has no fallback, as at
-AutogradNestedTensor, a call raises "Could not run", and the finding is an error.
+pytorch/pytorch#105078). An operator that only changes its arguments gets not even the warning; findings about those
+are info, because most are never differentiated. A fallthrough at Autograd is an answer too: the operator has no
+derivative, on purpose. Where PyTorch has no fallback, as at AutogradNestedTensor, a call raises "Could not run", and
+the finding is an error.
 
 Left out: operators without tensor arguments, and those that neither return nor change a tensor; kernels at Meta,
 which compute nothing, and at the Quantized keys, whose tensors can not require gradients; kernels under a fallback
@@ -132,16 +133,11 @@ def _namespaces_with_autograd(view: View) -> frozenset[str | None]:
 
 def _finding(view: View, name: OperatorName, lack: _Lack, written: bool) -> Finding:
     where = "a kernel" if len(lack.keys) == 1 else "kernels"
-    text = view.schema_text(name) or ""
+    outcome, severity = "has PyTorch's fallback, which knows no derivative", Severity.WARNING
     if lack.missing:
-        severity, outcome = Severity.ERROR, 'has nothing, so a call raises "Could not run"'
-    elif view.returns_tensors(name) and "!" not in text:
-        severity, outcome = Severity.WARNING, "has PyTorch's fallback, which knows no derivative"
-    else:
-        severity, outcome = (
-            Severity.WARNING,
-            "has PyTorch's fallback, which does nothing about arguments that are changed",
-        )
+        outcome, severity = 'has nothing, so a call raises "Could not run"', Severity.ERROR
+    elif "!" in (view.schema_text(name) or ""):
+        outcome, severity = "has PyTorch's fallback, which does nothing about arguments that change", Severity.INFO
     verb = outcome if len(lack.above) == 1 else outcome.replace("has ", "have ", 1)
     return CHECK.finding(
         f"{name} has {where} at {keys_text(lack.keys)}, and nothing for autograd: {keys_text(lack.above)} {verb}",

@@ -94,7 +94,10 @@ def _finding(view: View, key: str, fallback: Registration, by_alias: dict[str, l
         key=key,
         span=fallback.kernel.span,
         mark=key,
-        details=tuple((f"at {alias}", f"{len(names):,} operators") for alias, names in by_alias.items()),
+        details=tuple(
+            (f"at {alias}", f"{len(names):,} operator{'' if len(names) == 1 else 's'}")
+            for alias, names in by_alias.items()
+        ),
         tip=f"register the fallback's kernel at {key} for operators whose default does not work there",
     )
 

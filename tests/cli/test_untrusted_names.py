@@ -53,7 +53,7 @@ def declaration(kernel: str) -> bytes:
     text = json.dumps(kernel, ensure_ascii=False)
     return (
         "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch:\n"
-        f"      CompositeImplicitAutograd: {text}\n      QuantizedCPU: {text}\n"
+        f"      CompositeImplicitAutograd: {text}\n      Autograd: other\n      NestedTensorCPU: {text}\n"
         f'guards:\n  - {{op: "demo::*", key: CPU, kernel: other}}\n'
     ).encode()
 
