@@ -46,9 +46,8 @@ def find(view: View) -> Iterator[Finding]:
     guards = Guards(view)
     for guard in guards.all:
         several = len(guards.keys(guard)) > 1
-        for verdict in guards.verdicts(guard):
-            if not verdict.holds:
-                yield _finding(view, verdict, several)
+        for verdict in guards.broken(guard):
+            yield _finding(view, verdict, several)
 
 
 def _finding(view: View, verdict: Verdict, several: bool) -> Finding:
@@ -67,7 +66,7 @@ def _finding(view: View, verdict: Verdict, several: bool) -> Finding:
         mark=(guard.keys or guard.ops)[0],
         related=tuple(_related(view, verdict)),
         group=f"{name}: the guard wants {wanted}" if several else None,
-        subject=identity(guard),
+        subject=wants_text(guard),
     )
 
 
@@ -82,11 +81,11 @@ def _related(view: View, verdict: Verdict) -> Iterator[Related]:
     yield from (Related("the guard comes from there", span) for span in verdict.guard.through)
 
 
-def identity(guard: Guard) -> str:
-    """A guard as a text that stays the same when it moves."""
+def wants_text(guard: Guard) -> str:
+    """What a guard asks for, as a text that stays the same when the guard moves."""
     wants = "; ".join(f"{want.wish.value}: {', '.join(want.texts)}" for want in guard.wants)
-    call = "" if guard.call is None else f" [{'; '.join(map(str, (*guard.call.tensors, *guard.call.contexts)))}]"
-    return f"{', '.join(guard.ops)} at {', '.join(guard.keys) or '-'}{call}: {wants}"
+    call = "" if guard.call is None else f"[{'; '.join(map(str, (*guard.call.tensors, *guard.call.contexts)))}] "
+    return call + wants
 
 
 CHECK = Check(

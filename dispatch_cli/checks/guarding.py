@@ -18,14 +18,13 @@ from dispatch_cli.model.names import OperatorName
 
 COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
 """The rules by which a backend has an operator."""
-_WILD = frozenset("*?[")
 
 
 class Verdict(NamedTuple):
     """What a guard says of one slot, or of one operator.
 
     key: the slot; None where a call is meant that did not get as far. wanted: the expectations that do not hold, in
-    words; empty when all hold. found: what is there, in words. entry: what fills the slot.
+    words. found: what is there, in words. entry: what fills the slot.
     """
 
     guard: Guard
@@ -35,11 +34,6 @@ class Verdict(NamedTuple):
     found: str
     entry: TableEntry | None = None
 
-    @property
-    def holds(self) -> bool:
-        """Whether it is as the guard wants it."""
-        return not self.wanted
-
 
 class Guards:
     """The guards of a state, each once: equal ones count as the first of them, in the order they are declared."""
@@ -47,6 +41,8 @@ class Guards:
     def __init__(self, view: View) -> None:
         self._view = view
         self._tables: dict[OperatorName, Table] = {}
+        self._found: dict[str, tuple[OperatorName, ...]] = {}
+        self._chosen: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     @cached_property
     def all(self) -> tuple[Guard, ...]:
@@ -57,9 +53,10 @@ class Guards:
         return tuple(first.values())
 
     def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
-        """The operators that a guard speaks of, by name; whether the view is about them or not."""
-        found = {name: None for glob in guard.ops for name in self._matching(glob)}
-        return tuple(found if len(guard.ops) == 1 else sorted(found, key=str))
+        """The operators that a guard speaks of, as far as the view lets it; by glob, then by name."""
+        found = dict.fromkeys(name for glob in guard.ops for name in self._matching(glob))
+        guarded = self._view.guarded
+        return tuple(found) if guarded is None else tuple(name for name in found if name in guarded)
 
     def unmatched(self, guard: Guard) -> Iterator[tuple[str, str]]:
         """The globs of a guard that match nothing: the word for what they should match, and the glob."""
@@ -70,61 +67,79 @@ class Guards:
             if not self._slots(glob):
                 yield "dispatch key", glob
 
-    def verdicts(self, guard: Guard) -> Iterator[Verdict]:
-        """What a guard says of each of its slots or operators that the view lets it speak of."""
-        guarded = self._view.guarded
+    def broken(self, guard: Guard) -> Iterator[Verdict]:
+        """Where it is not as a guard wants it."""
         keys = self.keys(guard)
+        slots = [self._view.universe.slot[key] for key in keys]
+        of_slots = any(want.wish in _OF_SLOTS for want in guard.wants)
         for name in self.operators(guard):
-            if guarded is not None and name not in guarded:
-                continue
             if guard.call is not None:
-                yield self._of_call(guard, name, guard.call)
+                yield from self._of_call(guard, name, guard.call)
             for want in guard.wants:
                 if want.wish is Wish.BACKEND:
-                    yield self._of_backend(guard, name, want)
-            for key in keys:
-                yield self._of_slot(guard, name, key)
+                    yield from self._of_backend(guard, name, want)
+            if of_slots and not self._all_hold(guard, name, keys, slots):
+                for key in keys:
+                    yield from self._of_slot(guard, name, key)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""
-        found = {key for glob in guard.keys for key in self._slots(glob)}
-        return tuple(sorted(found, key=self._view.universe.slot.__getitem__))
+        found = self._chosen.get(guard.keys)
+        if found is None:
+            chosen = {key for glob in guard.keys for key in self._slots(glob)}
+            found = tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
+            self._chosen[guard.keys] = found
+        return found
 
-    def _of_slot(self, guard: Guard, name: OperatorName, key: str) -> Verdict:
+    def _all_hold(self, guard: Guard, name: OperatorName, keys: tuple[str, ...], slots: list[int]) -> bool:
+        """Whether all slots are as a guard wants them, which most are.
+
+        Slots with one decision hold one function, but for fallbacks, so that one of them speaks for all.
+        """
+        table = self._table(name)
+        decisions = table.plan.decisions
+        seen: set[object] = set()
+        for key, slot in zip(keys, slots, strict=True):
+            decision = decisions[slot]
+            what = key if decision.rule is Rule.FALLBACK else (decision.rule, decision.source)
+            if what not in seen:
+                seen.add(what)
+                entry = table[key]
+                if not all(_holds(want, entry, table) for want in guard.wants):
+                    return False
+        return True
+
+    def _of_slot(self, guard: Guard, name: OperatorName, key: str) -> Iterator[Verdict]:
         table = self._table(name)
         entry = table[key]
         wanted = [_words(want) for want in guard.wants if not _holds(want, entry, table)]
-        return Verdict(guard, name, key, " and ".join(wanted), self._found(entry), entry)
+        if wanted:
+            yield Verdict(guard, name, key, " and ".join(wanted), self._found_words(entry), entry)
 
-    def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Verdict:
+    def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Iterator[Verdict]:
         entry = self._table(name)[want.texts[0]]
-        has = entry.rule in COMPUTING and not entry.is_fallthrough
-        return Verdict(guard, name, entry.key, "" if has else _words(want), self._found(entry), entry)
+        if entry.rule not in COMPUTING or entry.is_fallthrough:
+            yield Verdict(guard, name, entry.key, _words(want), self._found_words(entry), entry)
 
-    def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Verdict:
+    def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Verdict]:
         from dispatch_cli.engine.call.simulate import simulate
 
         what = ", ".join(map(str, call.tensors)) or "no tensors"
         if call.contexts:
             what += f" under {', '.join(map(str, call.contexts))}"
-        wants = [want for want in guard.wants if want.wish in _OF_CALLS]
         try:
             done = simulate(self._view.state, name, call.tensors, call.contexts)
         except CallError as error:
-            return Verdict(guard, name, None, f"a call with {what}", f"no such call: {error.message}")
-        wanted = " and ".join(_words(want) for want in wants if not _ends(want, done))
-        last = done.hops[-1] if done.hops else None
-        found = _end_words(done)
-        return Verdict(
-            guard,
-            name,
-            last.slot if last is not None else None,
-            f"{wanted} from a call with {what}" if wanted else "",
-            found,
-            last.live if last is not None else None,
-        )
+            yield Verdict(guard, name, None, f"a call with {what}", f"no such call: {error.message}")
+            return
+        wanted = [_words(want) for want in guard.wants if want.wish in _OF_CALLS and not _ends(want, done)]
+        if wanted:
+            last = done.hops[-1] if done.hops else None
+            slot, live = (last.slot, last.live) if last is not None else (None, None)
+            text = f"{' and '.join(wanted)} from a call with {what}"
+            yield Verdict(guard, name, slot, text, _end_words(done), live)
 
-    def _found(self, entry: TableEntry) -> str:
+    def _found_words(self, entry: TableEntry) -> str:
         kernel = entry.kernel
         found = "nothing (missing)"
         if kernel is not None:
@@ -142,11 +157,16 @@ class Guards:
         return found
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
-        if not _WILD & set(glob):
-            name = self._names.get(glob)
-            return () if name is None else (name,)
-        match = _matcher(glob).match
-        return tuple(name for text, name in self._names.items() if match(text))
+        found = self._found.get(glob)
+        if found is None:
+            if any(sign in glob for sign in "*?["):
+                match = _matcher(glob).match
+                found = tuple(name for text, name in self._names.items() if match(text))
+            else:
+                name = self._names.get(glob)
+                found = () if name is None else (name,)
+            self._found[glob] = found
+        return found
 
     @cached_property
     def _names(self) -> Mapping[str, OperatorName]:
@@ -156,9 +176,12 @@ class Guards:
         universe = self._view.universe
         if universe.is_alias(glob):
             return universe.covered_by(glob)
+        if glob in universe.slot:
+            return (glob,)
         return tuple(key for key in universe.slots if fnmatchcase(key, glob))
 
 
+_OF_SLOTS = frozenset({Wish.RULE, Wish.NOT, Wish.KERNEL, Wish.NOT_KERNEL, Wish.FALLTHROUGH, Wish.SAME_AS})
 _OF_CALLS = (Wish.END, Wish.RAN, Wish.AT, Wish.ERROR)
 
 

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
-from dispatch_cli.checks.guard import identity
+from dispatch_cli.checks.guard import wants_text
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
 
@@ -59,7 +59,7 @@ def find(view: View) -> Iterator[Finding]:
                 mark=glob,
                 related=tuple(Related("the guard comes from there", span) for span in guard.through),
                 tip=f"did you mean {similar[0]}?" if similar else None,
-                subject=f"{glob} of {identity(guard)}",
+                subject=f"{glob}: {wants_text(guard)}",
             )
 
 

@@ -26,6 +26,7 @@ _COMMANDS = {
     "resolve": "Simulate a call: which kernels run for these tensors in this context, and why.",
     "keys": "Show the dispatch keys: a universe, one key in depth, key-set expressions, differences.",
     "check-invariants": "Check invariants, registrations and guards; for CI.",
+    "guards": "List the guards and whether they hold, or write guards for what is true now.",
     "rule": "List the checks, or explain some: why, examples, the fix.",
     "bases": "List the embedded PyTorch states.",
     "capture": "Write the state of an importable PyTorch as declarations.",

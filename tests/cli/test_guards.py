@@ -1,0 +1,157 @@
+"""The command ``guards``: the list of them, and guards that freeze what is true now."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Result, call
+
+TEXT = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: "op [alias]*", CompositeImplicitAutograd: op_math}
+  - func: demo::fill(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: fill, AutogradCPU: fallthrough}
+guards:
+  - {op: "demo::*", key: CUDA, rule: math}
+  - {op: demo::op, key: [CPU, XLA], rule: kernel, reason: as before}
+  - {op: demo::none, backend: CPU}
+  - {op: "demo::*", rule: math, key: CUDA}
+  - {op: demo::op, tensors: [cpu], contexts: [inference_mode], resolves: {key: CPU}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_list() -> None:
+    assert call("guards", "a.yaml") == Result(
+        1,
+        "                Guard                                              Speaks of             Declared at\n"
+        "holds           demo::* at CUDA: rule: math                        2 operators, 2 slots  a.yaml:8:5\n"
+        "broken          demo::op at CPU, XLA: rule: kernel                 1 operator, 2 slots   a.yaml:9:5\n"
+        "                  demo::op at XLA: op_math by rule math\n"
+        "guards nothing  demo::none: backend: CPU                           0 operators           a.yaml:10:5\n"
+        "                  no operator demo::none\n"
+        "holds           demo::op: [cpu; inference_mode] resolves.key: CPU  1 operator            a.yaml:12:5\n"
+        "\n2 of 4 guards do not hold (torch-2.15)\n1 more say the same as one of them\n",
+        "",
+    )
+
+
+def test_the_list_as_json() -> None:
+    result = call("guards", "a.yaml", "--op", "demo::op", "--format", "json")
+    document = json.loads(result.out)
+    assert result.code == 1
+    assert {name: document[name] for name in ("schema_version", "report", "universe", "repeated")} == {
+        "schema_version": 1,
+        "report": "guards",
+        "universe": "torch-2.15",
+        "repeated": 1,
+    }
+    assert document["guards"][1] == {
+        "op": ["demo::op"],
+        "key": ["CPU", "XLA"],
+        "wants": {"rule": ["kernel"]},
+        "call": None,
+        "reason": "as before",
+        "place": {"file": "a.yaml", "line": 9, "column": 5},
+        "through": [],
+        "verdict": "broken",
+        "operators": 1,
+        "slots": 2,
+        "unmatched": [],
+        "broken": [
+            {"operator": "demo::op", "key": "XLA", "wanted": "rule kernel", "found": "op_math by rule math"},
+        ],
+    }
+    assert document["guards"][3]["call"] == {"tensors": ["cpu"], "contexts": ["inference_mode"]}
+
+
+def test_the_list_as_csv() -> None:
+    lines = call("guards", "a.yaml", "--format", "csv").out.splitlines()
+    assert lines[0] == "verdict,guard,operators,slots,broken,declared at"
+    assert lines[2] == 'broken,"demo::op at CPU, XLA: rule: kernel",1,2,1,a.yaml:9:5'
+    assert len(call("guards", "a.yaml", "--format", "markdown").out.splitlines()) == 6
+
+
+def test_no_guards() -> None:
+    Path("b.yaml").write_text("dispatch: 1\n", encoding="utf-8")
+    assert call("guards", "b.yaml") == Result(0, "No guards (torch-2.15)\n", "")
+
+
+@pytest.mark.parametrize("rules_only", [False, True])
+def test_recorded_guards_hold_and_notice_a_change(rules_only: bool) -> None:
+    flags = ("--rules-only",) if rules_only else ()
+    assert call("guards", "a.yaml", "--record", *flags, "-o", "g.yaml") == Result(0, "", "")
+    Path("a.yaml").write_text(TEXT.partition("guards:")[0], encoding="utf-8")
+    listed = call("guards", "a.yaml", "--guards", "g.yaml", "--format", "json")
+    assert listed.code == 0
+    guards = json.loads(listed.out)["guards"]
+    assert sum(guard["slots"] for guard in guards) == 2 * 137
+    Path("a.yaml").write_text(TEXT.partition("guards:")[0].replace("op_math", "other"), encoding="utf-8")
+    assert call("guards", "a.yaml", "--guards", "g.yaml").code == (0 if rules_only else 1)
+    text = TEXT.partition("guards:")[0].replace("AutogradCPU", "AutogradCUDA")
+    Path("a.yaml").write_text(text, encoding="utf-8")
+    found = call("check-invariants", "a.yaml", "--guards", "g.yaml", "--select", "guard", "--format", "json")
+    assert {(one["operator"], one["key"]) for one in json.loads(found.out)["findings"]} == {
+        ("demo::fill", "AutogradCPU"),
+        ("demo::fill", "AutogradCUDA"),
+    }
+
+
+def test_a_recording() -> None:
+    assert call("guards", "a.yaml", "--record", "--op", "demo::op", "--key", "CPU", "--key", "*CUDA").out == (
+        "# What held when `dispatch-cli guards --record` wrote this.\n"
+        "dispatch: 1\n"
+        "guards:\n"
+        "  - op: demo::op\n"
+        "    key: CPU\n"
+        "    rule: kernel\n"
+        '    kernel: "op [alias]*"\n'
+        "  - op: demo::op\n"
+        '    key: "CUDA, QuantizedCUDA, SparseCUDA, SparseCsrCUDA, NestedTensorCUDA, AutogradCUDA"\n'
+        "    rule: math\n"
+        "    kernel: op_math\n"
+        "  - op: demo::op\n"
+        "    key: AutocastCUDA\n"
+        "    rule: fallback\n"
+        '    kernel: "registered at /__w/pytorch/pytorch/aten/src/ATen/autocast_mode.cpp:177"\n'
+    )
+
+
+def test_a_whole_state_can_be_frozen() -> None:
+    assert call("guards", "--base", "torch-2.4", "--record", "-o", "g.yaml") == Result(0, "", "")
+    assert call("check-invariants", "--base", "torch-2.4", "--guards", "g.yaml", "--select", "DC9").code == 0
+    text = Path("g.yaml").read_text(encoding="utf-8")
+    Path("g.yaml").write_text(text.replace("rule: nested", "rule: math", 1), encoding="utf-8")
+    assert call("check-invariants", "--base", "torch-2.4", "--guards", "g.yaml", "--select", "DC9").code == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--key", "CPU"), "--key goes with --record."),
+        (("--rules-only",), "--rules-only goes with --record."),
+        (("--record", "--format", "json"), "--record writes a declaration file; it takes no --format."),
+        (("--record", "--guards", "a.yaml"), "--record writes guards, and --guards reads them; give one or the other."),
+    ],
+)
+def test_usage(args: tuple[str, ...], message: str) -> None:
+    result = call("guards", "a.yaml", *args)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith(f"Error: {message}\n")
+
+
+def test_a_file_of_guards_may_not_register() -> None:
+    result = call("guards", "--base", "torch-2.15", "--guards", "a.yaml")
+    assert result.code == 2
+    assert "a.yaml:3:3: error[only-guards]: a file of guards has no 'operators'" in result.err
