@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.hazards import autograd_key_of
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, Step
@@ -15,7 +16,7 @@ from dispatch_cli.engine.succession import Answer, succession
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.notes import Note
-from dispatch_cli.report.slot_notes import autograd_key_of, backend_key_below, slot_notes
+from dispatch_cli.report.slot_notes import backend_key_below, slot_notes
 from dispatch_cli.report.table import TableRow, changed_slots, table_row
 
 if TYPE_CHECKING:

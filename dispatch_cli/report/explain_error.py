@@ -8,13 +8,13 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.error_text import DumpLine, ErrorKind, ErrorText, known_lines
-from dispatch_cli.report.slot_notes import AUTOGRAD, autograd_key_of
 
 ANSWERS = {
     ErrorKind.NO_KERNEL: (Rule.MISSING,),

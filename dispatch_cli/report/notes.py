@@ -8,7 +8,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.hazards import bypassed, comes_from_tensors_only
+from dispatch_cli.engine.rules import AUTOGRAD_OTHER, PRECEDENCE, Rule
 from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 
@@ -100,21 +101,14 @@ def _taken(dispatcher: Dispatcher, entries: Iterable[TableEntry]) -> Iterator[No
 
 
 def _bypassed(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
-    """Sparse and quantized tensors share the autograd key of their device, which looks at its Dense key alone."""
+    """Tensors of several backend keys carry one autograd key, which looks at few of them, often the Dense one alone."""
     universe = dispatcher.universe
-    backends = frozenset(universe.autogradother_backends)
-    by_backend: dict[str, list[str]] = {}
-    for key in table.active:
-        backend = universe.runtime_parts[key][1] if key in backends else None
-        if backend is not None:
-            by_backend.setdefault(backend, []).append(key)
-    if not by_backend:
-        return
+    found = bypassed(universe, table.active, lambda key: table[key].decision)
     for key in universe.covered_by("Autograd"):
-        backend = universe.runtime_parts[key][1]
-        if backend in by_backend and key in entries and entries[key].rule is Rule.MATH:
-            counting = ", ".join(universe.autograd_backends.get(key, ()))
-            yield Note(NoteKind.BYPASSED, (key,), tuple(by_backend[backend]), counting)
+        if key in found and key in entries:
+            # a kernel at a backend of AutogradOther would not take it away, but make it ambiguous
+            counting = () if key == AUTOGRAD_OTHER else universe.autograd_backends.get(key, ())
+            yield Note(NoteKind.BYPASSED, (key,), found[key], ", ".join(counting))
 
 
 def _shadowed(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
@@ -133,19 +127,11 @@ def _unreachable(
     if schema is None or table[UNDEFINED].rule is not Rule.MISSING or takes_tensors(schema):
         return
     included = [key for key in universe.default_included if key in universe.slot]
-    kernels = tuple(key for key in table.active if _of_tensors_only(universe, key))
+    kernels = tuple(key for key in table.active if comes_from_tensors_only(universe, key))
     known = not any(key in stale for key in (UNDEFINED, *included))
     wanted = not shown.isdisjoint((UNDEFINED, *kernels))
     if kernels and known and wanted and all(table[key].is_fallthrough for key in included):
         yield Note(NoteKind.UNREACHABLE, (UNDEFINED,), kernels)
-
-
-def _of_tensors_only(universe: Universe, key: str) -> bool:
-    """Whether a runtime key comes from tensors alone: a backend or its autograd key. Modes bring others, as Tracer."""
-    if universe.is_alias(key):
-        return False
-    of_one_backend = universe.runtime_parts[key][1] is not None
-    return of_one_backend or key in universe.autogradother_backends or key in universe.covered_by("Autograd")
 
 
 def takes_tensors(schema: str) -> bool:

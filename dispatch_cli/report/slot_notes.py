@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.succession import would_fill
@@ -14,26 +15,9 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED, Universe
 from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
 
-AUTOGRAD = "Autograd"
 BACKEND_SELECT = "BackendSelect"
 META = "Meta"
 BATCHING = "FuncTorchBatchedDecomposition"
-
-
-def autograd_key_of(universe: Universe, key: str) -> str | None:
-    """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
-
-    Sparse and quantized tensors carry the one of their device; those of backends without any carry AutogradOther.
-    """
-    autograd_keys = universe.covered_by(AUTOGRAD)
-    if key in autograd_keys or key not in universe.runtime_parts:
-        return None
-    backend = universe.runtime_parts[key][1]
-    shared = key in universe.autogradother_backends
-    of_key = [one for one in autograd_keys if key in universe.autograd_backends.get(one, ())]
-    of_backend = [one for one in autograd_keys if backend and universe.runtime_parts[one][1] == backend]
-    found = of_backend + of_key if shared else of_key + of_backend
-    return found[0] if found else None
 
 
 def backend_key_below(universe: Universe, key: str) -> str | None:

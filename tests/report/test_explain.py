@@ -19,7 +19,6 @@ from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.explain import Role, RuleState, explain_slot
 from dispatch_cli.report.explain_alias import explain_alias, explain_block
 from dispatch_cli.report.notes import NoteKind
-from dispatch_cli.report.slot_notes import autograd_key_of
 from tests.cli.support import ROOT
 
 FOO = OperatorName("__test__::foo")
@@ -106,27 +105,6 @@ def test_a_functionality_has_a_slot_per_backend() -> None:
     assert [run.keys for run in what.slots] == [("SparseCPU",), universe.per_backend["Sparse"][1:]]
 
 
-def test_the_autograd_key_that_tensors_carry() -> None:
-    """The key sets of spec and recordings: sparse and quantized ones carry the key of their device."""
-    expected = {
-        "CPU": "AutogradCPU",
-        "SparseCPU": "AutogradCPU",
-        "SparseCsrCUDA": "AutogradCUDA",
-        "QuantizedCPU": "AutogradCPU",
-        "MkldnnCPU": "AutogradOther",
-        "NestedTensorCPU": "AutogradNestedTensor",
-        "Meta": "AutogradMeta",
-        "FPGA": "AutogradOther",
-        "BackendSelect": None,
-        "AutogradCPU": None,
-        "Tracer": None,
-        UNDEFINED: None,
-    }
-    for name in universes.names():
-        universe = universes.load(name)
-        assert {key: autograd_key_of(universe, key) for key in expected} == expected
-
-
 def state_of(tmp_path: Path, *keys: str, schema: str = "demo::op(Tensor x) -> Tensor", **header: object) -> State:
     declared = {"dispatch": 1, **header, "operators": [{"func": schema, "dispatch": {key: f"k_{key}" for key in keys}}]}
     path = tmp_path / "x.json"
@@ -139,7 +117,9 @@ NOTES = [
     (("CPU", MATH), "CPU", [(NoteKind.DISPLACED, ("CPU",))]),
     (("CPU",), "AutogradCPU", [(NoteKind.NO_DERIVATIVE, ("CPU",))]),
     (("CPU",), "AutogradHIP", []),
-    (("HIP",), "AutogradHIP", [(NoteKind.NO_AUTOGRAD, ("HIP",))]),
+    (("HIP",), "AutogradHIP", []),  # tensors of HIP carry AutogradOther
+    (("HIP",), "AutogradOther", [(NoteKind.NO_DERIVATIVE, ("HIP",))]),
+    (("PrivateUse2",), "AutogradPrivateUse2", [(NoteKind.NO_AUTOGRAD, ("PrivateUse2",))]),
     (("CPU", "Autograd"), "AutogradCPU", []),
     (("CPU",), "CUDA", [(NoteKind.UNREGISTERED, ("CPU",))]),
     (("CPU",), "Tracer", []),

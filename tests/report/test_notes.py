@@ -84,8 +84,11 @@ def test_a_backend_kernel_displaces_the_math_kernel(notes_of: NotesOf) -> None:
         Note(NoteKind.DISPLACED, ("AutogradCPU",), ("CPU",)),
         Note(NoteKind.DISPLACED, ("AutogradCUDA",), ("CUDA",)),
     )
-    # these backends have no set of their own: the math kernel stays
-    assert notes_of("MTIA", "HIP", MATH) == ()
+    # AutogradMTIA has no backend set, and tensors of HIP carry AutogradOther: the math kernel stays, and comes first
+    assert notes_of("MTIA", "HIP", MATH) == (
+        Note(NoteKind.BYPASSED, ("AutogradOther",), ("HIP",)),
+        Note(NoteKind.BYPASSED, ("AutogradMTIA",), ("MTIA",)),
+    )
     # an autograd kernel settles it, and without a math kernel there is nothing to displace
     assert notes_of("CPU", "AutogradCPU", MATH) == ()
     assert notes_of("CPU") == ()
@@ -99,8 +102,9 @@ def test_an_ambiguous_slot_names_the_culprits(notes_of: NotesOf) -> None:
 def test_a_sparse_kernel_is_bypassed(notes_of: NotesOf) -> None:
     assert notes_of("AutogradOther", "SparseCPU", "QuantizedCPU", "SparseHIP", MATH) == (
         Note(NoteKind.BYPASSED, ("AutogradCPU",), ("SparseCPU", "QuantizedCPU"), "CPU"),
-        Note(NoteKind.BYPASSED, ("AutogradHIP",), ("SparseHIP",), ""),
     )
+    # tensors of SparseHIP carry AutogradOther, which is ambiguous then
+    assert notes_of("SparseHIP", MATH) == (Note(NoteKind.AMBIGUOUS, ("AutogradOther",), ("SparseHIP",)),)
     assert notes_of("AutogradOther", "AutogradCPU", "SparseCPU", MATH) == ()
     assert notes_of("CPU", "AutogradCPU", "AutogradOther", "SparseCPU", MATH) == ()
     assert notes_of("SparseCPU") == ()
