@@ -52,7 +52,8 @@ def test_every_backend_key_is_the_last_one(key: str, state_of: StateOf) -> None:
         (
             "CompositeExplicitAutograd: fallthrough, Autograd: a",
             "error",
-            f"the fallthrough at CompositeExplicitAutograd fills CPU … SparseCsrMeta (69 keys), and no key is below: {ASSERTS}",
+            f"the fallthrough at CompositeExplicitAutograd fills CPU … SparseCsrMeta (69 keys), and no key is below: "
+            f"{ASSERTS}",
         ),
         (
             "CPU: op_cpu, AutogradCPU: op_autograd, AutogradXLA: fallthrough",

@@ -37,7 +37,8 @@ def test_a_factory_has_no_batched_tensors(state_of: StateOf) -> None:
 
 def test_the_alias_is_shadowed(state_of: StateOf) -> None:
     text = (
-        "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch:\n      CompositeImplicitAutograd: math\n"
+        "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch:\n      "
+        "CompositeImplicitAutograd: math\n"
         "      FuncTorchBatched: batched\n      FuncTorchBatchedDecomposition: decomposed\n"
     )
     assert findings(state_of(text)) == (
@@ -59,8 +60,10 @@ def test_the_alias_is_shadowed(state_of: StateOf) -> None:
 
 
 BY_CHANCE = (
-    "demo::early: the batching rule early_batched at FuncTorchBatchedDecomposition is reached by chance: a registration at "
-    "FuncTorchBatchedDecomposition recomputes no slot in torch-2.4; the rule is in use only because something registered "
+    "demo::early: the batching rule early_batched at FuncTorchBatchedDecomposition is reached by chance: a "
+    "registration at "
+    "FuncTorchBatchedDecomposition recomputes no slot in torch-2.4; the rule is in use only because something "
+    "registered "
     "later recomputed FuncTorchBatched"
 )
 

@@ -1,0 +1,105 @@
+"""Namespaces that are PyTorch's, and namespaces that are nobody's."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.span import Span
+from tests.checks.helpers import StateOf, findings
+
+OVER_PYTORCH = "dispatch: 1\nextends: [torch-2.15]\n"
+MATH = "dispatch: {CompositeImplicitAutograd: math}"
+
+
+def said(state_of: StateOf, text: str) -> list[str]:
+    """What the two checks say."""
+    return [one.message for one in findings(state_of(text)) if one.check.endswith("-namespace")]
+
+
+def test_an_operator_in_a_namespace_of_pytorch(state_of: StateOf) -> None:
+    text = f"{OVER_PYTORCH}operators:\n  - func: quantized::mine(Tensor x) -> Tensor\n    {MATH}\n"
+    assert findings(state_of(text)) == (
+        Finding(
+            check="reserved-namespace",
+            severity=Severity.WARNING,
+            message="quantized::mine is defined in quantized, a namespace of PyTorch",
+            operator="quantized::mine",
+            span=Span("x.yaml", 4, 11),
+            tip="define it in a namespace of your own",
+            mark="quantized::mine",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        # whose namespace it is, is known over a state of PyTorch alone; but for prim
+        ("dispatch: 1\noperators:\n  - {func: 'aten::mine(Tensor x) -> Tensor', " + MATH + "}\n", []),
+        (
+            "dispatch: 1\noperators:\n  - {func: 'prim::mine(Tensor x) -> Tensor', " + MATH + "}\n",
+            ["prim::mine is defined in prim, a namespace of the TorchScript interpreter"],
+        ),
+        (
+            OVER_PYTORCH + "libraries:\n  - {kind: DEF, namespace: aten, define: ['mine(Tensor x) -> Tensor']}\n",
+            ["a TORCH_LIBRARY block of aten, a namespace of PyTorch, which refuses a second one"],
+        ),
+        (
+            OVER_PYTORCH + "libraries:\n  - {kind: FRAGMENT, namespace: aten, define: ['mine(Tensor x) -> Tensor']}\n",
+            ["aten::mine is defined in aten, a namespace of PyTorch"],
+        ),
+        # kernels are welcome everywhere
+        (OVER_PYTORCH + "libraries:\n  - {kind: IMPL, namespace: aten, dispatch_key: XLA, impl: {relu_: k}}\n", []),
+        (OVER_PYTORCH + "operators:\n  - {func: 'demo::mine(Tensor x) -> Tensor', " + MATH + "}\n", []),
+    ],
+)
+def test_whose_namespace_it_is(text: str, messages: list[str], state_of: StateOf) -> None:
+    assert said(state_of, text) == messages
+
+
+def test_a_misspelt_fragment(state_of: StateOf) -> None:
+    text = """\
+dispatch: 1
+libraries:
+  - {kind: DEF, namespace: mylib, define: ["add() -> ()"]}
+  - {kind: FRAGMENT, namespace: my_lib, define: ["mul() -> ()"]}
+"""
+    assert findings(state_of(text)) == (
+        Finding(
+            check="unknown-namespace",
+            severity=Severity.WARNING,
+            message=(
+                "a TORCH_LIBRARY_FRAGMENT block of my_lib, which has no TORCH_LIBRARY block, unlike mylib; did you "
+                "mean mylib?"
+            ),
+            span=Span("x.yaml", 4, 5),
+            tip="correct the name, or load the declarations that define the namespace before",
+            subject="my_lib",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "messages"),
+    [
+        (
+            ["{kind: IMPL, namespace: mylb, dispatch_key: CPU, impl: {}}"],
+            ["a TORCH_LIBRARY_IMPL block of mylb, where no operator is defined; did you mean mylib?"],
+        ),
+        (
+            ["{kind: FRAGMENT, namespace: other, define: []}"],
+            ["a TORCH_LIBRARY_FRAGMENT block of other, where no operator is defined"],
+        ),
+        # each kernel of these is reported as dangling
+        (["{kind: IMPL, namespace: mylb, dispatch_key: CPU, impl: {add: k}}"], []),
+        # a name of its own
+        (["{kind: FRAGMENT, namespace: other, define: ['mul() -> ()']}"], []),
+        (["{kind: FRAGMENT, namespace: mylib, define: ['mul() -> ()']}"], []),
+        (["{kind: IMPL, namespace: _, dispatch_key: PrivateUse1, fallback: k}"], []),
+    ],
+)
+def test_blocks_of_nobody(blocks: list[str], messages: list[str], state_of: StateOf) -> None:
+    listed = "".join(f"  - {block}\n" for block in blocks)
+    text = f"dispatch: 1\nlibraries:\n  - {{kind: DEF, namespace: mylib, define: ['add() -> ()']}}\n{listed}"
+    assert said(state_of, text) == messages
