@@ -53,7 +53,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
-    why, details = _why(view, pattern, key)
+    why = _why(view, pattern, key)
     for name in pattern.operators:
         if view.concerns(name, (key,)):
             yield CHECK.finding(
@@ -62,29 +62,27 @@ def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
                 key,
                 span=view.place(name, key),
                 mark=key,
-                details=details,
                 tip="remove it, or let go of what takes its place",
             )
 
 
-def _why(view: View, pattern: Pattern, key: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What fills the slots that the kernel could fill, in a few words and in full."""
-    takers: dict[str, list[str]] = {}
+def _why(view: View, pattern: Pattern, key: str) -> str:
+    """What fills the slots that the kernel could fill."""
+    takers: dict[str | None, list[str]] = {}
     for slot in view.universe.covered_by(key):
         decision = pattern.decision(slot)
-        if decision.rule is Rule.KERNEL:
-            taker = "kernels of their own"
-        elif decision.source is not None:
-            taker = f"the kernel at {decision.source}"
-        else:
-            taker = "nothing" if decision.rule is Rule.MISSING else f"the rule {decision.rule.value}"
-        takers.setdefault(taker, []).append(slot)
+        takers.setdefault(None if decision.rule is Rule.KERNEL else decision.source or "", []).append(slot)
     if not takers:
-        return f"no slot of a table is for {key}", ()
-    why = ", ".join(
-        f"{keys_text(slots)} {'has' if len(slots) == 1 else 'have'} {taker}" for taker, slots in takers.items()
-    )
-    return why, tuple((taker, ", ".join(slots)) for taker, slots in takers.items())
+        return f"no slot of a table is for {key}"
+    return ", ".join(_taken(taker, slots) for taker, slots in takers.items())
+
+
+def _taken(taker: str | None, slots: list[str]) -> str:
+    """taker: the alias key whose kernel is there; an empty text for none, None for kernels at the slots themselves."""
+    if taker is None:
+        return f"{keys_text(slots)} {'has a kernel of its own' if len(slots) == 1 else 'have kernels of their own'}"
+    what = f"the kernel at {taker}" if taker else "no kernel"
+    return f"{keys_text(slots)} {'has' if len(slots) == 1 else 'have'} {what}"
 
 
 CHECK = Check(

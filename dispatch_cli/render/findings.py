@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from textwrap import wrap
 
@@ -30,14 +30,25 @@ def findings_text(report: FindingsReport, style: Style) -> Iterator[str]:
     """Place, severity, id and sentence of each finding, the line in question, its facts; then how much was checked."""
     checks = {check.id: check for check in report.known}
     groups = grouped(report.findings)
-    for (check, placed), some in groupby(groups, key=lambda group: (group[0].check, group[0].span is not None)):
-        found = list(some)
+    for placed, found in _alike(groups):
         if not placed and len(found) > FEW:
-            yield to_text(_list(checks[check], found, style), style)
+            yield to_text(_list(checks[found[0][0].check], found, style), style)
             continue
         for group in found:
             yield to_text(_finding(group[0], style) if len(group) == 1 else _group(group, style), style)
     yield to_text(_closing(report, checks), style)
+
+
+def _alike(groups: Iterable[list[Finding]]) -> Iterator[tuple[bool, list[list[Finding]]]]:
+    """Neighbours of one check: those with a place, and those without one by severity, the worst first."""
+    for (_, placed), some in groupby(groups, key=lambda group: (group[0].check, group[0].span is not None)):
+        found = list(some)
+        if placed:
+            yield True, found
+            continue
+        found.sort(key=lambda group: group[0].severity.rank)
+        for _, same in groupby(found, key=lambda group: group[0].severity):
+            yield False, list(same)
 
 
 def summary_text(report: FindingsReport, style: Style) -> Iterator[str]:
