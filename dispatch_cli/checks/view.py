@@ -208,10 +208,11 @@ class View:
     def python_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap."""
         declared = self._declared_python_keys.get(name, ())
-        source = self.state.source
-        if source is None or str(name) not in self._captured:
+        source, text = self.state.source, str(name)
+        if source is None or text not in self._captured:
             return declared
-        return (*source.outline(str(name)).python_keys, *declared)
+        captured = source.python_kernels(text)
+        return (*[key for key, _ in captured], *declared) if captured else declared
 
     # what the files say
 
