@@ -39,7 +39,7 @@ def command(source: Source, error_file: str | None, format_: str, output: str | 
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
         state, assumed = state_or_newest(source._replace(files=tuple(files)), color)
-        report = _report(state, source, assumed, _operator(state.dispatcher, operator), _key(state.dispatcher, key))
+        report = _report(state, source, assumed, _operator(state, operator), _key(state.dispatcher, key))
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
@@ -57,12 +57,24 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return arguments
 
 
-def _operator(dispatcher: Dispatcher, text: str) -> OperatorName:
+def _operator(state: State, text: str) -> OperatorName:
     """The operator of that name; exits with 2 when there is none."""
-    name = operator_named(dispatcher, text)
+    name = operator_named(state.dispatcher, text)
     if name is None:
-        raise click.BadParameter(f"there is no operator {text!r}.{_similar(dispatcher, text)}", param_hint="'OP'")
+        _refuse_higher_order(state, text, "'OP'")
+        hint = _similar(state.dispatcher, text)
+        raise click.BadParameter(f"there is no operator {text!r}.{hint}", param_hint="'OP'")
     return name
+
+
+def _refuse_higher_order(state: State, text: str, parameter: str) -> None:
+    """Exits with 2 when it is the name of a higher-order operator, and says where to look."""
+    if any(operator.name == text for operator in state.higher_order_operators):
+        raise click.BadParameter(
+            f"{text} is a higher-order operator: its rules are Python's, and it has no kernels to explain. "
+            f"`table --op {text}` shows what it does at each key, and `resolve {text}` a call.",
+            param_hint=parameter,
+        )
 
 
 def _similar(dispatcher: Dispatcher, text: str) -> str:
@@ -119,6 +131,7 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
     name = OperatorName.parse(first.operator)
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
     if name not in dispatcher:
+        _refuse_higher_order(state, first.operator, "'--from-error'")
         from dispatch_cli.render.explain_error_wording import unknown_operator_text
 
         message = unknown_operator_text(first, bases_of(state, source))
@@ -151,6 +164,10 @@ def _render(report: ExplainReport, format_: str, style: Style) -> Iterator[str]:
         from dispatch_cli.render.explain import explain_text
 
         return explain_text(report, style)
-    from dispatch_cli.render.explain_machine import explain_json, explain_markdown
+    if format_ == "json":
+        from dispatch_cli.render.explain_machine import explain_json
 
-    return explain_json(report) if format_ == "json" else explain_markdown(report)
+        return explain_json(report)
+    from dispatch_cli.render.explain_markdown import explain_markdown
+
+    return explain_markdown(report)

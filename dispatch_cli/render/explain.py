@@ -26,9 +26,10 @@ from dispatch_cli.render.explain_wording import (
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.table import RULE_STYLES
 from dispatch_cli.render.wording import keys_label, place_label, runs_label
-from dispatch_cli.report.explain import Concerned, ExplainReport, Role, RuleLine, RuleState, SlotExplanation
+from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Run
 from dispatch_cli.report.explain_error import Difference
+from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 
 ROLE_STYLES = {
     Role.FILLS: console.KERNEL,

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.wording import before_label, short_kernel
-from dispatch_cli.report.explain import Concerned, ExplainReport, Role, RuleLine, RuleState, SlotExplanation
+from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
+from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
+from dispatch_cli.report.python_table import PythonRow
 from dispatch_cli.report.table import Before, TableRow
 
 ROLES = {
@@ -142,6 +144,13 @@ def _before_phrase(before: Before, short: bool) -> str:
     return f"the kernel of {label}" if before.kernel.startswith("registered at ") else label
 
 
+def _python_phrase(row: PythonRow) -> str:
+    if row.error is not None:
+        return f"an error, {row.error}"
+    source = f" from {row.decision.source}" if row.decision.source not in (None, row.key) else ""
+    return f"{row.kernel}{source}, {row.decision.rule.dump_text}"
+
+
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
     """What stands behind the slot, and what comes before or after it in a call."""
     row, following = what.row, what.next
@@ -160,6 +169,8 @@ def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str
             yield f"Without that kernel it would hold the one that it overrides, {kernel_label(following, short)}."
         else:
             yield f"Without that kernel it would hold {held}{source}."
+    if what.python is not None:
+        yield f"With the Python dispatcher it is another answer: {_python_phrase(what.python)}."
     if what.above is not None:
         first = f"Tensors carry {what.above.key} too, which comes first, except in inference mode:"
         yield f"{first} {answer_text(what.above, short)}"

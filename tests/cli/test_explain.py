@@ -69,6 +69,28 @@ def test_an_unknown_operator() -> None:
     assert overloads.endswith(" or one of 2 more.\n")
 
 
+def test_a_higher_order_operator() -> None:
+    says = (
+        "call_torchbind is a higher-order operator: its rules are Python's, and it has no kernels to explain. "
+        "`table --op call_torchbind` shows what it does at each key, and `resolve call_torchbind` a call."
+    )
+    assert call("explain", "call_torchbind", "CPU") == refused(f"Invalid value for 'OP': {says}")
+    text = b"could not find kernel for HigherOrderOperator call_torchbind at dispatch key DispatchKey.Tracer (resolved"
+    refusal = refused(f"Invalid value for '--from-error': {says}")
+    assert call("explain", "--from-error", "-", stdin=text) == refusal
+
+
+def test_where_python_chooses_another_kernel() -> None:
+    """As the recorded answers of resolve_key have it: the decomposition at Autograd is Python's alone."""
+    answers = load_recording("2.15.0.resolve_key")
+    row = answers["rows"][answers["row_of"]["aten::hardshrink"]]
+    chosen = row[answers["slots"].index("AutogradCPU")]
+    python = f"torch._refs.nn.functional.hardshrink from {chosen}, autograd kernel."
+    lines = call("explain", "aten::hardshrink", "AutogradCPU").out.splitlines()
+    assert f"With the Python dispatcher it is another answer: {python}" in lines
+    assert "With the Python dispatcher" not in call("explain", "aten::add.Tensor", "CPU").out
+
+
 def test_an_unknown_key() -> None:
     message = "Invalid value for 'KEY': torch-2.15 has no dispatch key 'AutogradCPUU'. Did you mean AutogradCPU or"
     result = call("explain", "stale::fine", "AutogradCPUU", "examples/stale.yaml")

@@ -16,8 +16,9 @@ from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.explain import Role, RuleState, explain_slot
+from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_alias import explain_alias, explain_block
+from dispatch_cli.report.explain_rules import Role, RuleState
 from dispatch_cli.report.notes import NoteKind
 from tests.cli.support import ROOT
 

@@ -1,0 +1,159 @@
+"""The rules of a slot in turn, each fired or why not, and the registrations that they look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, Step
+from dispatch_cli.engine.succession import Answer
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+QUESTION_NUMBER = 4
+"""The rule that is a question: is there a backend kernel? Rule 6 asks it."""
+
+
+class RuleState(Enum):
+    """What became of a rule; the value is the name in machine formats.
+
+    STANDS_BY: it has a kernel, which would be next if the earlier ones were not there. YES, NO, NOT_ASKED: of rule 4.
+    """
+
+    FIRED = "fired"
+    STANDS_BY = "stands-by"
+    GAVE_WAY = "gave-way"
+    NOT_COVERED = "not-covered"
+    NOTHING_REGISTERED = "nothing-registered"
+    YES = "yes"
+    NO = "no"
+    NOT_ASKED = "not-asked"
+
+
+class RuleLine(NamedTuple):
+    """One rule.
+
+    rule: what it means where it fires; None for rule 4. looks_at: the keys where it looks for a kernel.
+    reached: whether the decision got as far. blockers: the keys whose kernels it gave way to, that made it ambiguous,
+    or that are the answer to rule 4.
+    """
+
+    number: int
+    rule: Rule | None
+    looks_at: tuple[str, ...]
+    state: RuleState
+    reached: bool
+    blockers: tuple[str, ...] = ()
+
+
+class Role(Enum):
+    """What a registration has to do with the slot; the value is the name in machine formats."""
+
+    FILLS = "fills"
+    OVERRIDDEN = "overridden"
+    IN_CONFLICT = "in-conflict"
+    IN_THE_WAY = "in-the-way"
+    GIVES_WAY = "gives-way"
+    STANDS_BY = "stands-by"
+
+
+class Concerned(NamedTuple):
+    """A registration concerned.
+
+    number: the rule that looks at it. key: where it is registered. core: it is a fallback of PyTorch itself.
+    """
+
+    number: int
+    role: Role
+    key: str
+    kernel: str
+    fallthrough: bool
+    fallback: bool
+    core: bool
+    span: Span | None
+
+
+_STATES = {
+    Outcome.FIRED: RuleState.FIRED,
+    Outcome.NOT_COVERED: RuleState.NOT_COVERED,
+    Outcome.NOTHING_REGISTERED: RuleState.NOTHING_REGISTERED,
+    Outcome.HAS_BACKEND_KERNEL: RuleState.GAVE_WAY,
+}
+
+
+def _steps(answers: tuple[Answer, ...]) -> Iterator[tuple[Step, bool]]:
+    """Every rule's step once, and whether the decision got as far; what comes after it is as if it had not fired."""
+    last = 0
+    for position, answer in enumerate(answers):
+        for step in answer.steps:
+            if step.number > last:
+                yield step, position == 0
+                last = step.number
+
+
+def rule_lines(dispatcher: Dispatcher, name: OperatorName, key: str, answers: tuple[Answer, ...]) -> Iterator[RuleLine]:
+    asked = False
+    for step, reached in _steps(answers):
+        if not asked and step.number > QUESTION_NUMBER:
+            yield _question(dispatcher, name, key, reached)
+            asked = True
+        state = RuleState.STANDS_BY if step.outcome is Outcome.FIRED and not reached else _STATES[step.outcome]
+        blockers = dispatcher.keys_in(step.blockers)
+        yield RuleLine(step.number, step.rule, (step.key or key,), state, reached, blockers)
+    missing = answers[0].entry.rule is Rule.MISSING
+    nothing = answers[-1].entry.rule is Rule.MISSING
+    state = RuleState.FIRED if missing else RuleState.STANDS_BY if nothing else RuleState.NOTHING_REGISTERED
+    yield RuleLine(MISSING_NUMBER, Rule.MISSING, (), state, missing)
+
+
+def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: bool) -> RuleLine:
+    """Rule 4, for the rule that asks it: is a kernel at one of the keys that it yields to?"""
+    layout, universe = dispatcher.layout, dispatcher.universe
+    asking = next(one for one in PRECEDENCE if one.yields_to_backends)
+    candidates = layout.candidates[universe.slot[key]]
+    unless = next(candidate.unless for candidate in candidates if candidate.number == asking.number)
+    looks_at = universe.autograd_backends.get(key, ())
+    if asking.yields_to is not None and asking.yields_to in universe.ids:
+        looks_at += (asking.yields_to,)
+    found = dispatcher.keys_in(unless & dispatcher.operator(name).registered)
+    state = RuleState.NOT_ASKED if not unless else RuleState.YES if found else RuleState.NO
+    return RuleLine(QUESTION_NUMBER, None, looks_at if unless else (), state, reached, found)
+
+
+def concerned(dispatcher: Dispatcher, name: OperatorName, key: str, answers: tuple[Answer, ...]) -> Iterator[Concerned]:
+    """What fills the slot, what it stands before, what takes it away from another, what comes next; by rule."""
+    operator = dispatcher.operator(name)
+    for step, reached in _steps(answers):
+        fired, gave_way = step.outcome is Outcome.FIRED, step.outcome is Outcome.HAS_BACKEND_KERNEL
+        if not fired and not gave_way:
+            continue
+        if step.rule is Rule.FALLBACK:
+            yield _registered(step.number, Role.FILLS if reached else Role.STANDS_BY, dispatcher.fallbacks[key])
+            continue
+        ambiguous = step.rule is Rule.AMBIGUOUS
+        role = Role.STANDS_BY if not reached else Role.FILLS
+        role = Role.GIVES_WAY if gave_way else Role.IN_CONFLICT if ambiguous and reached else role
+        active, *others = operator.kernels[step.key]
+        yield _registered(step.number, role, active)
+        for other in others:
+            yield _registered(step.number, Role.OVERRIDDEN, other)
+        for blocker in dispatcher.keys_in(step.blockers):
+            way = Role.IN_CONFLICT if ambiguous else Role.IN_THE_WAY
+            yield _registered(step.number, way, operator.kernels[blocker][0])
+
+
+def _registered(number: int, role: Role, registration: Registration) -> Concerned:
+    kernel, fallback = registration.kernel, registration.operator is None
+    return Concerned(
+        number=number,
+        role=role,
+        key=registration.key,
+        kernel=kernel.debug,
+        fallthrough=kernel.fallthrough,
+        fallback=fallback,
+        core=fallback and kernel.span is None,
+        span=kernel.span,
+    )
