@@ -305,6 +305,7 @@ def about_tensors(live: Live) -> Data:
         "plain_devices": plain,
         "mask_by_arguments": _mask_by_arguments(live),
         "grad_ends_inference": _grad_ends_inference(live),
+        "python_needs_snapshot": _python_needs_snapshot(live),
     }
 
 
@@ -372,6 +373,19 @@ def _grad_ends_inference(live: Live) -> bool:
             return not torch.is_inference_mode_enabled()
         finally:
             functorch._grad_decrement_nesting()
+
+
+def _python_needs_snapshot(live: Live) -> bool:
+    torch, core = live.torch, live.core
+    library = core._dispatch_library("FRAGMENT", NAMESPACE, "")
+    library.def_("plain(Tensor x) -> Tensor")
+    library.impl("plain", "CPU", lambda x: x, False)
+    try:
+        with core._IncludeDispatchKeyGuard(core.DispatchKey.Python):
+            getattr(torch.ops, NAMESPACE).plain(torch.ones(2))
+    except RuntimeError as error:
+        return "tls_on_entry" in str(error)
+    return False
 
 
 def _fallbacks(live: Live) -> list[Data]:

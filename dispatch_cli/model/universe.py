@@ -52,6 +52,7 @@ class Universe:
     mask_by_arguments: whether the backend of the arguments alone chooses the fallthrough mask, and not that of
         arguments and included keys.
     grad_ends_inference: whether functorch's grad and jvp leave inference mode for the function that they transform.
+    python_needs_snapshot: whether the fallback at Python fails unless the one at PythonTLSSnapshot ran before.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Universe:
     plain_devices: tuple[str, ...]
     mask_by_arguments: bool
     grad_ends_inference: bool
+    python_needs_snapshot: bool
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

@@ -98,6 +98,7 @@ HIGHER_ORDER_FALLTHROUGH = (
 this (PyTorch 2.0 to 2.4), as far as the universe has the keys."""
 WRAPPED = ("CPU", "CUDA", "XLA", "Conjugate", "Negative")
 """What a universe file says with its field ``wrapped``; the same holds of older files."""
+_FLAGS = ("mask_by_arguments", "grad_ends_inference", "python_needs_snapshot")
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 
 
@@ -156,8 +157,7 @@ def _about_tensors(data: Mapping[str, Any], known: Mapping[str, Any]) -> dict[st
         plain = _texts(data["plain_devices"], "plain_devices")
     else:
         plain = tuple(device for device, key in known["devices"].items() if key not in known["backends"])
-    flags = {field: data.get(field) is True for field in ("mask_by_arguments", "grad_ends_inference")}
-    return {"wrapped": wrapped, "plain_devices": plain, **flags}
+    return {"wrapped": wrapped, "plain_devices": plain} | {field: data.get(field) is True for field in _FLAGS}
 
 
 def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:

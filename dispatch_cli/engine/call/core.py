@@ -54,6 +54,10 @@ def _on_below(moment: Moment) -> Step:
     return redispatches(moment.below(moment.slot))
 
 
+def _snapshot(moment: Moment) -> Step:
+    return redispatches(moment.below(moment.slot), thread=moment.thread._replace(snapshot=True))
+
+
 def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> Step:
     """Views go on as they are; for others, tensors with the bit are cloned, which clears it.
 
@@ -117,6 +121,8 @@ def _functionalize(moment: Moment) -> Step:
 
 def _python(moment: Moment) -> Step:
     """The innermost mode gets the call; else the first tensor whose class has a ``__torch_dispatch__``."""
+    if moment.maker.universe.python_needs_snapshot and not moment.thread.snapshot:
+        return raises(failed_assert(ErrorKind.PYTHON, "tls_on_entry.has_value()", "PythonFallbackKernel.cpp"))
     mode = moment.thread.mode
     if mode is not None:
         return hands_over(Handler(HandlerKind.MODE, mode.name, mode.position))
@@ -158,7 +164,7 @@ def _named(moment: Moment) -> Step:
 _FALLBACKS: dict[str, Callable[[Moment], Step]] = {
     "Meta": _meta,
     PYTHON: _python,
-    PYTHON_TLS_SNAPSHOT: _on_below,
+    PYTHON_TLS_SNAPSHOT: _snapshot,
     PRE_DISPATCH: _on_below,
     BIT_KEYS[Bit.CONJ]: _conjugate,
     BIT_KEYS[Bit.NEG]: _negative,

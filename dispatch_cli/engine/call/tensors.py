@@ -113,7 +113,10 @@ class TensorMaker:
     def slice(self, value: Value, inference: bool) -> Value:
         """One element of a batch: a view of a strided tensor, a part of a nested one, a new tensor of a sparse one."""
         spec = value.spec
-        if value.wrapper is not None or spec is None:
+        if value.wrapper is not None and value.inner is not None:
+            inner = self.slice(value.inner, inference)
+            return value if inner is value.inner else self.wrap(inner, value.wrapper, inference)
+        if spec is None:
             return value
         if spec.nested:
             return self.make(spec._replace(nested=False))

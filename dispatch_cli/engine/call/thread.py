@@ -60,6 +60,7 @@ class Thread(NamedTuple):
 
     keys: included and excluded. inference: inference mode is on. modes: in the order in which they were entered.
     layers: functorch's, the outermost first. python_dispatcher: it has been enabled.
+    snapshot: PyTorch has taken note of the keys on the way to Python.
     pre_dispatch_modes: those of the PreDispatch key, the innermost last.
     """
 
@@ -68,6 +69,7 @@ class Thread(NamedTuple):
     modes: tuple[Mode, ...] = ()
     layers: tuple[Layer, ...] = ()
     python_dispatcher: bool = False
+    snapshot: bool = False
     pre_dispatch_modes: tuple[Mode, ...] = ()
 
     @property

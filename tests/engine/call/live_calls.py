@@ -1,0 +1,380 @@
+"""Call random operators on a live PyTorch, and say which kernels ran, with which key sets, and how it ended.
+
+usage: PYTHON live_calls.py ASKED.json SAID.json   (run with the Python that has PyTorch)
+
+ASKED: operators, each with a schema, kernels [key, what] in order (what: kernel, fallthrough or python), and calls,
+each with tensors and contexts (as the package writes them) and perhaps a key set to redispatch with.
+Every kernel notes itself and redispatches below its own key; one that computes, one reached through a composite alias,
+and every Python handler ends the call with an exception, so that nothing of the way back is seen.
+"""
+
+import contextlib
+import importlib
+import json
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035
+
+warnings.simplefilter("ignore")
+torch: Any = importlib.import_module("torch")
+fake_tensor: Any = importlib.import_module("torch._subclasses.fake_tensor")
+core = torch._C
+functorch = core._functorch
+functorch._set_vmap_fallback_warning_enabled(False)
+NAMESPACE = "live_calls"
+HERE = "live_calls.py"
+MAX_KERNELS = 200
+log: List[Any] = []  # noqa: UP006
+
+
+class Ended(Exception):
+    """The call has come to its end."""
+
+
+class TooDeep(Exception):
+    """Kernels call one another without end."""
+
+
+ids: Dict[str, int] = {}  # noqa: UP006
+functionalities: List[str] = []  # noqa: UP006
+
+
+def key_of(name: str) -> Any:
+    return core.DispatchKey(ids[name])
+
+
+def keys_in(keyset: Any) -> str:
+    """The keys of a set, and per-backend functionalities, which are not printed when there is no backend."""
+    printed = re.findall(r"\w+", str(keyset).split("(", 1)[1])
+    return " ".join(sorted(printed + [key for key in functionalities if keyset.has(key_of(key))]))
+
+
+def note(*entry: Any) -> None:
+    log.append(list(entry))
+    if len(log) > MAX_KERNELS:
+        raise TooDeep
+
+
+def ends(*entry: Any) -> None:
+    note(*entry)
+    raise Ended
+
+
+def union(keys: List[str]) -> Any:  # noqa: UP006
+    found = core.DispatchKeySet(core.DispatchKey.Undefined)
+    for key in keys:
+        found = found | core.DispatchKeySet(key_of(key))
+    return found
+
+
+# Operators.
+
+
+def make_kernel(asked: Any, name: str, key: str) -> Callable[..., Any]:
+    covered = asked["aliases"].get(key)
+
+    def kernel(keyset: Any, *arguments: Any) -> Any:
+        rest = keyset.remove(core.DispatchKey.PythonDispatcher)
+        top = core._dispatch_key_name(rest.highestPriorityTypeId())
+        slot = top
+        if keyset.has(core.DispatchKey.PythonDispatcher):
+            # the Python dispatcher gives a kernel more keys than it was chosen for
+            slot = next((one for one in reversed(covered) if rest.has(key_of(one))), top) if covered else key
+        note("kernel", key, keys_in(keyset))
+        if key.startswith("Composite") or key.endswith("Decomposition") or slot in asked["computing"]:
+            raise Ended
+        own = core._to_functionality_key(rest.highestPriorityTypeId() if slot == top else key_of(slot))
+        return operator(name).redispatch(keyset & core._dispatch_keyset_full_after(own), *arguments)
+
+    return kernel
+
+
+def operator(name: str) -> Any:
+    return getattr(getattr(torch.ops, NAMESPACE), name).default
+
+
+def define(asked: Any, library: Any, name: str, schema: str, kernels: Any) -> None:
+    library.define(name + schema)
+    for key, what in kernels:
+        if what == "fallthrough":
+            library.impl(name, key, torch.library.fallthrough_kernel, False)
+        elif what == "kernel":
+            library.impl(name, key, make_kernel(asked, name, key), True)
+    for key, what in kernels:
+        if what == "python":
+            operator(name).py_impl(key_of(key))(lambda *_arguments, key=key: ends("python", key))
+
+
+# Tensors.
+
+fake_modes: Dict[str, Any] = {}  # noqa: UP006
+classes: Dict[str, Any] = {}  # noqa: UP006
+
+
+def is_ours(func: Any) -> bool:
+    """Other operators are called by core fallbacks, to clone a tensor for example; they go on as without a handler."""
+    return bool(func.namespace == NAMESPACE)
+
+
+def handler_of(name: str, others: Any = None) -> Any:
+    def handle(_cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if is_ours(func) or others is None:
+            ends("subclass", name)
+        return others(func, types, args, kwargs or {})
+
+    return classmethod(handle)
+
+
+def subclass(name: str) -> Any:
+    if name not in classes:
+        classes[name] = type(name, (torch.Tensor,), {"__torch_dispatch__": handler_of(name)})
+    return classes[name]
+
+
+def fake_mode(name: str) -> Any:
+    if name not in fake_modes:
+        fake_modes[name] = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
+    return fake_modes[name]
+
+
+SHAPE = (1, 1, 1, 1, 2)
+"""Room for some dimensions of batches, each of one element."""
+LAYOUTS = {
+    "sparse": torch.sparse_coo,
+    "sparse_csr": torch.sparse_csr,
+    "sparse_csc": torch.sparse_csc,
+    "sparse_bsr": torch.sparse_bsr,
+    "sparse_bsc": torch.sparse_bsc,
+    "mkldnn": torch._mkldnn,
+}
+
+
+def inner_tensor(words: List[str]) -> Any:  # noqa: UP006
+    """A tensor without its wrappers, from its words."""
+    device = words[0]
+    named = dict(word.split("=") for word in words if "=" in word)
+    layout = next((word for word in words if word in LAYOUTS), None)
+    if "fake" in words or "fake" in named:
+        with fake_mode(named.get("fake", "")):
+            return torch.empty(2, 2, device=device, requires_grad="requires_grad" in words)
+    if "subclass" in named:
+        kind = {"layout": LAYOUTS[layout]} if layout else {"dtype": torch.qint8} if "quantized" in words else {}
+        return torch.Tensor._make_wrapper_subclass(subclass(named["subclass"]), (2, 2), device=device, **kind)
+    if "jagged" in words:
+        return torch.nested.nested_tensor([torch.ones(2, 2)], layout=torch.jagged)
+    if "nested" in words:
+        return torch.nested.nested_tensor([torch.ones(2, 2)])
+    if "conj" in words or "neg" in words:
+        tensor = torch.ones(SHAPE, dtype=torch.cfloat, device=device)
+        return tensor.conj() if "conj" in words else tensor.conj().imag
+    if "zerotensor" in words:
+        return torch._efficientzerotensor(SHAPE, device=device)
+    if "quantized" in words:
+        return torch.quantize_per_tensor(torch.ones(SHAPE), 1.0, 0, torch.quint8)
+    compressed = layout is not None and layout.startswith("sparse_")
+    tensor = torch.ones((1, 2) if compressed else SHAPE, device=device, requires_grad="requires_grad" in words)
+    if layout == "mkldnn":
+        return tensor.to_mkldnn()
+    if layout in ("sparse_bsr", "sparse_bsc"):
+        return tensor.to_sparse(layout=LAYOUTS[layout], blocksize=(1, 1))
+    return tensor if layout is None else tensor.to_sparse(layout=LAYOUTS[layout])
+
+
+WRAPPERS = ("functional", "batched", "grad-wrapped")
+
+
+def make_tensor(text: str) -> Any:
+    """The tensor and the wrappers that are still to come, by level."""
+    words = text.split()
+    wrappers = [word.split("=") for word in words if word.split("=")[0] in WRAPPERS]
+    own = [word for word in words if word.split("=")[0] not in WRAPPERS]
+    with torch.inference_mode() if "inference" in own else contextlib.nullcontext():
+        tensor = inner_tensor(own)
+    later = {}
+    for kind, *level in wrappers:
+        if level:
+            later[int(level[0])] = kind
+        elif kind == "functional":
+            tensor = torch._to_functional_tensor(tensor)
+        else:  # of a transform that is over
+            with layer("vmap" if kind == "batched" else "grad") as number:
+                tensor = wrap(kind, tensor, number)
+    return [tensor, later]
+
+
+def wrap(kind: str, tensor: Any, level: int) -> Any:
+    if kind == "batched":
+        return functorch._add_batch_dim(tensor, 0, level)
+    if kind == "grad-wrapped":
+        return functorch._wrap_for_grad(tensor, level)
+    return functorch._wrap_functional_tensor(tensor, level)
+
+
+# Contexts.
+
+
+@contextlib.contextmanager
+def layer(kind: str) -> Iterator[int]:
+    enter: Any
+    enter, leave = {
+        "vmap": (lambda: functorch._vmap_increment_nesting(1, "error"), functorch._vmap_decrement_nesting),
+        "grad": (functorch._grad_increment_nesting, functorch._grad_decrement_nesting),
+        "jvp": (functorch._jvp_increment_nesting, functorch._jvp_decrement_nesting),
+        "functionalize": (lambda: functorch._func_increment_nesting(True), functorch._func_decrement_nesting),
+    }[kind]
+    level = enter()
+    try:
+        yield level
+    finally:
+        leave()
+
+
+@contextlib.contextmanager
+def functionalization() -> Iterator[None]:
+    torch._enable_functionalization(reapply_views=True)
+    try:
+        yield
+    finally:
+        torch._disable_functionalization()
+
+
+@contextlib.contextmanager
+def autocast(device: str) -> Iterator[None]:
+    before = torch.is_autocast_enabled(device)
+    torch.set_autocast_enabled(device, True)
+    try:
+        yield
+    finally:
+        torch.set_autocast_enabled(device, before)
+
+
+def mode(name: str, position: int) -> Any:
+    python_dispatch = importlib.import_module("torch.utils._python_dispatch")
+    base = python_dispatch.TorchDispatchMode
+    if name == "FakeTensorMode":
+        base = fake_tensor.FakeTensorMode
+    elif name == "FunctionalTensorMode":
+        base = importlib.import_module("torch._subclasses.functional_tensor").FunctionalTensorMode
+
+    def handle(_self: Any, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if is_ours(func):
+            ends("mode", name, position)
+        return func(*args, **(kwargs or {}))
+
+    return type(name, (base,), {"__torch_dispatch__": handle})()
+
+
+def guards(keys: List[str], make: Callable[[Any], Any]) -> Any:  # noqa: UP006
+    stack = contextlib.ExitStack()
+    for key in keys:
+        stack.enter_context(make(key_of(key)))
+    return stack
+
+
+def context(text: str, position: int) -> Any:
+    python = importlib.import_module("torch._dispatch.python")
+    word, _, value = text.partition("=")
+    if text.startswith("autocast "):
+        return autocast(text.split()[1])
+    if word == "mode":
+        return mode(value, position)
+    if word == "include":
+        return guards(value.split(","), core._IncludeDispatchKeyGuard)
+    if word == "exclude":
+        return guards(value.split(","), lambda key: core._ExcludeDispatchKeyGuard(core.DispatchKeySet(key)))
+    if text in ("vmap", "grad", "jvp", "functionalize"):
+        return layer(text)
+    made: Dict[str, Callable[[], Any]] = {  # noqa: UP006
+        "inference_mode": torch.inference_mode,
+        "no_grad": torch.no_grad,
+        "below_autograd": core._AutoDispatchBelowAutograd,
+        "below_ADInplaceOrView": core._AutoDispatchBelowADInplaceOrView,
+        "enable_functionalization": functionalization,
+        "suspend_functionalization": python.suspend_functionalization,
+        "python_dispatcher": python.enable_python_dispatcher,
+        "no_python_dispatcher": python.no_python_dispatcher,
+        "pre_dispatch": python.enable_pre_dispatch,
+    }
+    return made[text]()
+
+
+# Calls.
+
+
+def arguments(shape: str, tensors: List[Any]) -> List[Any]:  # noqa: UP006
+    """The arguments of a call. shape: of each, t for a tensor, l for the list of all others, i for a number."""
+    left = list(tensors)
+    found: List[Any] = []  # noqa: UP006
+    for position, one in enumerate(shape):
+        if one == "t":
+            found.append(left.pop(0) if left else None)
+        elif one == "l":
+            after = shape[position + 1 :].count("t")
+            count = len(left) - after
+            found.append([left.pop(0) for _ in range(count)])
+        else:
+            found.append(1)
+    return found
+
+
+def call(name: str, asked: Any) -> Any:
+    log.clear()
+    said: Any = {"tensors": [], "included": "", "excluded": "", "error": None, "end": "returned", "log": []}
+    try:
+        tensors = [make_tensor(text) for text in asked["tensors"]]
+    except Exception as error:
+        return {"unmade": type(error).__name__ + ": " + str(error)[:200]}
+    with contextlib.ExitStack() as stack:
+        # some versions leave backend bits behind when a key is no longer included or excluded
+        fresh = (core._dispatch_tls_local_include_set(), core._dispatch_tls_local_exclude_set())
+        stack.enter_context(core._ForceDispatchKeyGuard(*fresh))
+        for position, text in enumerate(asked["contexts"]):
+            try:
+                level = stack.enter_context(context(text, position))
+            except Exception as error:
+                return {"unmade": text + ": " + str(error)[:200]}
+            for pair in tensors:
+                if text in ("vmap", "grad", "jvp", "functionalize") and level in pair[1]:
+                    try:
+                        pair[0] = wrap(pair[1][level], pair[0], level)
+                    except Exception as error:
+                        return {"unmade": type(error).__name__ + ": " + str(error)[:200]}
+        said["tensors"] = [keys_in(core._dispatch_keys(tensor)) for tensor, _ in tensors]
+        said["included"] = keys_in(core._dispatch_tls_local_include_set())
+        said["excluded"] = keys_in(core._dispatch_tls_local_exclude_set())
+        given = arguments(asked["shape"], [tensor for tensor, _ in tensors])
+        try:
+            if asked["keyset"] is None:
+                operator(name)(*given)
+            else:
+                operator(name).redispatch(union(asked["keyset"]), *given)
+        except Ended:
+            said["end"] = "ended"
+        except TooDeep:
+            said["end"] = "too deep"
+        except Exception as error:
+            said["end"] = "error"
+            said["error"] = [type(error).__name__, str(error)]
+    said["log"] = [list(entry) for entry in log]
+    return said
+
+
+def main() -> None:
+    asked = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    ids.update(asked["ids"])
+    functionalities.extend(asked["functionalities"])
+    nested = importlib.import_module("torch.nested._internal.nested_tensor")
+    for kind in (fake_tensor.FakeTensor, nested.NestedTensor):
+        kind.__torch_dispatch__ = handler_of(kind.__name__, kind.__torch_dispatch__)
+    library = core._dispatch_library("FRAGMENT", NAMESPACE, "", HERE, 1)
+    answers = []
+    for number, one in enumerate(asked["operators"]):
+        name = "op" + str(number)
+        define(asked, library, name, one["schema"], one["kernels"])
+        answers.append([call(name, each) for each in one["calls"]])
+    Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
+
+
+main()

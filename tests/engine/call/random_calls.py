@@ -1,0 +1,356 @@
+"""Random operators, tensors and contexts to call; what the simulation says of them, in the form of live_calls.py."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.call.kernels import backend_keys
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.declarations import Declarations, PythonKernel
+from dispatch_cli.model.function_schema import parse_schema
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import Universe
+
+SCHEMAS = {
+    "(Tensor x) -> Tensor": "t",
+    "(Tensor x, Tensor y) -> Tensor": "tt",
+    "(Tensor? x, Tensor y, int n) -> Tensor": "tti",
+    "(Tensor[] x) -> Tensor": "l",
+    "(Tensor x, Tensor[] y) -> Tensor": "tl",
+    "(Tensor(a!) x) -> Tensor(a!)": "t",
+    "(Tensor(a!) x, Tensor y) -> Tensor(a!)": "tt",
+    "(Tensor x, Tensor(a!) y) -> ()": "tt",
+    "(Tensor(a) x) -> Tensor(a)": "t",
+    "(Tensor(a) x, Tensor(b!) y) -> Tensor(a)": "tt",
+    "(Tensor x) -> Tensor[]": "t",
+    "(Tensor x) -> ()": "t",
+    "(int n) -> Tensor": "i",
+}
+"""Schema → its arguments: t a tensor, l a list of tensors, i a number."""
+KERNEL_KEYS = (
+    "CPU",
+    "CUDA",
+    "Meta",
+    "XLA",
+    "SparseCPU",
+    "SparseCsrCPU",
+    "QuantizedCPU",
+    "NestedTensorCPU",
+    "MkldnnCPU",
+    "SparseCUDA",
+    "Conjugate",
+    "Negative",
+    "ZeroTensor",
+    "Functionalize",
+    "ADInplaceOrView",
+    "AutogradCPU",
+    "AutogradMeta",
+    "AutogradOther",
+    "AutogradCUDA",
+    "AutogradNestedTensor",
+    "AutocastCPU",
+    "AutocastCUDA",
+    "BackendSelect",
+    "Autograd",
+    "CompositeImplicitAutograd",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutogradNestedTensor",
+    "FuncTorchBatchedDecomposition",
+    "FuncTorchBatched",
+    "FuncTorchGradWrapper",
+    "Python",
+    "PythonTLSSnapshot",
+    "PreDispatch",
+)
+PLAIN = (
+    "cpu",
+    "cpu",
+    "cpu requires_grad",
+    "meta",
+    "cpu sparse",
+    "cpu sparse_csr",
+    "cpu sparse_csc",
+    "cpu sparse_bsr",
+    "cpu sparse_bsc",
+    "cpu mkldnn",
+    "cpu quantized",
+    "cpu nested",
+    "cpu jagged",
+    "cpu conj",
+    "cpu neg",
+    "meta conj",
+    "cpu zerotensor",
+    "cpu inference",
+    "cpu sparse inference",
+    "cpu nested inference",
+    "cpu mkldnn inference",
+    "meta inference",
+    "cpu fake",
+    "cpu fake=A",
+    "cpu subclass=W0",
+    "cpu subclass=W1",
+    "cpu sparse subclass=W0",
+    "cpu inference subclass=W1",
+    "cpu quantized subclass=W2",
+    "cpu inference fake",
+)
+CONTEXTS = (
+    "inference_mode",
+    "no_grad",
+    "below_autograd",
+    "below_ADInplaceOrView",
+    "enable_functionalization",
+    "suspend_functionalization",
+    "vmap",
+    "vmap",
+    "grad",
+    "grad",
+    "jvp",
+    "functionalize",
+    "mode=M0",
+    "mode=M1",
+    "mode=FakeTensorMode",
+    "mode=FunctionalTensorMode",
+    "python_dispatcher",
+    "python_dispatcher",
+    "no_python_dispatcher",
+    "pre_dispatch",
+    "autocast",
+    "include",
+    "exclude",
+)
+TRANSFORMS = {"vmap": "batched", "grad": "grad-wrapped", "jvp": "grad-wrapped", "functionalize": "functional"}
+NOT_INCLUDED = frozenset(
+    {
+        "FuncTorchDynamicLayerBackMode",
+        "FuncTorchDynamicLayerFrontMode",
+        "PythonDispatcher",
+        "Tracer",
+        "Python",
+        "Batched",
+    }
+)
+"""With one of these included and nothing behind it, PyTorch crashes, or takes one kind of tensor for another."""
+PYTHON_KEYS = ("PythonTLSSnapshot", "Python")
+
+
+class Asked(NamedTuple):
+    """One call that is asked for. keyset: the keys to redispatch with, or None."""
+
+    tensors: tuple[str, ...]
+    contexts: tuple[str, ...]
+    keyset: tuple[str, ...] | None = None
+
+
+class AskedOperator(NamedTuple):
+    """An operator. kernels: key, and kernel, fallthrough or python."""
+
+    schema: str
+    kernels: tuple[tuple[str, str], ...]
+    calls: tuple[Asked, ...]
+
+
+class Generator:
+    """Makes operators and calls of one universe at random."""
+
+    def __init__(self, universe: Universe, seed: int) -> None:
+        self.universe = universe
+        self.random = random.Random(seed)
+        self._kernel_keys = [key for key in KERNEL_KEYS if key in universe.parseable]
+        self._autocast = [name for name, key in universe.devices.items() if f"Autocast{key}" in universe.slot]
+        fallbacks = {fallback.key for fallback in universe.fallbacks}
+        self._disturbing = {key for key, (_, backend) in universe.runtime_parts.items() if backend}
+        self._disturbing |= backend_keys(universe) | {*universe.runtime} - fallbacks
+        self._disturbing |= {"FuncTorchBatched", "BatchedNestedTensor", "Conjugate", "Negative", "ZeroTensor"}
+        self._keys = [key for key in universe.runtime if key in universe.parseable and key not in NOT_INCLUDED]
+
+    def operators(self, count: int, calls: int) -> Iterator[AskedOperator]:
+        """That many operators, each with that many calls."""
+        for _ in range(count):
+            schema = self.random.choice([*SCHEMAS, "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor"])
+            kernels = self._kernels()
+            yield AskedOperator(schema, kernels, tuple(self._call(schema, kernels) for _ in range(calls)))
+
+    def _kernels(self) -> tuple[tuple[str, str], ...]:
+        keys = self.random.sample(self._kernel_keys, self.random.randint(1, 7))
+        if self.random.random() < 0.2:
+            keys.append(self.random.choice([key for key in self._keys if key not in keys]))
+        kernels = [(key, "fallthrough" if self.random.random() < 0.25 else "kernel") for key in keys]
+        if self.random.random() < 0.2:
+            kernels += [(key, "python") for key in self.random.sample(KERNEL_KEYS[:28], 2)]
+        return tuple((key, what) for key, what in kernels if key != "Python" or what != "python")
+
+    def _call(self, schema: str, kernels: tuple[tuple[str, str], ...]) -> Asked:
+        contexts: list[str] = []
+        for _ in range(self.random.choice((0, 1, 1, 2, 2, 3, 4))):
+            context = self._context()
+            twice = context == "enable_functionalization" and any("unctionaliz" in one for one in contexts)
+            both = [*contexts, context]
+            if not twice and not ("vmap" in both and any(map(self._disturbs, both))):
+                contexts.append(context)
+        shape = SCHEMAS[schema]
+        count = shape.count("t") + (self.random.randint(0, 2) if "l" in shape else 0)
+        layers = [context for context in contexts if context in TRANSFORMS]
+        while True:
+            tensors = tuple(self._tensor(layers) for _ in range(count))
+            cloned = any(word in text for text in tensors for word in ("conj", "neg", "zerotensor"))
+            if cloned and any(map(self._disturbs, contexts)):
+                continue
+            if "python_dispatcher" not in contexts or not _depends_on_order(tensors, kernels):
+                break
+        keyset = None
+        if self.random.random() < 0.08 and not layers:
+            keyset = tuple(self.random.sample(self._keys, self.random.randint(0, 5)))
+        return Asked(tensors, tuple(contexts), keyset)
+
+    def _context(self) -> str:
+        context = self.random.choice(CONTEXTS)
+        if context == "autocast":
+            return f"autocast {self.random.choice(self._autocast)}"
+        if context in ("include", "exclude"):
+            keys = self.random.sample(self._keys, self.random.randint(1, 2))
+            return f"{context}={','.join(keys)}"
+        return context
+
+    def _disturbs(self, context: str) -> bool:
+        """Whether operators that a fallback calls on its way would fail in that context: clone, permute, select."""
+        word, _, keys = context.partition("=")
+        return word == "include" and any(key in self._disturbing for key in keys.split(","))
+
+    def _tensor(self, layers: list[str]) -> str:
+        pick = self.random.random()
+        if pick < 0.15:
+            device = self.random.choice(list(self.universe.devices))
+            kinds = ("", " quantized") if device in self.universe.plain_devices else ("", " sparse", " sparse_csr")
+            text = f"{device} subclass=W{self.random.randrange(3)}{self.random.choice(kinds)}"
+        elif pick < 0.2:
+            text = f"{self.random.choice(list(self.universe.devices))} fake={self.random.choice('AB')}"
+        else:
+            text = self.random.choice(PLAIN)
+        is_python = any(word in text for word in ("subclass", "fake", "jagged"))
+        if self.random.random() < 0.06 and not layers and not is_python and "nested" not in text:
+            text += self.random.choice((" functional", " grad-wrapped"))
+        for level, layer in enumerate(layers, 1):
+            if self.random.random() < 0.6 and not (is_python and layer == "vmap"):
+                text += f" {TRANSFORMS[layer]}={level}"
+        return text
+
+
+def _depends_on_order(tensors: tuple[str, ...], kernels: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a kernel of an alias key cannot tell which of its slots the Python dispatcher chose it for."""
+    aliases = ("Autograd", "FuncTorchBatchedDecomposition")
+    return any(key in aliases for key, _ in kernels) and any(
+        word in text for text in tensors for word in ("nested", "jagged", "mkldnn", "subclass", "fake", "meta")
+    )
+
+
+def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, Any]:
+    """What live_calls.py reads."""
+    return {
+        "ids": dict(universe.ids),
+        "aliases": {alias: list(keys) for alias, keys in universe.aliases.items()},
+        "functionalities": list(universe.per_backend),
+        "computing": sorted({"Undefined", *backend_keys(universe)}),
+        "operators": [
+            {
+                "schema": one.schema,
+                "kernels": one.kernels,
+                "calls": [{**call._asdict(), "shape": SCHEMAS[one.schema]} for call in one.calls],
+            }
+            for one in operators
+        ],
+    }
+
+
+def state_of(universe: Universe, number: int, asked: AskedOperator) -> tuple[State, OperatorName]:
+    """A dispatcher with one operator, as live_calls.py registers it."""
+    dispatcher = Dispatcher(universe)
+    name = OperatorName(f"live_calls::op{number}")
+    here = "registered at live_calls.py:1"
+    dispatcher.define(parse_schema(f"{name}{asked.schema}"), here)
+    python = []
+    for key, what in asked.kernels:
+        if what == "python":
+            python.append(PythonKernel(name, key, f"python at {key}"))
+        else:
+            is_fallthrough = what == "fallthrough"
+            function = None if is_fallthrough else "PythonKernelHolder"
+            dispatcher.implement(name, key, Kernel(here, function, fallthrough=is_fallthrough))
+    return State(dispatcher, declarations=Declarations(universe, python_kernels=tuple(python))), name
+
+
+def simulated(universe: Universe, number: int, asked: AskedOperator) -> list[Call]:
+    """Every call of an operator."""
+    state, name = state_of(universe, number, asked)
+    return [
+        simulate(
+            state,
+            name,
+            [TensorSpec.parse(text) for text in call.tensors],
+            [Context.parse(text) for text in call.contexts],
+            None if call.keyset is None else DispatchKeySet.of(universe, call.keyset),
+        )
+        for call in asked.calls
+    ]
+
+
+def said_of(call: Call) -> dict[str, Any]:
+    """A call in the form of live_calls.py."""
+    selection = call.selection
+    end = {EndKind.ERROR: "error"}.get(call.end.kind, "ended")
+    error = call.end.error
+    if error is not None and error.kind is ErrorKind.ENDLESS:
+        end = "too deep"
+    return {
+        "tensors": [names(argument.keyset) for argument in selection.arguments[: len(call.tensors)]],
+        "included": names(selection.included),
+        "excluded": names(selection.excluded),
+        "log": [*_log(call)],
+        "end": end,
+        "error": None if error is None or end != "error" else [error.type, error.text],
+    }
+
+
+def names(keyset: DispatchKeySet) -> str:
+    """A key set as live_calls.py writes it: its keys, and per-backend functionalities by their own names."""
+    functionalities = [key for key in keyset.layout.universe.per_backend if keyset.has(key)]
+    return " ".join(sorted([*keyset, *functionalities]))
+
+
+def _log(call: Call) -> Iterator[list[Any]]:
+    for hop in call.hops:
+        if hop.python is not None and hop.python.kernel is not None:
+            yield ["python", hop.python.key]
+        elif _runs_own_kernel(hop):
+            assert hop.live.registration is not None
+            yield ["kernel", hop.live.registration.key, names(hop.keyset)]
+    handler = call.end.handler
+    if handler is not None:
+        yield [handler.kind.value, handler.name, *([handler.position] if handler.kind.value == "mode" else [])]
+
+
+def _runs_own_kernel(hop: Hop) -> bool:
+    registration = hop.live.registration
+    return registration is not None and registration.operator is not None and hop.does is not Does.RAISES
+
+
+def normal(error: list[str] | None, whole: bool = True) -> list[str] | None:
+    """An error without what a build alone decides: directories and lines of PyTorch's sources."""
+    if error is None:
+        return None
+    text = re.sub(r"(?<=dispatch key DispatchKey\.).*", "", error[1])  # Python's enum does not have every key
+    # what older versions note and assert
+    text = text.replace("registered at /dev/null:1", "registered at live_calls.py:1")
+    text = text.replace("false INTERNAL ASSERT", "!isInplaceOp(schema) INTERNAL ASSERT")
+    text = re.sub(r'"[^"\n]*?([A-Za-z_]+\.(?:cpp|h))"(?::[0-9]+)?', r'"\1"', text)
+    return [error[0], text if whole else text.split("(see https")[0]]

@@ -1,0 +1,71 @@
+"""Random calls on a live PyTorch: the same kernels with the same key sets, or the same error."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.engine.call.trace import Call
+from tests.capture.support import torch_python
+from tests.engine.call.random_calls import AskedOperator, Generator, asked_of, normal, said_of, simulated
+
+OPERATORS, CALLS = 500, 8
+SEED = "DISPATCH_CLI_CALLS_SEED"
+
+
+def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[dict[str, Any]]]:
+    """What PyTorch says of the calls."""
+    question, answer = directory / "asked.json", directory / "said.json"
+    question.write_text(json.dumps(asked), encoding="utf-8")
+    script = Path(__file__).with_name("live_calls.py")
+    subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=300)
+    said: list[list[dict[str, Any]]] = json.loads(answer.read_text(encoding="utf-8"))
+    return said
+
+
+def failed_on_the_way(said: dict[str, Any]) -> bool:
+    """Whether another operator failed, which a core fallback called: to clone a tensor, or to slice one."""
+    return said["error"] is not None and any(
+        text in said["error"][1] for text in ("aten::", "aten.", "version_counter")
+    )
+
+
+def difference(call: Call, said: dict[str, Any]) -> str | None:
+    """Where a simulated call is not what PyTorch did."""
+    ours = said_of(call)
+    if call.end.error is not None:
+        whole = call.end.error.whole
+        ours["error"], said["error"] = normal(ours["error"], whole), normal(said["error"], whole)
+    wrong = [f"{field}: {said[field]}\n   ours: {ours[field]}" for field in ours if ours[field] != said[field]]
+    return "\n  ".join(wrong) or None
+
+
+@pytest.mark.live
+def test_random_calls(tmp_path: Path) -> None:
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    python = torch_python()
+    universe = universes.from_data(run_probe(python)["universe"])
+    operators: list[AskedOperator] = list(Generator(universe, seed).operators(OPERATORS, CALLS))
+    answers = run_live(python, asked_of(universe, operators), tmp_path)
+    wrong, unmade, endings = [], 0, dict.fromkeys(("ended", "error"), 0)
+    for number, (operator, said) in enumerate(zip(operators, answers, strict=True)):
+        for asked, call, one in zip(operator.calls, simulated(universe, number, operator), said, strict=True):
+            if "unmade" in one or failed_on_the_way(one):
+                unmade += 1
+                continue
+            found = difference(call, one)
+            endings[one["end"]] = endings.get(one["end"], 0) + 1
+            if found:
+                wrong.append(f"op{number}{operator.schema} {operator.kernels}\n {asked}\n  {found}")
+    total = OPERATORS * CALLS
+    assert wrong == [], f"seed {seed}: {len(wrong)} of {total}\n" + "\n".join(wrong[:20])
+    assert unmade < total / 5, f"seed {seed}"
+    assert min(endings["ended"], endings["error"]) > total / 10, f"seed {seed}: {endings}"
