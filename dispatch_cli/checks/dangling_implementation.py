@@ -28,7 +28,7 @@ Fix: define the operator, correct its name, or load the declarations that define
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
@@ -48,12 +48,15 @@ def find(view: View) -> Iterator[Finding]:
     dangling = [name for name in view.operators if view.schema_text(name) is None]
     if not dangling:
         return
-    defined = {str(name): name for name in view.names if view.schema_text(name) is not None}
+    defined: dict[str, list[str]] = {}
+    for name in view.names:
+        if view.schema_text(name) is not None:
+            defined.setdefault(name.name, []).append(name.overload)
     for position, name in enumerate(dangling):
         kernels = [registration for registrations in view.kernels(name).values() for registration in registrations]
         kernels.sort(key=_place)
         keys = ", ".join(view.pattern(name).keys) or "no key"
-        hint = _hint(view, name, defined) if position < MAX_SUGGESTIONS else ""
+        hint = _hint(name, defined) if position < MAX_SUGGESTIONS else ""
         first, other = _contradiction(kernels)
         refused = "; its kernels have different signatures, of which PyTorch refuses the second" if other else ""
         yield CHECK.finding(
@@ -72,24 +75,37 @@ def _place(registration: Registration) -> tuple[bool, str, int, int]:
     return (True, "", 0, 0) if span is None else (False, span.file, span.line, span.column)
 
 
-def _hint(view: View, name: OperatorName, defined: dict[str, OperatorName]) -> str:
-    """What was meant, perhaps: an overload of the same operator, or an operator of almost the same name."""
-    overloads = [one for one in view.overloads.get(name.name, ()) if str(one) in defined]
-    if overloads:
-        near = get_close_matches(name.overload, [one.overload for one in overloads], n=1, cutoff=CUTOFF)
-        if near or len(overloads) == 1:
-            meant = next(one for one in overloads if not near or one.overload == near[0])
-            return f"; did you mean {meant}?"
-        shown = ", ".join(one.overload or "one without a name" for one in overloads[:MAX_OVERLOADS])
-        more = f" and {len(overloads) - MAX_OVERLOADS} more" if len(overloads) > MAX_OVERLOADS else ""
-        return f"; {name.name} has the overloads {shown}{more}"
-    namespace, sep, own = str(name).rpartition("::")
-    elsewhere = [text for text in defined if text.endswith(f"{sep}{own}")]
-    similar = get_close_matches(namespace, [text.rpartition("::")[0] for text in elsewhere], n=1, cutoff=CUTOFF)
-    if similar:
-        return f"; did you mean {similar[0]}{sep}{own}?"
-    similar = get_close_matches(str(name), defined, n=1, cutoff=CUTOFF)
-    return f"; did you mean {similar[0]}?" if similar else ""
+def _hint(name: OperatorName, defined: Mapping[str, Sequence[str]]) -> str:
+    """What was meant, perhaps: an overload of the same operator, or an operator of almost the same name.
+
+    defined: the overloads of every operator with a schema, by its name.
+    """
+    if name.name in defined:
+        return _overload_hint(name, defined[name.name])
+    namespace, sep, own = name.name.rpartition("::")
+    # the right operator in the wrong namespace comes before another one in the right namespace
+    elsewhere = {one.rpartition("::")[0]: one for one in defined if one.endswith(f"{sep}{own}")}
+    meant = _similar(namespace, elsewhere)
+    similar = elsewhere[meant] if meant is not None else _similar(name.name, defined)
+    if similar is None:
+        return ""
+    if name.overload in defined[similar]:
+        return f"; did you mean {OperatorName(similar, name.overload)}?"
+    return f"; did you mean {similar}?"
+
+
+def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
+    meant = overloads[0] if len(overloads) == 1 else _similar(name.overload, overloads)
+    if meant is not None:
+        return f"; did you mean {OperatorName(name.name, meant)}?"
+    shown = ", ".join(one or "one without a name" for one in overloads[:MAX_OVERLOADS])
+    more = f" and {len(overloads) - MAX_OVERLOADS} more" if len(overloads) > MAX_OVERLOADS else ""
+    return f"; {name.name} has the overloads {shown}{more}"
+
+
+def _similar(text: str, others: Iterable[str]) -> str | None:
+    found = get_close_matches(text, others, n=1, cutoff=CUTOFF)
+    return found[0] if found else None
 
 
 def _contradiction(kernels: Sequence[Registration]) -> tuple[Registration, Registration] | tuple[None, None]:

@@ -51,6 +51,8 @@ def test_every_key_is_named_and_the_first_place(state_of: StateOf) -> None:
         ("aten::relu.Tensor", "; aten::relu has the overloads one without a name, out"),
         ("aten::fmod", "; aten::fmod has the overloads Scalar, Scalar_out, Tensor, Tensor_out"),
         ("aten::div", "; aten::div has the overloads Scalar, Scalar_mode, Scalar_mode_out, Scalar_out and 4 more"),
+        ("aten::relu_x.out", "; did you mean aten::relu_?"),
+        ("aten::softmx.int", "; did you mean aten::softmax.int?"),
         ("nobody::nothing_like_it", ""),
     ],
 )
