@@ -16,6 +16,7 @@ from dispatch_cli.engine.refusal import Refusal
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.higher_order import (
     AUTOGRAD_KEY,
+    AUTOGRAD_NOT_IMPLEMENTED,
     FUNCTIONAL_MODE,
     FUNCTIONALIZE_KEY,
     HigherOrderOperator,
@@ -25,6 +26,7 @@ from dispatch_cli.model.higher_order import (
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
+PRE_DISPATCH = "PreDispatch"
 PYTHON_KEY = "Python"
 """No rule can stand at this key: modes and subclasses are asked there."""
 
@@ -108,6 +110,11 @@ def _refused(
 def _key_text(place: Place) -> str:
     """A key of a table as PyTorch prints it; the module of a class is not known here."""
     return f"TransformType.{place.name}" if place.kind is RuleKind.TRANSFORM else f"<class '{place.name}'>"
+
+
+def is_autograd_not_implemented(kernel: str) -> bool:
+    """Whether a function is PyTorch's helper, by its name or its full name."""
+    return kernel.rpartition(".")[2] == AUTOGRAD_NOT_IMPLEMENTED
 
 
 class Slot(Enum):

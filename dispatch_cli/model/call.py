@@ -130,6 +130,7 @@ class ContextKind(Enum):
     PYTHON_DISPATCHER = "python_dispatcher"
     NO_PYTHON_DISPATCHER = "no_python_dispatcher"
     PRE_DISPATCH = "pre_dispatch"
+    PRE_DISPATCH_MODE = "pre_dispatch_mode"
     INCLUDE = "include"
     EXCLUDE = "exclude"
 
@@ -245,8 +246,9 @@ def _parse_context(text: str) -> Context:
     rest = ([value] if equals else []) + words[1:]
     if kind is ContextKind.AUTOCAST:
         return Context(kind, device=_one(rest, kind, "a device, such as `autocast cpu`", text))
-    if kind is ContextKind.MODE:
-        name, _, instance = _one(rest, kind, "the name of a mode, such as `mode=FakeTensorMode`", text).partition("=")
+    if kind in (ContextKind.MODE, ContextKind.PRE_DISPATCH_MODE):
+        example = f"the name of a mode, such as `{kind.value}=FunctionalTensorMode`"
+        name, _, instance = _one(rest, kind, example, text).partition("=")
         return Context(kind, name=name, instance=instance or None)
     if kind in (ContextKind.INCLUDE, ContextKind.EXCLUDE):
         keys = tuple(key for part in rest for key in part.split(",") if key)

@@ -130,7 +130,8 @@ def python_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:
 
 
 def _decided(entry: HigherOrderEntry) -> str:
-    return entry.decision.rule.value if entry.slot in (Slot.RULE, Slot.FALLTHROUGH) else entry.slot.value
+    decided = entry.decision.rule if entry.slot in (Slot.RULE, Slot.FALLTHROUGH) else entry.slot
+    return str(decided.value)
 
 
 def folded_cells(report: HigherOrderReport) -> Iterator[tuple[str, ...]]:

@@ -72,8 +72,8 @@ def differences_text(report: PythonReport, style: Style) -> Iterator[str]:
         counted = f"{count.slots:,} slots of {count.operators:,} operators"
         lines.append(Text.assemble((f"{REASONS[count.reason]}: ", console.HEAD), counted))
     slots = f"{len(everything):,} slot{'' if len(everything) == 1 else 's'}"
-    closing = plain(f"{slots} of {len(found):,} among {compared} ({report.universe})", console.DIM)
-    yield to_text([*lines, closing], style)
+    closing_line = plain(f"{slots} of {len(found):,} among {compared} ({report.universe})", console.DIM)
+    yield to_text([*lines, closing_line], style)
 
 
 def _difference_rows(found: Iterable[OperatorDifferences], short: bool) -> Rows:
