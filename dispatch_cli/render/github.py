@@ -10,18 +10,21 @@ from pathlib import Path
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Problem, Related
+from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.text_safety import safe, safe_lines
 from dispatch_cli.render.wording import keys_label
 from dispatch_cli.report.findings import FindingsReport, grouped
 
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
 
 def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
     """A command for each group of findings: GitHub shows only ten annotations of a kind for each step."""
     for group in grouped(report.findings):
         first = group[0]
-        yield _command(first.severity.value, first.span, first.check, _finding_text(group), root)
+        yield _command(_COMMANDS[first.severity], first.span, first.check, _finding_text(group), root)
 
 
 def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:
@@ -43,7 +46,8 @@ def _finding_text(group: Sequence[Finding]) -> str:
         lines = [first.group or first.message, f"at {keys_label(keys)}"]
     lines += [f"{name}: {value}" for name, value in first.details if all((name, value) in one.details for one in group)]
     common = [one for one in first.related if all(one in finding.related for finding in group)]
-    return "\n".join([*lines, *_notes(common)])
+    tip = [] if first.tip is None else [f"tip: {first.tip}"]
+    return "\n".join([*lines, *_notes(common), *tip])
 
 
 def _notes(related: Iterable[Related]) -> Iterator[str]:

@@ -1,17 +1,25 @@
 """Findings as JUnit XML, the format that CI systems list test results from.
 
-A suite per check. A check that finds nothing is one passed case. Otherwise each operator with findings is a failed
-case, whose text is what was found; findings about no operator are a case of their own.
+A suite per check that ran. A check that finds nothing is one passed case. Otherwise each operator with findings is a
+case, whose text is what was found; findings about no operator are a case of their own. A case fails when one of its
+findings is bad enough to fail the run; findings that are not are the suite's output.
+
+Valid against the schema of Apache Ant's tasks and those of Jenkins, of which each demands or forbids something that
+another does not: so suites are numbered and dated, and nothing has an attribute for its file.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.model.span import Span
 from dispatch_cli.render.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.findings import FindingsReport
@@ -20,61 +28,93 @@ _NOT_XML = re.compile("[\ufffe\uffff]")
 """What XML cannot hold even as a reference, of what `safe` leaves."""
 
 
+class _Case(NamedTuple):
+    """A test case: its name, and the findings that make it fail and those that do not."""
+
+    name: str
+    failures: tuple[Finding, ...]
+    others: tuple[Finding, ...]
+
+
 def findings_junit(report: FindingsReport, root: Path) -> Iterator[str]:
-    """The whole document; cases in the order of the findings."""
-    suites = [(check, _cases(report, check)) for check in report.checks]
-    tests = sum(max(1, len(cases)) for _, cases in suites)
-    failures = sum(len(cases) for _, cases in suites)
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield f'<testsuites name="dispatch-cli" tests="{tests}" failures="{failures}" errors="0">\n'
-    for check, cases in suites:
-        yield from _suite(report, check, cases, root)
+    """The whole document; cases in the order of the findings. It is dated by SOURCE_DATE_EPOCH where that is set."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = int(epoch) if epoch.isdecimal() and len(epoch) < 12 else None
+    now = datetime.now(timezone.utc) if seconds is None else datetime.fromtimestamp(seconds, timezone.utc)
+    date = now.strftime("%Y-%m-%dT%H:%M:%S")
+    found = _cases(report)
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+    for number, check in enumerate(report.checks):
+        yield from _suite(report, check, number, date, found.get(check.id, ()), root)
     yield "</testsuites>\n"
 
 
-def _cases(report: FindingsReport, check: Check) -> list[tuple[str, list[Finding]]]:
-    """The name of each failed case of a check, and its findings."""
-    cases: dict[tuple[str, bool], list[Finding]] = {}
+def _cases(report: FindingsReport) -> dict[str, list[_Case]]:
+    """The cases of each check that found something."""
+    found: dict[str, dict[tuple[str, bool], list[Finding]]] = {}
     for finding in report.findings:
-        if finding.check == check.id:
-            name = finding.operator if finding.operator is not None else finding.message
-            cases.setdefault((name, finding.operator is not None), []).append(finding)
-    return [(name, findings) for (name, _), findings in cases.items()]
+        name = finding.operator if finding.operator is not None else finding.message
+        cases = found.setdefault(finding.check, {})
+        cases.setdefault((name, finding.operator is not None), []).append(finding)
+    return {
+        check: [
+            _Case(
+                name,
+                tuple(finding for finding in findings if report.fails(finding)),
+                tuple(finding for finding in findings if not report.fails(finding)),
+            )
+            for (name, _), findings in cases.items()
+        ]
+        for check, cases in found.items()
+    }
 
 
 def _suite(
-    report: FindingsReport, check: Check, cases: Sequence[tuple[str, Sequence[Finding]]], root: Path
+    report: FindingsReport, check: Check, number: int, date: str, cases: Sequence[_Case], root: Path
 ) -> Iterator[str]:
     name = _attribute(f"dispatch-cli.{check.id}")
-    yield f'  <testsuite name={name} tests="{max(1, len(cases))}" failures="{len(cases)}" errors="0" skipped="0">\n'
+    failed = sum(bool(case.failures) for case in cases)
+    yield (
+        f'  <testsuite name={name} package="dispatch-cli" id="{number}" timestamp="{date}" hostname="localhost" '
+        f'tests="{max(1, len(cases))}" failures="{failed}" errors="0" time="0">\n'
+    )
     yield "    <properties>\n"
     yield f'      <property name="universe" value={_attribute(report.universe)}/>\n'
     yield f'      <property name="operators" value="{report.operators}"/>\n'
     yield "    </properties>\n"
     if not cases:
-        yield f"    <testcase classname={name} name={_attribute(check.title)}/>\n"
-    for title, findings in cases:
-        yield from _case(name, title, findings, root)
-    yield "  </testsuite>\n"
+        yield f'    <testcase classname={name} name={_attribute(check.title)} time="0"/>\n'
+    for case in cases:
+        yield from _case(name, check.id, case, root)
+    others = "\n".join(line for case in cases for finding in case.others for line in _lines(finding, root))
+    yield f"    <system-out>{others}</system-out>\n    <system-err></system-err>\n  </testsuite>\n"
 
 
-def _case(classname: str, title: str, findings: Sequence[Finding], root: Path) -> Iterator[str]:
-    first = findings[0]
-    place = ""
-    if first.span is not None and first.span.file != STANDARD_INPUT:
-        place = f' file={_attribute(relative_path(first.span.file, root))} line="{first.span.line}"'
-    yield f"    <testcase classname={classname} name={_attribute(title)}{place}>\n"
-    message = first.message if len(findings) == 1 else f"{len(findings)} findings; the first: {first.message}"
-    text = "\n".join(line for finding in findings for line in _lines(finding))
-    yield f"      <failure type={_attribute(first.check)} message={_attribute(message)}>{text}</failure>\n"
+def _case(classname: str, check: str, case: _Case, root: Path) -> Iterator[str]:
+    head = f'    <testcase classname={classname} name={_attribute(case.name)} time="0"'
+    if not case.failures:
+        yield f"{head}/>\n"
+        return
+    count, first = len(case.failures), case.failures[0]
+    message = first.message if count == 1 else f"{count} findings; the first: {first.message}"
+    text = "\n".join(line for finding in case.failures for line in _lines(finding, root))
+    yield f"{head}>\n"
+    yield f"      <failure type={_attribute(check)} message={_attribute(message)}>{text}</failure>\n"
     yield "    </testcase>\n"
 
 
-def _lines(finding: Finding) -> Iterator[str]:
-    place = "" if finding.span is None else f"{finding.span}: "
+def _lines(finding: Finding, root: Path) -> Iterator[str]:
+    place = "" if finding.span is None else f"{_place(finding.span, root)}: "
     yield _text(f"{place}{finding.severity.value}: {finding.message}")
     for related in finding.related:
-        yield _text(f"  note: {related.message} ({related.span})")
+        yield _text(f"  note: {related.message} ({_place(related.span, root)})")
+    if finding.tip is not None:
+        yield _text(f"  tip: {finding.tip}")
+
+
+def _place(span: Span, root: Path) -> str:
+    file = span.file if span.file == STANDARD_INPUT else relative_path(span.file, root)
+    return f"{file}:{span.line}:{span.column}"
 
 
 def _text(text: str) -> str:

@@ -14,18 +14,27 @@ from urllib.parse import quote
 from dispatch_cli import __version__
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.locations import STANDARD_INPUT, relative_path
-from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.rules import GROUPS
+from dispatch_cli.render.text_safety import safe, safe_lines
+from dispatch_cli.report.baseline import fingerprints
 from dispatch_cli.report.findings import FindingsReport
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+"""SARIF's word for each severity (section 3.27.10)."""
 _ROOT = "%SRCROOT%"
 
 
 def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
-    """One run: every check as a rule, whether it found something or not, and every finding as a result."""
-    positions = {check.id: position for position, check in enumerate(report.checks)}
+    """One run: every check there is as a rule, whether it ran and found something or not; every finding as a result."""
+    positions = {check.id: position for position, check in enumerate(report.known)}
+    results = (
+        _result(finding, positions[finding.check], fingerprint, root)
+        for finding, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True)
+    )
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -35,12 +44,12 @@ def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
                     "driver": {
                         "name": "dispatch-cli",
                         "version": __version__,
-                        "rules": [_rule(check) for check in report.checks],
+                        "rules": [_rule(check) for check in report.known],
                     }
                 },
                 "invocations": [{"executionSuccessful": True}],
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(finding, positions[finding.check], root) for finding in report.findings],
+                "results": list(results),
                 "properties": {"universe": report.universe, "operators": report.operators},
             }
         ],
@@ -51,20 +60,23 @@ def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
 def _rule(check: Check) -> dict[str, Any]:
     return {
         "id": check.id,
+        "name": "".join(word.capitalize() for word in check.id.split("-")),
         "shortDescription": {"text": check.title},
         "fullDescription": {"text": check.documentation.strip().partition("\n\n")[2].partition("\n\n")[0]},
         "help": {"text": check.documentation.strip(), "markdown": check.documentation.strip()},
-        "defaultConfiguration": {"level": "error"},
+        "defaultConfiguration": {"level": LEVELS[check.severity], "enabled": check.default},
+        "properties": {"code": check.code, "tags": [GROUPS[check.group]]},
     }
 
 
-def _result(finding: Finding, position: int, root: Path) -> dict[str, Any]:
+def _result(finding: Finding, position: int, fingerprint: str, root: Path) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": finding.check,
         "ruleIndex": position,
-        "level": finding.severity.value,
-        "message": _message(finding.message),
+        "level": LEVELS[finding.severity],
+        "message": _message(finding.message if finding.tip is None else f"{finding.message}\nTip: {finding.tip}"),
         "locations": [location] if (location := _location(finding, root)) else [],
+        "partialFingerprints": {"dispatchCliFinding/v1": fingerprint},
     }
     related = list(_related(finding.related, root))
     if related:
@@ -108,4 +120,4 @@ def _artifact(file: str, root: Path) -> dict[str, str]:
 
 def _message(text: str) -> dict[str, str]:
     """A plain-text message; ``[text](target)`` in it would be a link (section 3.11.6), so it is taken apart."""
-    return {"text": safe(text).replace("](", "]\\(")}
+    return {"text": safe_lines(text).replace("](", "]\\(")}

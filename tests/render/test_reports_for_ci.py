@@ -8,6 +8,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema import Draft4Validator
+from xmlschema import XMLSchema
 
 from dispatch_cli import __version__
 from dispatch_cli.checks import CHECKS
@@ -18,9 +20,11 @@ from dispatch_cli.render.github import findings_github, problems_github
 from dispatch_cli.render.junit import findings_junit
 from dispatch_cli.render.locations import relative_path
 from dispatch_cli.render.sarif import findings_sarif
+from dispatch_cli.report.baseline import fingerprints
 from dispatch_cli.report.findings import FindingsReport
 
 ROOT = Path("/project")
+SCHEMAS = Path(__file__).parent / "schemas"
 SPAN = Span("sub/a.yaml", 3, 5)
 GUARD = [check.id for check in CHECKS].index("guard")
 
@@ -28,6 +32,16 @@ GUARD = [check.id for check in CHECKS].index("guard")
 def finding(**fields: Any) -> Finding:
     whole: dict[str, Any] = {"check": "guard", "severity": Severity.ERROR, "message": "it does not hold", "span": SPAN}
     return Finding(**{**whole, **fields})
+
+
+EVERYTHING = (
+    finding(operator="a::b", key="CPU", details=(("wanted", "x"),), tip="do this", related=(Related("here", SPAN),)),
+    finding(operator="a::b", key="CUDA", severity=Severity.WARNING, span=None, message="[a](b) \x1b <&> ]]>"),
+    finding(operator="a::c", severity=Severity.INFO, span=Span("/elsewhere/ä b.yaml", 9, 1)),
+    finding(span=Span("-", 1, 1), group="together"),
+    finding(check="stale-live-table", operator="a::b", key="CPU", span=Span("c:d%e?f#g.yaml", 1, 1)),
+)
+"""Findings with everything that a finding can have."""
 
 
 def report(*findings: Finding) -> FindingsReport:
@@ -72,7 +86,8 @@ def test_relative_path(file: str, shown: str) -> None:
 # SARIF
 
 
-def test_a_log_lists_every_check_that_ran() -> None:
+def test_a_log_lists_every_check_there_is() -> None:
+    assert FindingsReport("torch-2.15", (), CHECKS[:1], 7).known == CHECKS
     log = json.loads("".join(findings_sarif(report(), ROOT)))
     (run,) = log["runs"]
     assert log == {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
@@ -88,27 +103,33 @@ def test_a_log_lists_every_check_that_ran() -> None:
         documentation = check.documentation.strip()
         assert rule == {
             "id": check.id,
+            "name": check.id.title().replace("-", ""),
             "shortDescription": {"text": check.title},
             "fullDescription": {"text": documentation.split("\n\n")[1]},
             "help": {"text": documentation, "markdown": documentation},
-            "defaultConfiguration": {"level": "error"},
+            "defaultConfiguration": {
+                "level": {"error": "error", "warning": "warning", "info": "note"}[check.severity.value],
+                "enabled": check.default,
+            },
+            "properties": {"code": check.code, "tags": rule["properties"]["tags"]},
         }
 
 
 def test_a_result() -> None:
     one = finding(
-        severity=Severity.WARNING,
+        severity=Severity.INFO,
         operator="a::b",
         key="CPU",
         details=(("wanted", "x"),),
+        tip="do this",
         related=(Related("here", Span("/elsewhere/ä b.yaml", 9, 1)), Related("not shown", Span("-", 1, 1))),
     )
     (result,) = sarif(one)["results"]
     assert result == {
         "ruleId": "guard",
         "ruleIndex": GUARD,
-        "level": "warning",
-        "message": {"text": "it does not hold"},
+        "level": "note",
+        "message": {"text": "it does not hold\nTip: do this"},
         "locations": [
             {
                 "physicalLocation": {
@@ -118,6 +139,7 @@ def test_a_result() -> None:
                 "logicalLocations": [{"fullyQualifiedName": "a::b at CPU", "kind": "function"}],
             }
         ],
+        "partialFingerprints": {"dispatchCliFinding/v1": fingerprints([one])[0]},
         "relatedLocations": [
             {
                 "id": 0,
@@ -147,6 +169,22 @@ def test_a_message_has_no_links() -> None:
     assert result["message"] == {"text": "see [this]\\(http://a.b), f[0] and g(1)"}
 
 
+def test_logs_are_valid_against_the_published_schema() -> None:
+    validator = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_text(encoding="utf-8")))
+    for name in ("everything", "nothing"):
+        log = json.loads("".join(findings_sarif(report(*(EVERYTHING if name == "everything" else ())), ROOT)))
+        assert [error.message for error in validator.iter_errors(log)] == []
+    broken = {**log, "version": "2.0.0"}
+    assert not validator.is_valid(broken), "the schema is the one that refuses"
+
+
+def test_fingerprints_tell_findings_apart_and_stay_when_lines_move() -> None:
+    several = (finding(key="CPU"), finding(key="CUDA"), finding(key="CPU"), finding(key="CPU", subject="x"))
+    moved = [one._replace(span=Span("b.yaml", 9, 9), message="else") for one in several]
+    assert len(set(fingerprints(several))) == 4
+    assert fingerprints(several) == fingerprints(moved)
+
+
 # GitHub
 
 
@@ -156,6 +194,12 @@ def test_a_command() -> None:
         "::error file=sub/a.yaml,line=3,col=5,title=guard::it does not hold%0Awanted: 50%25%0A"
         "note: registered here (b.yaml:1:2)\n"
     )
+
+
+def test_a_command_for_each_severity() -> None:
+    for severity, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "notice")):
+        one = finding(severity=severity, tip="do this", span=None)
+        assert github(one) == f"::{word} title=guard::it does not hold%0Atip: do this\n"
 
 
 def test_a_command_without_a_place() -> None:
@@ -193,11 +237,11 @@ def test_problems_are_commands_too() -> None:
 
 def test_checks_that_find_nothing_are_passed_cases() -> None:
     root = junit()
-    assert root.attrib == {"name": "dispatch-cli", "tests": str(len(CHECKS)), "failures": "0", "errors": "0"}
+    assert root.attrib == {}
     assert [suite.get("name") for suite in root] == [f"dispatch-cli.{check.id}" for check in CHECKS]
     for suite, check in zip(root, CHECKS, strict=True):
         (case,) = suite.findall("testcase")
-        assert case.attrib == {"classname": f"dispatch-cli.{check.id}", "name": check.title}
+        assert case.attrib == {"classname": f"dispatch-cli.{check.id}", "name": check.title, "time": "0"}
         assert list(case) == []
         assert {one.get("name"): one.get("value") for one in suite.iter("property")} == {
             "universe": "torch-2.15",
@@ -212,14 +256,14 @@ def test_a_failed_case_per_operator() -> None:
         finding(operator="a::c", key="CPU", message="third", span=None),
         finding(message="about no operator"),
     )
-    assert root.attrib == {"name": "dispatch-cli", "tests": str(len(CHECKS) + 2), "failures": "3", "errors": "0"}
+    assert sum(int(suite.get("tests", "")) for suite in root) == len(CHECKS) + 2
     suite = root[GUARD]
     assert (suite.get("tests"), suite.get("failures")) == ("3", "3")
     cases = suite.findall("testcase")
     assert [case.attrib for case in cases] == [
-        {"classname": "dispatch-cli.guard", "name": "a::b", "file": "sub/a.yaml", "line": "3"},
-        {"classname": "dispatch-cli.guard", "name": "a::c"},
-        {"classname": "dispatch-cli.guard", "name": "about no operator", "file": "sub/a.yaml", "line": "3"},
+        {"classname": "dispatch-cli.guard", "name": "a::b", "time": "0"},
+        {"classname": "dispatch-cli.guard", "name": "a::c", "time": "0"},
+        {"classname": "dispatch-cli.guard", "name": "about no operator", "time": "0"},
     ]
     failures = [failure for case in cases for failure in case]
     assert [(failure.get("type"), failure.get("message")) for failure in failures] == [
@@ -231,6 +275,40 @@ def test_a_failed_case_per_operator() -> None:
         "sub/a.yaml:3:5: error: first\n  note: here (sub/a.yaml:3:5)\nsub/a.yaml:3:5: error: second"
     )
     assert failures[1].text == "error: third"
+
+
+def test_findings_that_fail_no_run_fail_no_case() -> None:
+    mild = finding(operator="a::b", severity=Severity.INFO, message="mild", tip="do this")
+    suite = junit(mild)[GUARD]
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "0")
+    assert suite.findtext("system-out") == "sub/a.yaml:3:5: info: mild\n  tip: do this"
+    suite = junit(mild, mild._replace(severity=Severity.WARNING, message="worse"))[GUARD]
+    assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
+    assert suite.findtext("testcase/failure") == "sub/a.yaml:3:5: warning: worse\n  tip: do this"
+
+
+def test_reports_are_valid_against_jenkins_schema() -> None:
+    schema = XMLSchema(str(SCHEMAS / "jenkins-junit.xsd"))
+    for found in (EVERYTHING, ()):
+        schema.validate("".join(findings_junit(report(*found), ROOT)))
+    assert not schema.is_valid("<testsuites><testsuite/></testsuites>"), "the schema is the one that refuses"
+
+
+def test_reports_have_what_the_schema_of_ant_demands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Suites are numbered and dated and have both outputs; a case has at most one failure, and no further fields."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    root = junit(*EVERYTHING)
+    for number, suite in enumerate(root):
+        assert (suite.get("id"), suite.get("package"), suite.get("hostname")) == (
+            str(number),
+            "dispatch-cli",
+            "localhost",
+        )
+        assert (suite.get("timestamp"), suite.get("time")) == ("2023-11-14T22:13:20", "0")
+        assert [one.tag for one in suite if one.tag != "testcase"] == ["properties", "system-out", "system-err"]
+        for case in suite.iter("testcase"):
+            assert set(case.attrib) == {"classname", "name", "time"}
+            assert [one.tag for one in case] in ([], ["failure"])
 
 
 @pytest.mark.parametrize("sign", ["\0", "\x1b", "\ufffe", "\uffff", "\ud800", "\u202e", "]]>", "<&\"'>"])
