@@ -176,7 +176,7 @@ def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
     assert slots("01_composite_override", "aten::to.dtype", "*PrivateUse1") == [
         "Key | Kernel | Rule | From | Declared at | Before",
         f"* PrivateUse1 | to_npu | kernel | $:17:20 | {MATH_24} [math kernel]",
-        f"QuantizedPrivateUse1 … NestedTensorPrivateUse1 (4 keys) | {MATH_24} | math kernel | {MATH}",
+        f"QuantizedPrivateUse1 … NestedTensorPrivateUse1 (4 keys) | {MATH_24} | math kernel | {MATH} | torch-2.4",
         f"* AutogradPrivateUse1 | - | missing | {MATH_24} [math kernel]",
         "AutogradPrivateUse1: not the math kernel, because PrivateUse1 has a kernel",
         "Missing, 1: AutocastPrivateUse1",
@@ -196,7 +196,7 @@ def test_01_a_kernel_for_what_it_decomposes_into_leaves_it_there() -> None:
         "* PrivateUse1 | to_copy_npu | kernel | $:12:20 | "
         "registered at aten/src/ATen/RegisterCompositeExplicitAutograd.cpp:8363 [default backend kernel]",
         "AutogradPrivateUse1 | registered at ../torch/csrc/autograd/generated/VariableType_0.cpp:18032 | "
-        "autograd kernel | Autograd",
+        "autograd kernel | Autograd | torch-2.4",
     ]
 
 
@@ -205,7 +205,7 @@ def test_02_autograd_is_the_fallback_where_the_backend_overrides_a_composite_ope
     assert slots("02_no_grad_fn", "aten::var.dim", "*XLA") == [
         "Key | Kernel | Rule | From | Declared at | Before",
         f"* XLA | xla_var_dim | kernel | $:16:12 | {VAR_MATH} [math kernel]",
-        f"QuantizedXLA … NestedTensorXLA (4 keys) | {VAR_MATH} | math kernel | {MATH}",
+        f"QuantizedXLA … NestedTensorXLA (4 keys) | {VAR_MATH} | math kernel | {MATH} | torch-2.15",
         f"* AutogradXLA | PyTorch's own, VariableFallbackKernel.cpp:86 | backend fallback | {VAR_MATH} [math kernel]",
         "AutogradXLA: not the math kernel, because XLA has a kernel",
         "Missing, 1: AutocastXLA",
@@ -222,7 +222,7 @@ def test_02_the_operator_underneath_has_an_autograd_kernel() -> None:
     ]
     assert slots("02_no_grad_fn.fixed", "aten::var.correction", "XLA", "AutogradXLA")[1:] == [
         "* XLA | xla_var_correction | kernel | $:13:12 | missing",
-        f"AutogradXLA | {AUTOGRAD}/VariableType_7.cpp:10555 | autograd kernel | Autograd",
+        f"AutogradXLA | {AUTOGRAD}/VariableType_7.cpp:10555 | autograd kernel | Autograd | torch-2.15",
     ]
 
 
@@ -269,7 +269,7 @@ def test_04_the_default_covers_quantized_and_csr_but_not_sparse_and_nested(
     assert slots("04_alias_gaps", operator, *keys) == [
         "Key | Kernel | Rule | From | Declared at | Before",
         f"* XPU | {kernel} | kernel | $:{place} | {default} [default backend kernel]",
-        f"QuantizedXPU, SparseCsrXPU | {default} | default backend kernel | {NON_FUNCTIONAL}",
+        f"QuantizedXPU, SparseCsrXPU | {default} | default backend kernel | {NON_FUNCTIONAL} | torch-2.15",
         f"SparseXPU, NestedTensorXPU: missing; {NON_FUNCTIONAL} has a kernel, but does not cover them",
         "Missing, 2: SparseXPU, NestedTensorXPU",
     ]

@@ -92,6 +92,12 @@ class Base:
         return Description(**{field: self._head[field] for field in fields}, bytes=os.path.getsize(self._path))
 
     @property
+    def name(self) -> str:
+        """What the state is called, such as ``torch-2.15``."""
+        name: str = self._head["name"]
+        return name
+
+    @property
     def names(self) -> Sequence[str]:
         """The names of all operators, sorted."""
         names: list[str] = self._head["names"]

@@ -26,6 +26,7 @@ from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.declarations import Declarations, Define, Implement, Settle, Step
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
@@ -96,13 +97,13 @@ class _Loader:
     def __init__(self, universe: str | None, bases: Sequence[str]) -> None:
         self._wanted = universe
         self._problems: list[Problem] = []
-        self._bases: list[str] = []
+        self._bases: dict[str, tuple[Span, ...]] = {}
         self._files: dict[str, _File] = {}
         self._history: list[_File] = []
         self._open: list[_File] = []
         for base in bases:
             if base in states.names():
-                self._add_base(base)
+                self._bases.setdefault(base, ())
             else:
                 message = f"there is no embedded state {quoted(base)}"
                 self._problems.append(Problem("unknown-state", message, hint=base_hint(base)))
@@ -160,6 +161,7 @@ class _Loader:
             suppressions=_suppressions(self._history, contexts, named),
             settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
+            inherited=tuple(self._inherited(named)),
         )
 
     def _read(self, name: str, identity: str) -> _File:
@@ -182,7 +184,7 @@ class _Loader:
             if file.only_guards:
                 file.report.add("only-guards", "a file of guards brings no state with it", extension.node, _GUARDS_HINT)
             else:
-                self._add_base(extension.target)
+                self._bases.setdefault(extension.target, (*file.through, file.report.span(extension.node)))
             return
         identity = source.identity(extension.target)
         chain = [opened.identity for opened in self._open]
@@ -201,9 +203,14 @@ class _Loader:
         else:
             self.add(extension.target, (*file.through, file.report.span(extension.node)), file.only_guards)
 
-    def _add_base(self, name: str) -> None:
-        if name not in self._bases:
-            self._bases.append(name)
+    def _inherited(self, named: frozenset[str]) -> Iterator[Inherited]:
+        """What the user did not name, in the order of reading; states first."""
+        for base, through in self._bases.items():
+            if through:
+                yield Inherited(base, True, through)
+        for file in self._files.values():
+            if file.identity not in named:
+                yield Inherited(file.name, False, file.through)
 
     def _universe(self) -> Universe | None:
         """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
@@ -236,7 +243,7 @@ class _Loader:
     def _load_universe(self, first: _Asked | None) -> Universe | None:
         if first is not None and first.inline is not None:
             return first.inline
-        default = states.load(self._bases[0]).universe.name if self._bases else universes.default_name()
+        default = states.load(next(iter(self._bases))).universe.name if self._bases else universes.default_name()
         name = self._wanted if self._wanted is not None else first.target if first is not None else default
         try:
             return universes.load(name)

@@ -251,7 +251,7 @@ class Dispatcher:
             return self.operator(name).active_kernels()
         kernels = self._base.outline(str(name)).kernels
         return {
-            key: Registration(name, key, Kernel(debug, fallthrough=fallthrough))
+            key: Registration(name, key, Kernel(debug, fallthrough=fallthrough), captured=True)
             for key, (debug, fallthrough) in kernels.items()
         }
 
@@ -413,17 +413,20 @@ class Dispatcher:
         operator = self._contents.take_in(name)
         if captured.schema is not None:
             operator.definition = Definition(
-                name, captured.schema, captured.debug, captured.alias_analysis, captured.tags
+                name, captured.schema, captured.debug, captured.alias_analysis, captured.tags, captured=True
             )
             operator.holds += 1
         for key, kernel in captured.kernels:
-            self._add(operator, self.check_key(key), kernel, catch_all=False)
+            self._add(operator, self.check_key(key), kernel, catch_all=False, captured=True)
         operator.live.settle(operator.active_kernels())
         return operator
 
-    def _add(self, operator: Operator, key: str, kernel: Kernel, catch_all: bool) -> Registration:
+    def _add(
+        self, operator: Operator, key: str, kernel: Kernel, catch_all: bool, captured: bool = False
+    ) -> Registration:
         active = operator.active(key)
-        registration = Registration(operator.name, key, kernel, catch_all, active.kernel if active else None)
+        overridden = active.kernel if active else None
+        registration = Registration(operator.name, key, kernel, catch_all, overridden, captured)
         if key not in operator.kernels:
             operator.visits.note(self.universe.ids[key], came=True)
         operator.kernels.setdefault(key, []).insert(0, registration)

@@ -25,9 +25,10 @@ class Registration:
 
     operator: None for a backend fallback. key: where it stands; the catch-all stands at CompositeImplicitAutograd.
     catch_all: it was registered without a key. overrides: the kernel that was active there before it.
+    captured: it is from the state that the dispatcher continues.
     """
 
-    __slots__ = ("__weakref__", "catch_all", "kernel", "key", "operator", "overrides")
+    __slots__ = ("__weakref__", "captured", "catch_all", "kernel", "key", "operator", "overrides")
 
     def __init__(
         self,
@@ -36,12 +37,14 @@ class Registration:
         kernel: Kernel,
         catch_all: bool = False,
         overrides: Kernel | None = None,
+        captured: bool = False,
     ) -> None:
         self.operator: Final = operator
         self.key: Final = key
         self.kernel: Final = kernel
         self.catch_all: Final = catch_all
         self.overrides: Final = overrides
+        self.captured: Final = captured
 
     def __repr__(self) -> str:
         return f"<{self.operator or 'fallback'} at {self.key}: {self.kernel.debug}>"
@@ -63,10 +66,10 @@ class Definition:
     """A schema in effect.
 
     alias_analysis: None when it was left at its default (a legacy definition).
-    debug: where it was registered, as a dump says it.
+    debug: where it was registered, as a dump says it. captured: it is from the state that the dispatcher continues.
     """
 
-    __slots__ = ("alias_analysis", "debug", "operator", "schema", "span", "tags")
+    __slots__ = ("alias_analysis", "captured", "debug", "operator", "schema", "span", "tags")
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class Definition:
         alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
         tags: tuple[str, ...] = (),
         span: Span | None = None,
+        captured: bool = False,
     ) -> None:
         self.operator: Final = operator
         self.schema: Final = schema
@@ -83,6 +87,7 @@ class Definition:
         self.alias_analysis: Final = alias_analysis
         self.tags: Final = tags
         self.span: Final = span
+        self.captured: Final = captured
 
     def __repr__(self) -> str:
         return f"<definition of {self.schema}>"

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import OWN, Origin
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.higher_order import HigherOrderTable
     from dispatch_cli.model.declarations import Declarations, PythonKernel
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+    from dispatch_cli.model.span import Span
     from dispatch_cli.model.state_source import StateSource
 
 
@@ -91,6 +93,39 @@ class State:
         """What is known of types of modes, by name; what the files say counts before what was captured."""
         captured = self.source.modes if self.source is not None else ()
         return {mode.name: mode for mode in (*captured, *self.declarations.modes)}
+
+    def origin(self, registration: Registration) -> Origin:
+        """Through what a registration came, beyond its place."""
+        return self._state_origin if registration.captured else self.origin_of(registration.kernel.span)
+
+    def operator_origin(self, name: OperatorName) -> Origin:
+        """Through what an operator's schema came, beyond its place. Errors: Refused for an unknown operator."""
+        if self.dispatcher.is_untouched(name):
+            return self._state_origin
+        definition = self.dispatcher.operator(name).definition
+        if definition is None:
+            return OWN
+        return self._state_origin if definition.captured else self.origin_of(definition.span)
+
+    def origin_of(self, span: Span | None) -> Origin:
+        """Through what the declaration at a place came."""
+        return OWN if span is None else self._origins.get(span.file, OWN)
+
+    @cached_property
+    def _origins(self) -> dict[str, Origin]:
+        """Of every file that the user did not name."""
+        if self._declarations is None:
+            return {}
+        return {one.name: Origin(None, one.through) for one in self._declarations.inherited if not one.is_state}
+
+    @cached_property
+    def _state_origin(self) -> Origin:
+        """Of what is captured."""
+        if self.source is None:
+            return OWN
+        inherited = self._declarations.inherited if self._declarations is not None else ()
+        found = (one.through for one in inherited if one.is_state and one.name == self.source.name)
+        return Origin(self.source.name, next(found, ()))
 
     @cached_property
     def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:

@@ -12,6 +12,7 @@ from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 
@@ -129,3 +130,12 @@ class Declarations(NamedTuple):
     suppressions: tuple[Suppression, ...] = ()
     settings: tuple[CheckSettings, ...] = ()
     files: tuple[str, ...] = ()
+    inherited: tuple[Inherited, ...] = ()
+
+    def through(self, span: Span | None) -> tuple[Span, ...]:
+        """The entries of ``extends`` that led to the file of a place, that of the user's own file first.
+
+        None where the user named the file, or nothing has a place.
+        """
+        file = None if span is None else span.file
+        return next((one.through for one in self.inherited if one.name == file and not one.is_state), ())

@@ -13,6 +13,10 @@ class StateSource(Protocol):
     """A captured state that gives out its operators one at a time."""
 
     @property
+    def name(self) -> str:
+        """What the state is called, such as ``torch-2.15``."""
+
+    @property
     def names(self) -> Sequence[str]:
         """The names of its operators."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.text_safety import safe
@@ -69,6 +70,11 @@ def _cell(value: str) -> str:
 def span_data(span: Span | None) -> dict[str, Any] | None:
     """A place as JSON data."""
     return None if span is None else {"file": span.file, "line": span.line, "column": span.column}
+
+
+def origin_data(origin: Origin) -> dict[str, Any]:
+    """Through what a declaration came: the embedded state that it is from, and the entries of ``extends``."""
+    return {"state": origin.state, "through": [span_data(span) for span in origin.through]}
 
 
 def related_data(related: Iterable[Related]) -> list[dict[str, Any]]:

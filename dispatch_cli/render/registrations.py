@@ -7,24 +7,31 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
+from dispatch_cli.model.origin import Origin
+from dispatch_cli.model.span import Span
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import place_label, short_kernel
+from dispatch_cli.render.wording import inherited_lines, origin_place, place_label, short_kernel
 from dispatch_cli.report.registrations import KernelRow, OperatorRegistrations, RegistrationsReport
 
 
 def registrations_text(report: RegistrationsReport, style: Style) -> Iterator[str]:
     """Each operator with its kernels; then the declared fallbacks and higher-order operators; then the counts."""
     kernels = overridden = dangling = count = 0
+    inherited: dict[tuple[Span | None, Origin], None] = {}
     for operator in report.operators():
         yield to_text([*_operator(operator, style), Text()], style)
         count += 1
         kernels += len(operator.kernels)
         overridden += sum(not row.active for row in operator.kernels)
         dangling += operator.schema is None
+        inherited |= dict.fromkeys(_origins(operator))
     yield to_text([*_fallbacks(report), *_higher_order(report, style)], style)
+    inherited |= dict.fromkeys((row.span, row.origin) for row in report.fallbacks if row.origin.through)
+    if lines := inherited_lines(inherited):
+        yield to_text([*(plain(line, console.DIM) for line in lines), Text()], style)
     parts = [_plural(count, "operator"), _plural(kernels, "kernel")]
     if overridden:
         parts.append(f"{overridden} overridden")
@@ -32,6 +39,13 @@ def registrations_text(report: RegistrationsReport, style: Style) -> Iterator[st
         parts.append(f"{dangling} without a schema")
     parts.append(f"{_plural(report.core_fallbacks, 'core fallback')} of {report.universe}")
     yield to_text([plain(", ".join(parts), console.DIM)], style)
+
+
+def _origins(operator: OperatorRegistrations) -> Iterator[tuple[Span | None, Origin]]:
+    """The declarations of an operator that came through others; one for each file."""
+    for span, origin in ((operator.span, operator.origin), *((row.span, row.origin) for row in operator.kernels)):
+        if origin.through:
+            yield (None if span is None else span._replace(line=1, column=1)), origin
 
 
 def _plural(number: int, noun: str) -> str:
@@ -66,7 +80,7 @@ def _kernels(rows: tuple[KernelRow, ...], short: bool) -> Rows:
         key = Text.assemble((safe(row.key), console.ALIAS if row.alias else ""), (" [alias]" if row.alias else ""))
         cells = [key, _kernel(row, short), _state(row), _fills(row)]
         if placed:
-            cells.append(plain(place_label(row.span, short), console.PLACE))
+            cells.append(plain(origin_place(row.span, row.origin, short), console.PLACE))
         table.add_row(*cells)
     return table
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.render.higher_order_machine import operator_data, rule_cells
-from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
+from dispatch_cli.render.machine import Sheet, json_document, origin_data, place_text, span_data
 from dispatch_cli.report.registrations import (
     SCHEMA_VERSION,
     KernelRow,
@@ -23,7 +23,13 @@ def registrations_json(report: RegistrationsReport) -> Iterator[str]:
         "universe": report.universe,
         "core_fallbacks": report.core_fallbacks,
         "fallbacks": [
-            {"key": row.key, "kernel": row.kernel, "fallthrough": row.fallthrough, "declared_at": span_data(row.span)}
+            {
+                "key": row.key,
+                "kernel": row.kernel,
+                "fallthrough": row.fallthrough,
+                "declared_at": span_data(row.span),
+                **origin_data(row.origin),
+            }
             for row in report.fallbacks
         ],
         "higher_order_operators": [operator_data(row) for row in report.higher_order],
@@ -39,6 +45,7 @@ def _operator_data(operator: OperatorRegistrations) -> dict[str, Any]:
         "alias_analysis": operator.alias_analysis,
         "tags": list(operator.tags),
         "declared_at": span_data(operator.span),
+        **origin_data(operator.origin),
         "kernels": [_kernel_data(row) for row in operator.kernels],
         "python_kernels": [
             {"key": key, "kernel": kernel, "declared_at": span_data(span)}
@@ -59,6 +66,7 @@ def _kernel_data(row: KernelRow) -> dict[str, Any]:
         "flags": list(row.flags),
         "python": row.python,
         "declared_at": span_data(row.span),
+        **origin_data(row.origin),
     }
 
 

@@ -9,15 +9,18 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.origin import Origin
+from dispatch_cli.model.span import Span
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import (
     before_label,
+    inherited_lines,
     keys_label,
     note_text,
-    place_label,
+    origin_place,
     runs_label,
     short_kernel,
     source_label,
@@ -39,11 +42,23 @@ RULE_STYLES = {
 
 
 def table_text(report: TableReport, style: Style, all_rows: bool, autograd_keys: frozenset[str]) -> Iterator[str]:
-    """Each operator's table, folded unless *all_rows*."""
+    """Each operator's table, folded unless *all_rows*; then through what files came that the user did not name."""
+    inherited: dict[tuple[Span | None, Origin], None] = {}
     for position, table in enumerate(report.tables()):
         folded = unfolded(table.rows) if all_rows else fold(table.rows, autograd_keys)
         lead = ["\n"] if position else []
         yield "".join([*lead, to_text(_operator(table, folded, style), style)])
+        inherited |= dict.fromkeys(origins(table))
+    if lines := inherited_lines(inherited):
+        yield to_text([Text(), *(plain(line, console.DIM) for line in lines)], style)
+
+
+def origins(table: OperatorTable) -> Iterator[tuple[Span | None, Origin]]:
+    """The declarations behind a table that came through others."""
+    for span, origin in ((table.span, table.origin), *((row.span, row.origin) for row in table.rows)):
+        if origin.through:
+            # one for each file: the place in it does not matter
+            yield (None if span is None else span._replace(line=1, column=1)), origin
 
 
 def summary_text(report: TableReport, style: Style) -> Iterator[str]:
@@ -110,7 +125,7 @@ def _rows(rows: tuple[FoldedRow, ...], short: bool) -> Rows:
         if aliased:
             cells.append(plain(source_label(row), console.ALIAS))
         if placed:
-            cells.append(plain(place_label(row.span, short), console.PLACE))
+            cells.append(plain(origin_place(row.span, row.origin, short), console.PLACE))
         if changed and not short:
             cells.append(plain(before_label(row.before) if row.before else "", console.WARN))
         table.add_row(*cells)

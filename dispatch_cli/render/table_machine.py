@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
+from dispatch_cli.render.machine import Sheet, json_document, origin_data, place_text, span_data
 from dispatch_cli.render.wording import before_label, keys_label, note_text, runs_label, source_label
 from dispatch_cli.report.folding import fold
 from dispatch_cli.report.notes import Note
@@ -34,6 +34,7 @@ def _operator_data(table: OperatorTable) -> dict[str, Any]:
         "operator": table.operator,
         "schema": table.schema,
         "declared_at": span_data(table.span),
+        **origin_data(table.origin),
         "entries": [row_data(row) for row in table.rows],
         "notes": [_note_data(note) for note in table.notes],
     }
@@ -60,6 +61,7 @@ def row_data(row: TableRow) -> dict[str, Any]:
         "blockers": list(row.blockers),
         "core_fallback": row.core,
         "declared_at": span_data(row.span),
+        **origin_data(row.origin),
         "stale": row.live_kernel is not None,
         "live_kernel": (row.live_kernel or None) if row.live_kernel is not None else row.kernel,
         "before": _before_data(row.before),

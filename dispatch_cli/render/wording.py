@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.notes import Note, NoteKind
 from dispatch_cli.report.table import Before, TableRow
@@ -40,6 +41,26 @@ def place_label(span: Span | None, short: bool = False) -> str:
     if span is None:
         return ""
     return f"{span.file.rpartition('/')[2]}:{span.line}" if short else str(span)
+
+
+def origin_place(span: Span | None, origin: Origin, short: bool = False) -> str:
+    """A place or, of what has none, the embedded state that it is from."""
+    return place_label(span, short) or origin.state or ""
+
+
+def inherited_lines(found: Iterable[tuple[Span | None, Origin]]) -> list[str]:
+    """For each file that the user did not name: through what it came; of a state, where the user's file does not say it."""
+    names: dict[str, Origin] = {}
+    for span, origin in found:
+        if span is not None and origin.through:
+            names[span.file] = origin
+        elif origin.state is not None and len(origin.through) > 1:
+            names[origin.state] = origin
+    return [f"{name}: through {_extends(origin.through)}" for name, origin in names.items()]
+
+
+def _extends(through: tuple[Span, ...]) -> str:
+    return ", ".join(f"extends of {span}" for span in reversed(through))
 
 
 def before_label(before: Before, short: bool = False) -> str:

@@ -12,6 +12,7 @@ from dispatch_cli.checks.selection import chosen, severities
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Severity
 from dispatch_cli.report.baseline import BaselineUse, Entry, apply
 
@@ -70,7 +71,7 @@ def findings_report(
     view = View(state, chosen_names, guarded)
     outcome = run_checks(view, checks, CHECKS, severities(CHECKS, places), progress)
     order = _Order(state)
-    findings, use = tuple(sorted(outcome.findings, key=order.place)), None
+    findings, use = tuple(_with_origin(state, one) for one in sorted(outcome.findings, key=order.place)), None
     if baseline is not None:
         ran = frozenset(check.id for check in checks) - {check.id for check, _ in outcome.idle}
         about = None if guarded is None else frozenset(map(str, chosen_names))
@@ -89,6 +90,15 @@ def findings_report(
         fail_on=next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON),
         baseline=use,
     )
+
+
+def _with_origin(state: State, finding: Finding) -> Finding:
+    """A finding in a file that the user did not name says through what the file came."""
+    told = {one.span for one in finding.related}
+    through = state.origin_of(finding.span).through[::-1]
+    words = ("the file is extended here", *("and that file here" for _ in through[1:]))
+    related = tuple(Related(word, span) for word, span in zip(words, through, strict=False) if span not in told)
+    return finding._replace(related=(*finding.related, *related)) if related else finding
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -11,6 +11,7 @@ from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.higher_order import HigherOrderRules, rules_of
 
@@ -26,6 +27,7 @@ class KernelRow:
     active: False when a newer one stands before it at the same key. alias: the key is an alias key.
     fills: slots of the computed table that hold this kernel. covers: slots that the key reaches, Undefined among them.
     flags: the words of a dump's brackets. python: declared as a Python function.
+    origin: through what it came, beyond its place.
     """
 
     key: str
@@ -38,11 +40,15 @@ class KernelRow:
     flags: tuple[str, ...]
     python: bool
     span: Span | None
+    origin: Origin = OWN
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorRegistrations:
-    """One operator: its schema, None when it is dangling, and its kernels in the order of PyTorch's dump."""
+    """One operator: its schema, None when it is dangling, and its kernels in the order of PyTorch's dump.
+
+    origin: through what the schema came, beyond its place.
+    """
 
     operator: str
     schema: str | None
@@ -52,6 +58,7 @@ class OperatorRegistrations:
     span: Span | None
     kernels: tuple[KernelRow, ...]
     python_kernels: tuple[tuple[str, str, Span | None], ...] = ()
+    origin: Origin = OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,7 @@ class FallbackRow:
     kernel: str
     fallthrough: bool
     span: Span | None
+    origin: Origin = OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,7 @@ def registrations_report(
         names=chosen,
         operators=lambda: (_operator(state, name) for name in chosen),
         fallbacks=tuple(
-            FallbackRow(one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span)
+            FallbackRow(one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span, state.origin(one))
             for one in fallbacks
             if one.kernel.span is not None
         ),
@@ -123,6 +131,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                     flags=tuple(kernel_flags(kernel).split()),
                     python=kernel.python,
                     span=kernel.span,
+                    origin=state.origin(registration),
                 )
             )
     definition = operator.definition
@@ -135,4 +144,5 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
         span=definition.span if definition else None,
         kernels=tuple(rows),
         python_kernels=tuple((one.dispatch_key, one.kernel, one.span) for one in state.python_kernels(name)),
+        origin=state.operator_origin(name),
     )

@@ -12,6 +12,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.notes import Note, table_notes
 
@@ -35,6 +36,7 @@ class TableRow(NamedTuple):
     core: the kernel is one of PyTorch's own backend fallbacks.
     live_kernel: what PyTorch's live table holds instead, where it is stale (an empty text when it holds nothing).
     before: what the slot held in the base, where the files have changed it.
+    origin: through what the kernel came, beyond its place.
     """
 
     key: str
@@ -48,12 +50,14 @@ class TableRow(NamedTuple):
     span: Span | None
     live_kernel: str | None = None
     before: Before | None = None
+    origin: Origin = OWN
 
 
 class OperatorTable(NamedTuple):
     """One operator's rows, in table order, after the key filter.
 
     new: there is a base, and it does not have the operator. notes: what to say beyond the rows.
+    origin: through what the schema came, beyond its place.
     """
 
     operator: str
@@ -62,6 +66,7 @@ class OperatorTable(NamedTuple):
     rows: tuple[TableRow, ...]
     new: bool = False
     notes: tuple[Note, ...] = ()
+    origin: Origin = OWN
 
 
 class OperatorSummary(NamedTuple):
@@ -101,10 +106,18 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     before = changed_slots(state, name)
     table = dispatcher.table(name)
     shown = [key for key in table if keys is None or key in keys]
-    rows = tuple(table_row(dispatcher, table[key], stale.get(key), before.get(key)) for key in shown)
+    rows = tuple(
+        _with_origin(state, table[key], table_row(dispatcher, table[key], stale.get(key), before.get(key)))
+        for key in shown
+    )
     new = state.base is not None and name not in state.base
     notes = table_notes(dispatcher, table, outline.schema, shown, stale)
-    return OperatorTable(str(name), outline.schema, outline.span, rows, new, notes)
+    return OperatorTable(str(name), outline.schema, outline.span, rows, new, notes, state.operator_origin(name))
+
+
+def _with_origin(state: State, entry: TableEntry, row: TableRow) -> TableRow:
+    origin = OWN if entry.registration is None else state.origin(entry.registration)
+    return row if origin is OWN else row._replace(origin=origin)
 
 
 def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:

@@ -41,6 +41,10 @@ def place(line: int, column: int) -> dict[str, object]:
     return {"file": "a.yaml", "line": line, "column": column}
 
 
+OWN = {"state": None, "through": []}
+"""What is declared in a file that was named, and not extended."""
+
+
 def test_register_json(file: str) -> None:
     result = call("register", file, "--format", "json")
     assert (result.code, result.err) == (0, "")
@@ -52,7 +56,7 @@ def test_register_json(file: str) -> None:
         "universe": "torch-2.15",
         "core_fallbacks": 38,
         "fallbacks": [
-            {"key": "PrivateUse1", "kernel": "demo_fallback", "fallthrough": False, "declared_at": place(2, 26)}
+            {"key": "PrivateUse1", "kernel": "demo_fallback", "fallthrough": False, "declared_at": place(2, 26), **OWN}
         ],
         "higher_order_operators": [
             {
@@ -90,6 +94,7 @@ def test_register_json(file: str) -> None:
                 "alias_analysis": None,
                 "tags": [],
                 "declared_at": None,
+                **OWN,
                 "kernels": [
                     {
                         **kernel,
@@ -101,6 +106,7 @@ def test_register_json(file: str) -> None:
                         "signature": None,
                         "flags": ["boxed"],
                         "declared_at": place(12, 21),
+                        **OWN,
                     }
                 ],
                 "python_kernels": [],
@@ -112,6 +118,7 @@ def test_register_json(file: str) -> None:
                 "alias_analysis": "FROM_SCHEMA",
                 "tags": ["core"],
                 "declared_at": place(4, 11),
+                **OWN,
                 "kernels": [
                     {
                         **kernel,
@@ -123,6 +130,7 @@ def test_register_json(file: str) -> None:
                         "signature": "(Tensor x) -> Tensor",
                         "flags": ["boxed", "unboxed"],
                         "declared_at": place(7, 12),
+                        **OWN,
                     },
                     {
                         **kernel,
@@ -134,6 +142,7 @@ def test_register_json(file: str) -> None:
                         "signature": None,
                         "flags": ["fallthrough", "boxed"],
                         "declared_at": place(9, 20),
+                        **OWN,
                     },
                     {
                         **kernel,
@@ -145,6 +154,7 @@ def test_register_json(file: str) -> None:
                         "signature": None,
                         "flags": ["boxed"],
                         "declared_at": place(8, 34),
+                        **OWN,
                     },
                 ],
                 "python_kernels": [{"key": "CPU", "kernel": "op_python", "declared_at": place(10, 23)}],
@@ -197,6 +207,7 @@ def test_table_json(file: str) -> None:
                 "operator": "demo::op",
                 "schema": "demo::op(Tensor x) -> Tensor",
                 "declared_at": place(4, 11),
+                **OWN,
                 "notes": [
                     {
                         "kind": "shadowed",
@@ -229,6 +240,7 @@ def test_table_json(file: str) -> None:
         "kernel": cpu,
         "source": "CPU",
         "declared_at": place(7, 12),
+        **OWN,
         "live_kernel": cpu,
     }
     assert entries[1] == {
@@ -239,6 +251,7 @@ def test_table_json(file: str) -> None:
         "kernel": "op_default",
         "source": "CompositeExplicitAutograd",
         "declared_at": place(8, 34),
+        **OWN,
         "live_kernel": "op_default",
     }
     assert entries[6] == {
@@ -249,6 +262,7 @@ def test_table_json(file: str) -> None:
         "kernel": None,
         "source": None,
         "declared_at": None,
+        **OWN,
         "live_kernel": None,
     }
     assert entries[7] == {
@@ -260,6 +274,7 @@ def test_table_json(file: str) -> None:
         "fallthrough": True,
         "source": "AutogradCPU",
         "declared_at": place(9, 20),
+        **OWN,
         "live_kernel": "registered at a.yaml:4",
     }
     assert (entries[8]["rule"], entries[8]["core_fallback"], entries[8]["fallthrough"]) == ("fallback", True, True)
