@@ -9,6 +9,8 @@ from __future__ import annotations
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.engine.python_table import error_text
+from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
@@ -130,18 +132,8 @@ def python_dispatcher_not_set() -> Error:
     return failed_assert(ErrorKind.PYTHON, "state", "PythonFallbackKernel.cpp", message)
 
 
-def python_name(name: OperatorName) -> str:
-    """An operator as ``str(OpOverload)`` has it: ``aten.add.Tensor``, ``mylib.foo.default``."""
-    namespace, _, rest = name.name.rpartition("::")
-    return f"{namespace}.{rest}.{name.overload or 'default'}"
-
-
-def no_python_kernel(name: OperatorName, key: str) -> Error:
-    """``resolve_key`` finds nothing."""
-    text = f"could not find kernel for {python_name(name)} at dispatch key DispatchKey.{key}"
-    return Error(ErrorKind.PYTHON, NOT_IMPLEMENTED, text)
-
-
-def python_ambiguous() -> Error:
-    """``resolve_key`` cannot choose at AutogradOther."""
-    return Error(ErrorKind.AMBIGUOUS, RUNTIME, "ambiguous autogradother kernel")
+def python_unresolved(name: OperatorName, key: str, decision: Decision) -> Error:
+    """``resolve_key`` can choose no key."""
+    is_ambiguous = decision.rule is Rule.AMBIGUOUS
+    kind, error = (ErrorKind.AMBIGUOUS, RUNTIME) if is_ambiguous else (ErrorKind.PYTHON, NOT_IMPLEMENTED)
+    return Error(kind, error, error_text(name, key, decision))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.errors import no_python_kernel, python_ambiguous
+from dispatch_cli.engine.call.errors import python_unresolved
 from dispatch_cli.engine.call.step import Step, decomposes, ends, raises
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.dispatcher import Dispatcher
@@ -45,10 +45,8 @@ class PythonDispatcher:
             return self._cpp(slot, self._dispatcher.operator(self._name).live[slot].decision, PYTHON)
         decision = resolve_key(self._dispatcher, self._name, slot, self._kernels)
         chosen = chosen_key(slot, decision)
-        if decision.rule is Rule.AMBIGUOUS:
-            return Choice(decision, None, step=raises(python_ambiguous(), Why.PYTHON))
         if chosen is None:
-            return Choice(decision, None, step=raises(no_python_kernel(self._name, key), Why.PYTHON))
+            return Choice(decision, None, step=raises(python_unresolved(self._name, key, decision), Why.PYTHON))
         if chosen in self._kernels:
             composite = decision.rule in _COMPOSITES
             step = decomposes(Why.PYTHON) if composite else ends(Why.PYTHON)

@@ -206,7 +206,7 @@ class Generator:
             cloned = any(word in text for text in tensors for word in ("conj", "neg", "zerotensor"))
             if cloned and any(map(self._disturbs, contexts)):
                 continue
-            if "python_dispatcher" not in contexts or not _depends_on_order(tensors, kernels):
+            if "python_dispatcher" not in contexts or not self._is_unclear(tensors, kernels):
                 break
         keyset = None
         if self.random.random() < 0.08 and not layers:
@@ -227,6 +227,17 @@ class Generator:
         word, _, keys = context.partition("=")
         return word == "include" and any(key in self._disturbing for key in keys.split(","))
 
+    def _is_unclear(self, tensors: tuple[str, ...], kernels: tuple[tuple[str, str], ...]) -> bool:
+        """Whether the Python dispatcher has to choose for a key that nothing can be registered at.
+
+        Or a kernel of an alias key cannot tell which of its slots it was chosen for.
+        """
+        if any(f"{device} fake" in text for text in tensors for device in self.universe.plain_devices):
+            return True
+        aliases = ("Autograd", "FuncTorchBatchedDecomposition")
+        several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta")
+        return any(key in aliases for key, _ in kernels) and any(word in text for text in tensors for word in several)
+
     def _tensor(self, layers: list[str]) -> str:
         pick = self.random.random()
         if pick < 0.15:
@@ -244,14 +255,6 @@ class Generator:
             if self.random.random() < 0.6 and not (is_python and layer == "vmap"):
                 text += f" {TRANSFORMS[layer]}={level}"
         return text
-
-
-def _depends_on_order(tensors: tuple[str, ...], kernels: tuple[tuple[str, str], ...]) -> bool:
-    """Whether a kernel of an alias key cannot tell which of its slots the Python dispatcher chose it for."""
-    aliases = ("Autograd", "FuncTorchBatchedDecomposition")
-    return any(key in aliases for key, _ in kernels) and any(
-        word in text for text in tensors for word in ("nested", "jagged", "mkldnn", "subclass", "fake", "meta")
-    )
 
 
 def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[d
 def failed_on_the_way(said: dict[str, Any]) -> bool:
     """Whether another operator failed, which a core fallback called: to clone a tensor, or to slice one."""
     return said["error"] is not None and any(
-        text in said["error"][1] for text in ("aten::", "aten.", "version_counter")
+        text in said["error"][1] for text in ("aten::", "aten.", "version_counter", "recursion depth")
     )
 
 
