@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -22,14 +22,15 @@ from dispatch_cli.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.call.trace import Call
     from dispatch_cli.engine.dispatcher import Dispatcher
     from dispatch_cli.engine.keyset import DispatchKeySet
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.call import CallError, Context, TensorSpec
+    from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.problem import Problem
     from dispatch_cli.render.style import Style
     from dispatch_cli.report.resolve import ResolveReport
+    from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
 
 EXIT_CALL_FAILS = 1
 _Spec = TypeVar("_Spec")
@@ -84,48 +85,89 @@ def command(
     from dispatch_cli.model.problem import InputError
 
     state, assumed = state_or_newest(source, color)
+    asked = _Asked(operator, tensors, keyset, contexts)
     try:
-        call = _call(state, operator, tensors, keyset, contexts)
+        report = _report(state, asked, bases_of(state, source), assumed, stop_after)
     except InputError as error:
         raise refuse(error, color) from None
     warn_of_overrides(state, color)
-    from dispatch_cli.report.resolve import resolve_report
-
-    report = resolve_report(
-        state.dispatcher,
-        call,
-        over=bases_of(state, source),
-        assumed=assumed,
-        keyset=keyset,
-        stop_after=stop_after,
-    )
     write(_render(report, format_, style_for(sys.stdout, color, output)), output)
     if report.fails:
         raise click.exceptions.Exit(EXIT_CALL_FAILS)
 
 
-def _call(state: State, operator: str, tensors: tuple[str, ...], keyset: str | None, contexts: tuple[str, ...]) -> Call:
-    """The simulated call. Errors: InputError, with everything that is wrong with what was asked."""
-    from dispatch_cli.engine.call.simulate import simulate
+class _Asked(NamedTuple):
+    """What the command line says of the call."""
+
+    operator: str
+    tensors: tuple[str, ...]
+    keyset: str | None
+    contexts: tuple[str, ...]
+
+
+def _report(
+    state: State, asked: _Asked, over: tuple[str, ...], assumed: bool, stop_after: int | None
+) -> ResolveReport | ResolveHigherOrderReport:
+    """The call, simulated. Errors: InputError, with everything that is wrong with what was asked."""
     from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.problem import InputError, Problem
 
-    dispatcher = state.dispatcher
     problems: list[Problem] = []
-    name = operator_named(dispatcher, operator)
-    if name is None:
-        message = f"there is no operator {operator!r}"
-        problems.append(Problem("unknown-operator", message, hint=similar_operators(dispatcher, operator)))
-    specs = _read(tensors, TensorSpec.parse, "--tensor", problems)
-    entered = _read(contexts, Context.parse, "--context", problems)
-    _check(dispatcher, specs, entered, problems)
-    keys = _key_set(dispatcher, keyset, problems)
-    if problems or name is None:
+    higher_order = state.higher_order_operator(asked.operator)
+    name = None if higher_order is not None else operator_named(state.dispatcher, asked.operator)
+    if name is None and higher_order is None:
+        problems.append(_unknown_operator(state, asked.operator))
+    specs = _read(asked.tensors, TensorSpec.parse, "--tensor", problems)
+    contexts = _read(asked.contexts, Context.parse, "--context", problems)
+    _check(state.dispatcher, specs, contexts, problems)
+    keys = _key_set(state.dispatcher, asked.keyset, problems)
+    if higher_order is not None and asked.keyset is not None:
+        message = "--keyset: a higher-order operator has no C++ kernels; give it tensors"
+        problems.append(Problem("keyset", message))
+    if problems:
         raise InputError(tuple(problems))
     try:
-        return simulate(state, name, specs, entered, keys)
+        if higher_order is not None:
+            return _higher_order(state, higher_order, specs, contexts, over, assumed, stop_after)
+        assert name is not None, "an unknown operator is a problem"
+        from dispatch_cli.engine.call.simulate import simulate
+        from dispatch_cli.report.resolve import resolve_report
+
+        call = simulate(state, name, specs, contexts, keys)
+        return resolve_report(
+            state.dispatcher, call, over=over, assumed=assumed, keyset=asked.keyset, stop_after=stop_after
+        )
     except CallError as error:
-        raise InputError((_problem(error, "--tensor" if tensors else "--context"),)) from None
+        raise InputError((_problem(error, "--tensor" if asked.tensors else "--context"),)) from None
+
+
+def _higher_order(
+    state: State,
+    operator: HigherOrderOperator,
+    specs: list[TensorSpec],
+    contexts: list[Context],
+    over: tuple[str, ...],
+    assumed: bool,
+    stop_after: int | None,
+) -> ResolveHigherOrderReport:
+    from dispatch_cli.engine.call.higher_order import simulate_higher_order
+    from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
+
+    call = simulate_higher_order(state, operator, specs, contexts)
+    table = state.higher_order_table(operator)
+    return resolve_higher_order_report(table, call, over=over, assumed=assumed, stop_after=stop_after)
+
+
+def _unknown_operator(state: State, text: str) -> Problem:
+    from dispatch_cli.model.problem import Problem
+
+    hint = similar_operators(state.dispatcher, text)
+    if hint is None:
+        from difflib import get_close_matches
+
+        close = get_close_matches(text[:200], [one.name for one in state.higher_order_operators], n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else None
+    return Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint)
 
 
 def _read(texts: Iterable[str], parse: Callable[[str], _Spec], option: str, problems: list[Problem]) -> list[_Spec]:
@@ -176,7 +218,11 @@ def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]
     return None
 
 
-def _render(report: ResolveReport, format_: str, style: Style) -> Iterator[str]:
+def _render(report: ResolveReport | ResolveHigherOrderReport, format_: str, style: Style) -> Iterator[str]:
+    from dispatch_cli.report.resolve import ResolveReport
+
+    if not isinstance(report, ResolveReport):
+        return _render_higher_order(report, format_, style)
     if format_ == "text":
         from dispatch_cli.render.resolve import resolve_text
 
@@ -184,3 +230,17 @@ def _render(report: ResolveReport, format_: str, style: Style) -> Iterator[str]:
     from dispatch_cli.render.resolve_machine import resolve_json, resolve_markdown
 
     return resolve_json(report) if format_ == "json" else resolve_markdown(report)
+
+
+def _render_higher_order(report: ResolveHigherOrderReport, format_: str, style: Style) -> Iterator[str]:
+    if format_ == "text":
+        from dispatch_cli.render.resolve_higher_order import resolve_higher_order_text
+
+        return resolve_higher_order_text(report, style)
+    from dispatch_cli.render.resolve_higher_order_machine import (
+        resolve_higher_order_json,
+        resolve_higher_order_markdown,
+    )
+
+    render = resolve_higher_order_json if format_ == "json" else resolve_higher_order_markdown
+    return render(report)

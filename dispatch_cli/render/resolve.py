@@ -19,6 +19,7 @@ from dispatch_cli.render.resolve_wording import (
     from_label,
     kernel_label,
     mask_label,
+    over_label,
     path_label,
     rung_kernel_label,
     rung_rule,
@@ -45,7 +46,7 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
     yield plain(report.schema or f"{report.operator} (no schema: dangling)", console.HEAD)
     if report.span is not None:
         yield plain(f"defined at {report.span}", console.DIM)
-    yield plain(_over(report), console.DIM)
+    yield plain(over_label(report.over, report.assumed, report.universe), console.DIM)
     yield from facts([*_asked(report)], style)
     yield Text()
     yield plain(end_sentence(report, short), console.BAD if report.fails else console.HEAD)
@@ -61,12 +62,6 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
         if stage is not report.stages[0]:
             yield plain(stage_title(report, stage), console.HEAD)
         yield from _stage(report, stage, style)
-
-
-def _over(report: ResolveReport) -> str:
-    if report.assumed:
-        return f"over {', '.join(report.over)}, the newest embedded state; --base names another, files others"
-    return f"over {', '.join(report.over)}" if report.over else f"universe {report.universe}"
 
 
 def _asked(report: ResolveReport) -> Iterator[Fact]:
@@ -128,7 +123,7 @@ def _ladder(stage: Stage, rungs: tuple[Rung, ...], short: bool) -> Rows:
         rule, alias = rung_rule(rung, steps)
         cells = [
             plain(rung.key, console.HEAD if runs else dim),
-            plain(from_label(rung, count), dim),
+            plain(from_label(rung.tensors, rung.included, count), dim),
             plain(fate_label(rung, steps), _fate_style(rung, steps)),
             _kernel(rung, steps, short, dim),
             plain(rule.value if short else rule.dump_text, dim or RULE_STYLES[rule]),

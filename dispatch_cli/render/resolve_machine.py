@@ -43,13 +43,14 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         "contexts": list(report.contexts),
         "keyset": report.keyset,
         "stopped_after": report.stopped,
-        "end": None if report.end is None else _end_data(report.end),
+        "end": None if report.end is None else end_data(report.end),
         "notes": [_note_data(note) for note in report.notes],
     }
     return json_document(head, "selections", map(_stage_data, report.stages))
 
 
-def _end_data(end: End) -> dict[str, Any]:
+def end_data(end: End) -> dict[str, Any]:
+    """How a call ends."""
     error, handler = end.error, end.handler
     return {
         "kind": end.kind.value,
@@ -71,7 +72,7 @@ def _note_data(note: Note) -> dict[str, Any]:
     }
 
 
-def _set_data(keys: DispatchKeySet) -> dict[str, Any]:
+def set_data(keys: DispatchKeySet) -> dict[str, Any]:
     """A key set: its keys as PyTorch iterates them, and its bits, which can name more than its keys do."""
     return {
         "keys": list(keys),
@@ -83,19 +84,20 @@ def _set_data(keys: DispatchKeySet) -> dict[str, Any]:
 
 def _stage_data(stage: Stage) -> dict[str, Any]:
     return {
-        "arguments": [{"tensor": one.text, "keyset": _set_data(one.keys)} for one in stage.arguments],
-        "keyset": _set_data(stage.union),
-        "included": _thread_data(stage.included),
-        "excluded": _thread_data(stage.excluded),
-        "unmasked": _set_data(stage.unmasked),
-        "mask": {"kind": stage.mask_kind.value, "backend": stage.backend, "keyset": _set_data(stage.mask)},
-        "result": _set_data(stage.result),
+        "arguments": [{"tensor": one.text, "keyset": set_data(one.keys)} for one in stage.arguments],
+        "keyset": set_data(stage.union),
+        "included": thread_data(stage.included),
+        "excluded": thread_data(stage.excluded),
+        "unmasked": set_data(stage.unmasked),
+        "mask": {"kind": stage.mask_kind.value, "backend": stage.backend, "keyset": set_data(stage.mask)},
+        "result": set_data(stage.result),
         "keys": [_rung_data(rung) for rung in stage.rungs],
         "steps": [_step_data(step) for step in stage.steps],
     }
 
 
-def _thread_data(keys: ThreadKeys) -> dict[str, Any]:
+def thread_data(keys: ThreadKeys) -> dict[str, Any]:
+    """What a thread includes, or excludes."""
     return {"functionalities": list(keys.keys), "added": list(keys.more), "removed": list(keys.less)}
 
 
@@ -131,10 +133,10 @@ def _step_data(step: StepReport) -> dict[str, Any]:
         "entry": _row_data(step.row),
         "canonical": None if step.canonical is None else _row_data(step.canonical),
         "reached": step.reached.value,
-        "keyset": _set_data(step.keys),
+        "keyset": set_data(step.keys),
         "does": step.does.value,
         "why": step.why.value,
-        "passes": None if step.passes is None else _set_data(step.passes),
+        "passes": None if step.passes is None else set_data(step.passes),
         "excludes": None if step.excludes is None else list(functionalities_of(step.excludes)),
         "includes": None if step.includes is None else list(functionalities_of(step.includes)),
         "python": None if step.python is None else _python_data(step.python),
@@ -184,7 +186,7 @@ def _ladder(stage: Stage) -> Sheet:
     rows = (
         (
             rung.key,
-            from_label(rung, tensor_count(stage)),
+            from_label(rung.tensors, rung.included, tensor_count(stage)),
             fate_label(rung, steps),
             rung_kernel_label(rung, steps, short=False),
             rung_rule(rung, steps)[0].dump_text,

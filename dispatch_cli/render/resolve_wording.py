@@ -48,14 +48,17 @@ def fate_label(rung: Rung, steps: Mapping[int, StepReport]) -> str:
     return ", ".join(f"{', '.join(numbers)} {act}" for act, numbers in by_act.items())
 
 
-def from_label(rung: Rung, count: int) -> str:
-    """Where a key comes from: the tensors, by number where not all of several have it, and the thread."""
-    if not rung.tensors or not count:
-        return "thread" if rung.included else ""
-    if len(rung.tensors) == count:
-        return "both" if rung.included else ("tensor" if count == 1 else "tensors")
-    tensors = f"tensor {', '.join(map(str, rung.tensors))}"
-    return f"{tensors}, thread" if rung.included else tensors
+def from_label(tensors: tuple[int, ...], included: bool, count: int) -> str:
+    """Where a key comes from: the tensors, by number where not all of several have it, and the thread.
+
+    tensors: their positions; count: how many there are.
+    """
+    if not tensors or not count:
+        return "thread" if included else ""
+    if len(tensors) == count:
+        return "both" if included else ("tensor" if count == 1 else "tensors")
+    named = f"tensor {', '.join(map(str, tensors))}"
+    return f"{named}, thread" if included else named
 
 
 def tensor_count(stage: Stage) -> int:
@@ -164,22 +167,30 @@ def kernel_phrase(step: StepReport, short: bool) -> str:
 def _set_label(keys: DispatchKeySet | None, short: bool) -> str:
     """The keys of a set, highest first."""
     names = [] if keys is None else [*reversed([*keys])]
-    return _some(names, short) or "no key"
+    return some_keys(names, short) or "no key"
 
 
 def _changes(step: StepReport, short: bool) -> str:
     changes = [
-        f" with {_some([*reversed(functionalities_of(keys))], short)} {what}"
+        f" with {some_keys([*reversed(functionalities_of(keys))], short)} {what}"
         for keys, what in ((step.excludes, "excluded"), (step.includes, "included"))
         if keys is not None
     ]
     return " and".join(changes)
 
 
-def _some(names: list[str], short: bool) -> str:
+def some_keys(names: list[str], short: bool) -> str:
+    """Names; short, of many the first ones."""
     if not short or len(names) <= MANY:
         return ", ".join(names)
     return f"{', '.join(names[: MANY - 2])} and {len(names) - MANY + 2} more"
+
+
+def over_label(over: tuple[str, ...], assumed: bool, universe: str) -> str:
+    """Over which state an answer is."""
+    if assumed:
+        return f"over {', '.join(over)}, the newest embedded state; --base names another, files others"
+    return f"over {', '.join(over)}" if over else f"universe {universe}"
 
 
 def end_sentence(report: ResolveReport, short: bool) -> str:
@@ -194,9 +205,9 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
         case EndKind.DECOMPOSITION:
             return f"The call ends in {where}, which decomposes into other operators."
         case EndKind.HANDLER:
-            return f"The call is handed over to {_handler(report.end)}."
+            return f"The call is handed over to {handler_label(report.end)}."
         case EndKind.ERROR:
-            return f"The call fails at {last.slot}: {_raised(report.end)}"
+            return f"The call fails at {last.slot}: {raised_label(report.end)}"
 
 
 def _rule(step: StepReport) -> str:
@@ -209,14 +220,16 @@ def _rule(step: StepReport) -> str:
     return f" (rule {row.number}, {row.rule.dump_text}{source})"
 
 
-def _handler(end: End) -> str:
+def handler_label(end: End) -> str:
+    """Who gets a call that is handed over."""
     handler = end.handler
     assert handler is not None, "a handler is named"
     what = "context" if handler.kind is HandlerKind.MODE else "tensor"
     return f"{handler.name}.__torch_dispatch__ ({what} {handler.position + 1})"
 
 
-def _raised(end: End) -> str:
+def raised_label(end: End) -> str:
+    """What PyTorch raises."""
     error = end.error
     assert error is not None, "an error is named"
     return f"PyTorch raises {error.type}" if error.type else "PyTorch raises nothing that could be caught"

@@ -226,8 +226,8 @@ def _stage(
     return Stage(
         arguments=tuple(ArgumentReport(one.text, one.keyset) for one in selection.arguments),
         union=selection.keyset,
-        included=_thread_keys(universe, selection.included, universe.default_included),
-        excluded=_thread_keys(universe, selection.excluded, universe.default_excluded),
+        included=thread_keys(universe, selection.included, universe.default_included),
+        excluded=thread_keys(universe, selection.excluded, universe.default_excluded),
         mask_kind=selection.mask_kind,
         backend=selection.backend,
         mask=selection.mask,
@@ -238,7 +238,8 @@ def _stage(
     )
 
 
-def _thread_keys(universe: Universe, keys: DispatchKeySet, default: Iterable[str]) -> ThreadKeys:
+def thread_keys(universe: Universe, keys: DispatchKeySet, default: Iterable[str]) -> ThreadKeys:
+    """What a thread includes, or excludes, beside what a fresh one does."""
     own, usual = functionalities_of(keys), functionalities_of(DispatchKeySet.of(universe, default))
     return ThreadKeys(own, tuple(key for key in own if key not in usual), tuple(key for key in usual if key not in own))
 

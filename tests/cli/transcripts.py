@@ -42,6 +42,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "resolve_backends": ("resolve", "aten::add.Tensor", "--tensor", "cuda", "--tensor", "cpu"),
     "resolve_anew": ("resolve", "aten::sin", "--tensor", "cpu conj batched", "--context", "vmap"),
     "resolve_stale": ("resolve", "stale::quantized", "examples/stale.yaml", "--tensor", "mkldnn"),
+    "resolve_higher_order": (
+        *("resolve", "call_torchbind", "--tensor", "cpu fake"),
+        *("--context", "mode=ProxyTorchDispatchMode"),
+    ),
     "keys": ("keys",),
     "keys_key": ("keys", "SparseCPU"),
     "keys_alias": ("keys", "CompositeExplicitAutograd"),

@@ -1,0 +1,146 @@
+"""How a simulated call of a higher-order operator is put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.engine.call.fake_modes import ACTIVE
+from dispatch_cli.engine.call.higher_order_trace import Answer, Asked, Asker, FakeModes, Known
+from dispatch_cli.engine.call.trace import Does, EndKind
+from dispatch_cli.engine.higher_order import Slot, is_autograd_not_implemented
+from dispatch_cli.engine.named_key_sets import functionalities_of
+from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+from dispatch_cli.render.higher_order_wording import slot_label
+from dispatch_cli.render.resolve_wording import DOES, FATES, handler_label, raised_label, some_keys
+from dispatch_cli.render.wording import short_function
+from dispatch_cli.report.resolve import Fate
+from dispatch_cli.report.resolve_higher_order import HigherOrderRung, HigherOrderStep, ResolveHigherOrderReport
+
+_ASKERS = {
+    Asker.MODE: "the mode {name}{place}",
+    Asker.MODE_ITSELF: "the mode {name}{place} itself",
+    Asker.PRE_DISPATCH_MODE: "the PreDispatch mode {name}{place}",
+    Asker.FAKE_TENSOR: "the fake tensor{place}, by the rule for FakeTensorMode,",
+    Asker.SUBCLASS: "the tensor subclass {name}{place}",
+    Asker.TRANSFORM: "the transform {name}",
+}
+_ANSWERS = {
+    Answer.HANDLES: "handles it",
+    Answer.NOT_IMPLEMENTED: "returns NotImplemented",
+    Answer.NO_RULE: "has no rule",
+}
+
+
+def fate_label(rung: HigherOrderRung, step: HigherOrderStep) -> str:
+    """What became of a key."""
+    return f"{step.number} {DOES[step.does]}" if rung.fate is Fate.RUNS else FATES[rung.fate]
+
+
+def holds_label(rung: HigherOrderRung, short: bool) -> str:
+    """What a call finds at a slot."""
+    entry = rung.entry
+    if rung.fate is Fate.FALLS_THROUGH or entry.slot is Slot.FALLTHROUGH:
+        return "-" if entry.rule is None else _function(entry.rule, short)
+    return slot_label(entry.slot) if entry.rule is None else _function(entry.rule, short)
+
+
+def rule_label(rung: HigherOrderRung) -> str:
+    """The key that the rule of a slot is registered for."""
+    source = rung.entry.decision.source
+    return source if source is not None and rung.entry.rule is not None else ""
+
+
+def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
+    """Who was asked, what runs, what it does."""
+    if step.resumes:
+        yield f"{step.key}: goes on, because the call again returned NotImplemented"
+    for one in step.asked:
+        yield f"{step.key}: {_asked(one)}"
+    what = "nothing" if step.rule is None else _function(step.rule, short)
+    match step.does:
+        case Does.RAISES:
+            yield f"{step.key}: {'PyTorch' if step.rule is None else what} raises"
+        case Does.HANDS_OVER:
+            yield f"{step.key}: a __torch_dispatch__ gets the call"
+        case Does.CALLS_ANEW:
+            who = f"PyTorch, instead of {what}," if _steps_aside(step) else what
+            yield f"{step.key}: {who} calls the operator again{_without(step, short)}{_gradient(step)}"
+        case _:
+            known = "; what it does further is not declared" if step.known is Known.UNKNOWN else ""
+            yield f"{step.key}: {what} runs{known}{_gradient(step)}"
+
+
+def _asked(asked: Asked) -> str:
+    place = "" if asked.position is None else f" ({'context' if _of_context(asked) else 'tensor'} {asked.position + 1})"
+    return f"{_ASKERS[asked.asker].format(name=asked.name, place=place)} {_ANSWERS[asked.answer]}"
+
+
+def _of_context(asked: Asked) -> bool:
+    return asked.asker in (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
+
+
+def _without(step: HigherOrderStep, short: bool) -> str:
+    parts = []
+    if step.takes_off is not None:
+        parts.append(f"{step.takes_off} taken off")
+    if step.excludes is not None:
+        parts.append(f"{some_keys([*reversed(functionalities_of(step.excludes))], short)} excluded")
+    return f", with {' and '.join(parts)}" if parts else ""
+
+
+def _steps_aside(step: HigherOrderStep) -> bool:
+    """Whether an autograd rule is not called, because nothing needs a gradient (``py_autograd_impl``)."""
+    return step.rule is not None and step.rule.kind is RuleKind.AUTOGRAD and step.needs_gradient is False
+
+
+def _gradient(step: HigherOrderStep) -> str:
+    """Why an autograd rule runs, or steps aside; PyTorch's stand-in for one needs no reason to run."""
+    if _steps_aside(step):
+        return ", because no gradient is needed"
+    stands_in = step.rule is not None and is_autograd_not_implemented(step.rule.kernel)
+    return ", because a gradient is needed" if step.needs_gradient and not stands_in else ""
+
+
+def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
+    """The end of a call in one sentence; an error's text comes after it."""
+    last = report.steps[-1]
+    if report.end is None:
+        return f"Stopped after step {report.stopped} at {last.key}: the call goes on."
+    match report.end.kind:
+        case EndKind.HANDLER:
+            return f"The call is handed over to {handler_label(report.end)}."
+        case EndKind.ERROR:
+            return f"The call fails at {last.key}: {raised_label(report.end)}"
+        case _:
+            assert last.rule is not None, "a call that ends well ends in a rule"
+            return f"The call ends in {_function(last.rule, short)} at {last.key} ({_for(last, last.rule)})."
+
+
+def _for(step: HigherOrderStep, rule: HigherOrderRule) -> str:
+    """What the rule that ran is registered for."""
+    if step.entry is not None and step.entry.decision.source is not None:
+        return f"rule for {step.entry.decision.source}"
+    return f"rule for {rule.name}" if rule.name else "its rule for functionalization"
+
+
+def deferred_sentence(report: ResolveHigherOrderReport) -> str:
+    """The error that waits for the backward pass."""
+    when = "The backward pass raises" if report.deferred_is_known else "The call or its backward pass raises"
+    return f"{when}: {report.deferred}"
+
+
+def origin_sentences(modes: FakeModes) -> Iterator[str]:
+    """Where two fake modes come from."""
+    for origin in (modes.first, modes.other):
+        name = f"The fake mode {origin.name}" if origin.name else "The fake mode without a name"
+        what = "context" if origin.words == ACTIVE else "tensor"
+        yield f"{name} comes from {origin.words} {origin.number}, which is {what} {origin.position + 1}"
+
+
+def path_label(report: ResolveHigherOrderReport) -> str:
+    """The slots of all steps."""
+    return " > ".join(step.key for step in report.steps)
+
+
+def _function(rule: HigherOrderRule, short: bool) -> str:
+    return short_function(rule.kernel) if short else rule.kernel

@@ -1,0 +1,163 @@
+"""``dispatch-cli resolve`` of higher-order operators: the rule that runs, who was asked, errors, machine formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import Result, call
+
+TORCHBIND = ("resolve", "call_torchbind", "--base", "torch-2.15", "--tensor", "cpu requires_grad")
+DECLARATIONS = """\
+dispatch: 1
+higher_order_operators:
+  - name: hop
+    dispatch: {CompositeExplicitAutograd: hop_dense, Autograd: autograd_not_implemented}
+    modes: {MyMode: hop_mode}
+    subclasses: {MyTensor: {kernel: hop_subclass, returns: NotImplemented}, Other: hop_other}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(DECLARATIONS, encoding="utf-8")
+    return "a.yaml"
+
+
+def data(*args: str, code: int = 0) -> Any:
+    result = call("resolve", *args, "--format", "json")
+    assert (result.code, result.err) == (code, "")
+    return json.loads(result.out)
+
+
+def answer(*args: str) -> str:
+    result = call("resolve", *args)
+    assert result.err == ""
+    return next(line for line in result.out.splitlines() if line.startswith("The call "))
+
+
+def test_call_torchbind() -> None:
+    """By spec section 6: kernels at CompositeExplicitAutograd and Autograd, the latter not implemented."""
+    found = data(*TORCHBIND[1:])
+    assert (found["report"], found["operator"], found["side_effect"]) == (
+        "resolve-higher-order",
+        "call_torchbind",
+        True,
+    )
+    assert found["end"] == {"kind": "kernel", "handler": None, "error": None}
+    assert found["backward_error"] == "Autograd not implemented for call_torchbind"
+    first, last = found["steps"]
+    assert [(one["key"], one["fate"], one["included"]) for one in first["keys"]] == [
+        ("AutocastCPU", "excluded", False),
+        ("AutogradCPU", "runs", False),
+        ("ADInplaceOrView", "falls-through", True),
+        ("BackendSelect", "falls-through", True),
+        ("CPU", "not-reached", False),
+    ]
+    assert (first["does"], first["resolved_from"], first["excludes"]) == (
+        "calls-anew",
+        "Autograd",
+        ["AutogradOther", "AutogradFunctionality", "AutogradNestedTensor"],
+    )
+    assert (last["key"], last["resolved_from"], last["result"]["keys"]) == ("CPU", "CompositeExplicitAutograd", ["CPU"])
+    assert last["rule"]["kernel"].endswith(".call_torchbind_impl")
+
+
+def test_text() -> None:
+    assert call(*TORCHBIND) == Result(
+        0,
+        "call_torchbind (higher-order operator, with a side effect)\n"
+        "over torch-2.15\n"
+        "Tensors  cpu requires_grad\n"
+        "\n"
+        "The call ends in torch._higher_order_ops.torchbind.call_torchbind_impl at CPU (rule for "
+        "CompositeExplicitAutograd).\n"
+        "The backward pass raises: Autograd not implemented for call_torchbind\n"
+        "Slots: AutogradCPU > CPU\n"
+        "\n"
+        "Key              From    Step           Holds                                                   Rule for\n"
+        "AutocastCPU      tensor  excluded       -\n"
+        "AutogradCPU      tensor  1 calls anew   torch._higher_order_ops.utils.autograd_not_implemented  Autograd\n"
+        "ADInplaceOrView  both    falls through  -\n"
+        "BackendSelect    thread  falls through  -\n"
+        "\n"
+        "Step 2\n"
+        "Key              From    Step           Holds                                                  Rule for\n"
+        "ADInplaceOrView  both    falls through  -\n"
+        "BackendSelect    thread  falls through  -\n"
+        "CPU              tensor  2 ends         torch._higher_order_ops.torchbind.call_torchbind_impl  "
+        "CompositeExplicitAutograd\n"
+        "\n"
+        "Thread  as by default\n"
+        "Step 1  AutogradCPU: torch._higher_order_ops.utils.autograd_not_implemented calls the operator again, with "
+        "AutogradNestedTensor, AutogradFunctionality, AutogradOther excluded\n"
+        "Step 2  CPU: torch._higher_order_ops.torchbind.call_torchbind_impl runs; what it does further is not "
+        "declared\n",
+        "",
+    )
+
+
+def test_the_innermost_mode(file: str) -> None:
+    found = data("hop", file, "--tensor", "cpu", "--context", "mode=Outer", "--context", "mode=MyMode")
+    last = found["steps"][-1]
+    asked = [(one["kind"], one["name"], one["position"], one["answer"]) for one in last["asked"]]
+    assert asked == [("mode", "MyMode", 2, "handles")]
+    assert last["rule"] == {
+        "kind": "mode",
+        "name": "MyMode",
+        "kernel": "hop_mode",
+        "declared_at": {"file": "a.yaml", "line": 5, "column": 13},
+    }
+    inside = ("hop", file, "--tensor", "cpu", "--context", "mode=MyMode", "--context", "mode=Outer")
+    assert answer(*inside) == "The call fails at Python: PyTorch raises NotImplementedError"
+    assert data(*inside, code=1)["steps"][-1]["asked"][0]["answer"] == "no-rule"
+
+
+def test_subclasses_are_asked_in_turn(file: str) -> None:
+    args = ("hop", file, "--tensor", "cpu subclass=MyTensor", "--tensor", "cpu subclass=Other")
+    shown = call("resolve", *args).out
+    assert "Python: the tensor subclass MyTensor (tensor 1) returns NotImplemented\n" in shown
+    assert "Python: the tensor subclass Other (tensor 2) handles it\n" in shown
+    assert answer(*args) == "The call ends in hop_other at Python (rule for Other)."
+
+
+def test_two_fake_modes() -> None:
+    args = ("call_torchbind", "--tensor", "cpu fake=A", "--tensor", "cpu", "--tensor", "cpu fake=B")
+    found = data(*args, code=1)
+    assert found["end"]["error"]["kind"] == "modes"
+    assert found["fake_modes"] == [
+        {"from": "fake tensor input", "number": 0, "name": "A", "position": 1},
+        {"from": "fake tensor input", "number": 2, "name": "B", "position": 3},
+    ]
+    shown = call("resolve", *args).out
+    assert "The fake mode A comes from fake tensor input 0, which is tensor 1\n" in shown
+    assert "The fake mode B comes from fake tensor input 2, which is tensor 3\n" in shown
+
+
+def test_markdown(file: str) -> None:
+    shown = call("resolve", "hop", file, "--tensor", "cpu", "--format", "markdown")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.startswith(
+        "**hop (higher-order operator)**\n\ntensors: cpu\n\n**The call ends in hop\\_dense at CPU "
+    )
+    assert "| CPU | tensor | 2 ends | hop\\_dense | CompositeExplicitAutograd | a.yaml:4:16 |\n" in shown.out
+    assert shown.out.endswith("- CPU: hop\\_dense runs; what it does further is not declared\n")
+
+
+def test_stop_after_and_what_is_refused() -> None:
+    stopped = data(*TORCHBIND[1:], "--stop-after", "1")
+    assert (len(stopped["steps"]), stopped["stopped_after"], stopped["end"], stopped["backward_error"]) == (
+        1,
+        1,
+        None,
+        None,
+    )
+    unknown = call("resolve", "call_torchbnd", "--tensor", "cpu")
+    assert (unknown.code, "help: did you mean call_torchbind?" in unknown.err) == (2, True)
+    refused = call("resolve", "call_torchbind", "--keyset", "CPU")
+    assert (refused.code, refused.out) == (2, "")
+    assert "a higher-order operator has no C++ kernels" in refused.err
