@@ -98,7 +98,8 @@ class _Reader:
             return tomllib.loads(self._text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             found = _PLACE.search(str(error))
-            span = Span(self._file, int(found[1]), int(found[2])) if found else Span(self._file, 1, 1)
+            last = max((number for number, line in enumerate(self._lines, 1) if line.strip()), default=1)
+            span = Span(self._file, int(found[1]), int(found[2])) if found else Span(self._file, last, 1)
             message = _PLACE.sub("", str(error)).strip() or "it is not TOML"
             raise InputError((Problem("toml-syntax", message, span, self._line(span.line)),)) from None
 

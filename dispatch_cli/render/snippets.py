@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -63,12 +64,18 @@ def _marked(line: str, column: int, mark: str | None) -> tuple[int, int]:
     return column, (word.end() - column if word else 1)
 
 
-@lru_cache(maxsize=8)
 def _lines(file: str) -> tuple[str, ...]:
     path = Path(file)
     try:
-        if path.suffix in (".gz", ".xz") or not path.is_file() or path.stat().st_size > MAX_BYTES:
+        status = path.stat()
+        if path.suffix in (".gz", ".xz") or not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
             return ()
-        return tuple(path.read_text(encoding="utf-8-sig", errors="replace").split("\n"))
+        return _read(path.absolute(), status.st_mtime_ns, status.st_size)
     except (OSError, ValueError):
         return ()
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, _time: int, _size: int) -> tuple[str, ...]:
+    """The lines of a file as it was at a time; most findings of a run are of few files."""
+    return tuple(path.read_text(encoding="utf-8-sig", errors="replace").split("\n"))

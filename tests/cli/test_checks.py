@@ -1,0 +1,360 @@
+"""Choosing checks, what makes a run fail, suppressions, configuration and baselines, on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.checks import CHECKS
+from tests.cli.support import Result, call
+
+DANGLING = """\
+dispatch: 1
+operators:
+  - name: demo::a
+    dispatch: {CompositeImplicitAutograd: a}
+  - name: demo::b
+    dispatch: {CompositeImplicitAutograd: b}
+"""
+USAGE = (
+    "Usage: dispatch-cli check-invariants [OPTIONS] [FILE]...\nTry 'dispatch-cli check-invariants --help' for help.\n\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write("a.yaml", DANGLING)
+    return tmp_path
+
+
+def write(name: str, text: str) -> None:
+    Path(name).write_text(text, encoding="utf-8")
+
+
+def check(*args: str) -> Result:
+    return call("check-invariants", *args)
+
+
+def found(*args: str) -> list[tuple[str, str | None]]:
+    """The findings of a run: check and operator."""
+    return [(one["check"], one["operator"]) for one in document(*args)["findings"]]
+
+
+def document(*args: str) -> dict[str, list[dict[str, str]]]:
+    result: dict[str, list[dict[str, str]]] = json.loads(check(*args, "--format", "json").out)
+    return result
+
+
+def ran(*args: str) -> list[str]:
+    return [one["id"] for one in document(*args)["checks"]]
+
+
+# choosing
+
+
+@pytest.mark.parametrize(
+    ("args", "checks"),
+    [
+        ((), [check.id for check in CHECKS if check.default]),
+        (("--select", "all"), [check.id for check in CHECKS]),
+        (("--select", "DC901"), ["guard"]),
+        (("--select", "dc90"), ["guard", "unmatched-guard", "unused-suppression"]),
+        (("--select", "guard"), ["guard"]),
+        (("--select", "stale"), ["stale-live-table"]),
+        (("--select", "DC004,guard"), ["stale-live-table", "guard"]),
+        (("--select", "guard", "--select", "DC004"), ["stale-live-table", "guard"]),
+        (("--select", "DC9", "--ignore", "guard"), ["unmatched-guard", "unused-suppression"]),
+        (("--ignore", "all"), []),
+    ],
+)
+def test_checks_are_chosen_by_id_code_and_prefix(args: tuple[str, ...], checks: list[str]) -> None:
+    assert ran("a.yaml", *args) == checks
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--select", "gaurd"), "Invalid value for '--select': there is no check 'gaurd'; did you mean guard?"),
+        (("--ignore", "DC909"), "Invalid value for '--ignore': there is no check 'DC909'; did you mean DC903?"),
+        (
+            ("--select", "guard,", "--ignore", "guard"),
+            "Invalid value for '--select': there is no check ''; `dispatch-cli rule` lists the checks",
+        ),
+    ],
+)
+def test_an_unknown_check_is_a_mistake(args: tuple[str, ...], message: str) -> None:
+    assert check("a.yaml", *args) == Result(2, "", f"{USAGE}Error: {message}\n")
+
+
+def test_an_unknown_check_in_a_file_is_shown_there() -> None:
+    write("b.yaml", f"{DANGLING}check: {{ignore: [stail-live-table]}}\n")
+    result = check("b.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
+        "b.yaml:7:18: error[unknown-check]: there is no check 'stail-live-table'\n"
+        "  7 | check: {ignore: [stail-live-table]}\n"
+        "    |                  ^\n"
+        "  help: did you mean stale-live-table?\n\n1 error; nothing was done.\n"
+    )
+
+
+# what makes a run fail
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        ((), 1),
+        (("--exit-zero",), 0),
+        (("--fail-on", "error"), 1),
+        (("--fail-on", "info"), 1),
+        (("--ignore", "dangling-implementation"), 0),
+    ],
+)
+@pytest.mark.parametrize("format_", ["text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"])
+def test_exit_codes_are_the_same_in_every_format(args: tuple[str, ...], code: int, format_: str) -> None:
+    assert check("a.yaml", *args, "--format", format_).code == code
+
+
+def test_a_severity_can_be_overruled() -> None:
+    write("b.yaml", f"{DANGLING}check: {{severity: {{dangling-implementation: info}}}}\n")
+    assert check("b.yaml", "--select", "DC101").code == 0
+    assert check("b.yaml", "--select", "DC101", "--fail-on", "info").code == 1
+    assert check("b.yaml", "--select", "DC101").out.splitlines()[-1] == (
+        "2 findings in 2 of 2 operators, 1 check (torch-2.15); none is a warning or an error"
+    )
+
+
+# configuration
+
+
+def test_the_command_line_comes_before_the_project_and_that_before_the_file() -> None:
+    write("b.yaml", f"{DANGLING}check: {{select: [guard], fail_on: error}}\n")
+    assert ran("b.yaml") == ["guard"]
+    write(
+        "pyproject.toml", '[tool.dispatch-cli]\nselect = ["DC9"]\nignore = ["unused-suppression"]\nfail-on = "info"\n'
+    )
+    assert ran("b.yaml") == ["guard", "unmatched-guard"]
+    assert ran("b.yaml", "--ignore", "guard") == ["unmatched-guard"]
+    assert ran("b.yaml", "--select", "unused-suppression") == ["unused-suppression"]
+    assert ran("b.yaml", "--no-config") == ["guard"]
+    assert document("b.yaml")["fail_on"] == "info"
+    assert document("b.yaml", "--no-config")["fail_on"] == "error"
+    assert document("b.yaml", "--fail-on", "warning")["fail_on"] == "warning"
+
+
+def test_the_project_is_the_nearest_above_that_speaks_of_this_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    write("pyproject.toml", "[tool.dispatch-cli]\nselect = 'DC901'\nbaseline = 'known.json'\n")
+    assert check("a.yaml", "--update-baseline").code == 0
+    Path("inner/most").mkdir(parents=True)
+    write("inner/pyproject.toml", "[project]\nname = 'dispatch-cli'\n")
+    monkeypatch.chdir("inner/most")
+    assert ran("../../a.yaml") == ["guard"]
+    write("other.toml", "[tool.dispatch-cli]\nselect = ['DC902']\n")
+    assert ran("../../a.yaml", "--config", "other.toml") == ["unmatched-guard"]
+
+
+def test_what_is_wrong_with_a_project_file() -> None:
+    write(
+        "pyproject.toml",
+        "[project]\nselect = 1\n\n[tool.dispatch-cli]\nselekt = ['x']\nignore = [1]\nfail-on = 'warn'\n"
+        "[tool.dispatch-cli.severity]\nguard = 'bad'\n",
+    )
+    result = check("a.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert [line for line in result.err.splitlines() if "error[" in line or "help" in line] == [
+        "pyproject.toml:5:1: error[unknown-field]: [tool.dispatch-cli] has no field 'selekt'",
+        "  help: did you mean select?",
+        "pyproject.toml:6:1: error[wrong-type]: ignore takes a text or a list of texts",
+        "pyproject.toml:9:1: error[bad-value]: guard takes one of error, warning, info",
+        "pyproject.toml:7:1: error[bad-value]: fail-on takes one of error, warning, info",
+        "  help: did you mean warning?",
+    ]
+    write("pyproject.toml", "[tool.dispatch-cli]\nselect = [\n")
+    assert check("a.yaml").err.startswith("pyproject.toml:2:1: error[toml-syntax]: ")
+    write("pyproject.toml", "[tool.dispatch-cli]\nselect = ['x1', 'guard']\n")
+    assert check("a.yaml").err.startswith("pyproject.toml:2:12: error[unknown-check]: there is no check 'x1'\n")
+    assert check("a.yaml", "--config", "none.toml").err.startswith("error[file-not-found]: none.toml does not exist\n")
+    assert check("a.yaml", "--config", "pyproject.toml", "--no-config").code == 2
+    Path("pyproject.toml").write_bytes(b"[tool.dispatch-cli]\n\xff\n")
+    assert "is not valid UTF-8" in check("a.yaml").err
+
+
+def test_guards_of_the_project() -> None:
+    write("pyproject.toml", "[tool.dispatch-cli]\nguards = ['g.yaml']\n")
+    write("g.yaml", "dispatch: 1\nguards:\n  - {op: demo::a, key: CPU, rule: kernel}\n")
+    assert ("guard", "demo::a") in found("a.yaml")
+    assert ("guard", "demo::a") not in found("a.yaml", "--no-config")
+    assert ("guard", "demo::a") in found("a.yaml", "--no-config", "--guards", "g.yaml")
+    result = check("-k", "CPU", "--guards", "g.yaml")
+    assert result.err.endswith("Error: --guards speaks of operators in files or bases; -k has none of them.\n")
+    assert check("-k", "CPU").code in (0, 1)
+
+
+# suppressions
+
+
+def test_comments_suppress_findings_of_their_line_and_of_the_operator_defined_there() -> None:
+    write(
+        "b.yaml",
+        "dispatch: 1\noperators:\n"
+        "  - name: demo::a\n"
+        "    dispatch: {CompositeImplicitAutograd: a}  # dispatch-cli: ignore[dangling] defined elsewhere\n"
+        "  # dispatch-cli: ignore[DC004, ambiguous-autogradother, DC2] our build fixes the order\n"
+        "  - func: demo::b(Tensor x) -> Tensor\n"
+        "    dispatch:\n"
+        "      CompositeImplicitAutograd: math\n"
+        "      QuantizedCPU: quantized\n",
+    )
+    result = document("b.yaml", "--select", "DC101,DC004,unused")
+    assert result["findings"] == []
+    assert [(one["check"], one["operator"], one["reason"]) for one in result["suppressed"]] == [
+        ("dangling-implementation", "demo::a", "defined elsewhere"),
+        ("stale-live-table", "demo::b", "our build fixes the order"),
+    ]
+    assert check("b.yaml", "--select", "DC101,DC004").out == (
+        "All checks passed: 2 operators, 2 checks (torch-2.15)\n2 suppressed\n"
+    )
+
+
+def test_the_section_suppresses_by_operator_and_key() -> None:
+    write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::a', reason: defined elsewhere}}\n")
+    assert found("b.yaml", "--select", "DC101,DC903") == [("dangling-implementation", "demo::b")]
+    write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::*', key: CPU, reason: defined elsewhere}}\n")
+    assert found("b.yaml", "--select", "DC101") == [
+        ("dangling-implementation", "demo::a"),
+        ("dangling-implementation", "demo::b"),
+    ]
+
+
+def test_suppressions_of_nothing_are_reported_when_the_run_can_know() -> None:
+    write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: [guard, DC004], op: 'demo::a', reason: long ago}}\n")
+    assert ("unused-suppression", None) in found("b.yaml", "--select", "DC0,DC9")
+    assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC9"), "DC004 did not run"
+    assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC0,DC9", "--op", "demo::b")
+    result = check("b.yaml", "--select", "DC0,DC9")
+    assert result.out.splitlines()[:3] == [
+        "b.yaml:8:5: warning[unused-suppression]: nothing that guard, DC004 finds is suppressed here",
+        "    8 | - {checks: [guard, DC004], op: 'demo::a', reason: long ago}",
+        "      |             ^^^^^^^^^^^^",
+    ]
+
+
+def test_suppressions_travel_with_files_that_are_extended() -> None:
+    write("base.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::*', reason: defined elsewhere}}\n")
+    write("b.yaml", "dispatch: 1\nextends: [./base.yaml]\n")
+    assert found("b.yaml", "--select", "DC1,DC9") == []
+
+
+# baselines
+
+
+def test_a_baseline_lets_old_findings_pass_and_shrinks() -> None:
+    only = ("--select", "DC101", "--baseline", "known.json")
+    missing = check("a.yaml", *only)
+    assert (missing.code, missing.out) == (2, "")
+    assert missing.err.endswith(
+        "Error: Invalid value for '--baseline': known.json does not exist. Write it with --update-baseline.\n"
+    )
+    assert check("a.yaml", *only, "--update-baseline") == Result(0, "", "known.json: 2 findings\n")
+    assert Path("known.json").read_text(encoding="utf-8") == (
+        '{\n  "schema_version": 1,\n  "report": "baseline",\n  "findings": [\n'
+        '    {"check": "dangling-implementation", "operator": "demo::a"},\n'
+        '    {"check": "dangling-implementation", "operator": "demo::b"}\n'
+        "  ]\n}\n"
+    )
+    assert check("a.yaml", *only).code == 0
+    write(
+        "a.yaml",
+        f"\n# moved\n{DANGLING}  - {{name: demo::c, dispatch: {{CPU: c}}}}\n".replace(
+            "name: demo::b", "func: demo::b() -> ()"
+        ),
+    )
+    result = check("a.yaml", *only)
+    assert result.code == 1
+    assert result.out.splitlines()[-2:] == [
+        "1 finding in 1 of 3 operators, 1 check (torch-2.15)",
+        "1 in the baseline; 1 of the baseline fixed, which --update-baseline takes out",
+    ]
+    assert document("a.yaml", *only)["baseline"] == {
+        "known": 1,
+        "fixed": [
+            {"check": "dangling-implementation", "operator": "demo::b", "key": None, "subject": "", "count": 1},
+        ],
+    }
+    assert check("a.yaml", *only, "--update-baseline").err == "known.json: 2 findings\n"
+    assert check("a.yaml", *only).out == "All checks passed: 3 operators, 1 check (torch-2.15)\n2 in the baseline\n"
+
+
+def test_a_baseline_keeps_what_a_run_does_not_judge() -> None:
+    only = ("a.yaml", "--baseline", "known.json")
+    check(*only, "--select", "DC101", "--update-baseline")
+    before = Path("known.json").read_text(encoding="utf-8")
+    assert document(*only, "--select", "DC9")["baseline"] == {"known": 0, "fixed": []}
+    assert document(*only, "--select", "DC101", "--op", "demo::a")["baseline"] == {"known": 1, "fixed": []}
+    check(*only, "--select", "DC9", "--update-baseline")
+    check(*only, "--select", "DC101", "--op", "demo::b", "--update-baseline")
+    assert Path("known.json").read_text(encoding="utf-8") == before
+
+
+def test_a_baseline_counts() -> None:
+    write(
+        "g.yaml", "dispatch: 1\nguards:\n  - {op: x, backend: CPU}\n  - {op: x, backend: CPU, rule: math, key: CPU}\n"
+    )
+    only = ("g.yaml", "--select", "unmatched-guard", "--baseline", "known.json")
+    check(*only, "--update-baseline")
+    assert check(*only).code == 0
+    write("known.json", Path("known.json").read_text(encoding="utf-8").replace('"subject"', '"count": 2, "subject"', 1))
+    assert document(*only)["baseline"]["fixed"][0]["count"] == 1  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "it is not JSON"),
+        ("[]", "it is not a baseline that dispatch-cli has written"),
+        ('{"report": "baseline", "schema_version": 2}', "it is in version 2, and this program reads version 1"),
+        ('{"report": "baseline", "schema_version": 1}', "it has no list of findings"),
+        (
+            '{"report": "baseline", "schema_version": 1, "findings": [{"check": 1}]}',
+            "entry 0 of its findings is not one",
+        ),
+        (
+            '{"report": "baseline", "schema_version": 1, "findings": [{"check": "guard", "count": true}]}',
+            "entry 0 of its findings is not one",
+        ),
+        ("[" * 100_000, "it is not JSON"),
+    ],
+)
+def test_what_is_no_baseline(text: str, message: str) -> None:
+    write("known.json", text)
+    result = check("a.yaml", "--baseline", "known.json")
+    assert (result.code, result.out) == (2, "")
+    assert f"Invalid value for '--baseline': known.json: {message}" in result.err
+
+
+def test_updating_needs_a_baseline() -> None:
+    assert check("a.yaml", "--update-baseline").err.endswith(
+        "Error: --update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.\n"
+    )
+
+
+# the summary
+
+
+def test_the_summary() -> None:
+    assert check("a.yaml", "--select", "DC101,DC9", "--summary") == Result(
+        1,
+        "Check                           Findings  What does not hold\n"
+        "dangling-implementation  error         2  every operator with kernels has a schema\n\n"
+        "2 findings in 2 of 2 operators, 4 checks (torch-2.15)\n",
+        "",
+    )
+    assert check("a.yaml", "--select", "DC101", "--summary", "--format", "csv").out.splitlines() == [
+        "code,check,severity,findings,operators,what does not hold",
+        "DC101,dangling-implementation,error,2,2,every operator with kernels has a schema",
+    ]
+    assert check("a.yaml", "--summary", "--format", "json").code == 2
