@@ -22,6 +22,8 @@ from dispatch_cli.render.wording import keys_label, short_kernel
 from dispatch_cli.report.findings import FindingsReport, grouped
 
 SEVERITY_STYLES = {Severity.ERROR: console.BAD, Severity.WARNING: console.WARN, Severity.INFO: console.ALIAS}
+NARROW = 20
+"""Columns below which a text is left to the terminal to break."""
 FEW = 3
 """So many findings of one check without a place are shown one by one; more are a list."""
 
@@ -60,13 +62,9 @@ def summary_text(report: FindingsReport, style: Style) -> Iterator[str]:
 def _list(check: Check, groups: list[list[Finding]], style: Style) -> Iterator[RenderableType]:
     """Findings of one check that have no place: a line each."""
     first = groups[0][0]
-    yield Text.assemble(
-        (first.severity.value, SEVERITY_STYLES[first.severity]),
-        f"[{check.id}]: ",
-        (f"{len(groups)} findings against: {check.title}", console.HEAD),
-    )
-    lines = (safe(group[0].message if len(group) == 1 else group[0].group or group[0].message) for group in groups)
-    yield Text("\n".join(f"    {line}" for line in lines))
+    yield _title(first, f"{len(groups)} findings against: {check.title}", style)
+    messages = (group[0].message if len(group) == 1 else group[0].group or group[0].message for group in groups)
+    yield Text("\n".join("    " + _wrapped(safe(message), 4, 6, style) for message in messages))
     if first.tip is not None and all(group[0].tip == first.tip for group in groups):
         yield _tip(first.tip, style)
     yield Text.assemble(("    more  ", console.DIM), f"dispatch-cli rule {check.id}")
@@ -120,7 +118,7 @@ def _notes(report: FindingsReport) -> Iterator[str]:
 def _group(group: list[Finding], style: Style) -> Iterator[RenderableType]:
     """What the findings have in common, then a row for each run of keys with equal details."""
     first = group[0]
-    yield _title(first, first.group or first.message)
+    yield _title(first, first.group or first.message, style)
     yield from _snippet(first, style)
     common = [pair for pair in first.details if all(pair in finding.details for finding in group)]
     yield from _facts(tuple(common), style)
@@ -149,14 +147,14 @@ def _group_table(group: list[Finding], common: list[tuple[str, str]], short: boo
     return table
 
 
-def _title(finding: Finding, message: str) -> Text:
+def _title(finding: Finding, message: str, style: Style) -> Text:
     place = [(f"{safe(str(finding.span))}: ", console.HEAD)] if finding.span is not None else []
-    severity = (finding.severity.value, SEVERITY_STYLES[finding.severity])
-    return Text.assemble(*place, severity, f"[{finding.check}]: ", safe(message))
+    title = Text.assemble(*place, (finding.severity.value, SEVERITY_STYLES[finding.severity]), f"[{finding.check}]: ")
+    return title.append(_wrapped(safe(message), console.width_of(title.plain), 4, style))
 
 
 def _finding(finding: Finding, style: Style) -> Iterator[Text]:
-    yield _title(finding, finding.message)
+    yield _title(finding, finding.message, style)
     yield from _snippet(finding, style)
     yield from _facts(finding.details, style)
     yield from _related(finding.related, style)
@@ -201,7 +199,19 @@ def _tip(tip: str, style: Style) -> Text:
 def _hanging(label: str, look: str, text: str, style: Style) -> Text:
     """A label and a text, whose further lines stand below its first."""
     indent = 4 + len(label)
-    lines = [safe(text)]
-    if style.width is not None and indent + console.width_of(lines[0]) > style.width:
-        lines = wrap(lines[0], max(20, style.width - indent), break_long_words=False, break_on_hyphens=False)
-    return Text.assemble((f"    {label}", look), f"\n{' ' * indent}".join(lines))
+    return Text.assemble((f"    {label}", look), _wrapped(safe(text), indent, indent, style))
+
+
+def _wrapped(text: str, first: int, others: int, style: Style) -> str:
+    """A text broken into lines that fit. first: columns taken before it; others: columns before its further lines."""
+    if style.width is None or first + console.width_of(text) <= style.width or style.width - others < NARROW:
+        return text
+    lines = wrap(
+        text,
+        style.width,
+        initial_indent=" " * first,
+        subsequent_indent=" " * others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)[first:]

@@ -46,10 +46,10 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     start -= left
     if len(cut) > room:
         begin = 0 if start + length <= room - 1 else max(0, min(start - room // 3, len(cut) - room + 1))
-        part = cut[begin : begin + room - 1 - (begin > 0)]
-        ends = begin + len(part) < len(cut)
+        take = room - (begin > 0)
+        part = cut[begin:] if begin + take >= len(cut) else cut[begin : begin + take - 1] + _CUT
         start += (begin > 0) - begin
-        cut = (_CUT if begin else "") + part + (_CUT if ends else "")
+        cut = (_CUT if begin else "") + part
     start = max(0, min(start, len(cut)))
     return Snippet(span.line, cut, start, max(1, min(length, len(cut) - start)))
 

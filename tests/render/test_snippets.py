@@ -1,0 +1,84 @@
+"""The line that a finding is about, and what is underlined in it."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.snippets import snippet
+
+LINE = "    dispatch: {CPU: op_cpu, CompositeImplicitAutograd: op_math, CPU2: x}"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def shown(line: str, column: int, mark: str | None = None, width: int | None = None) -> tuple[str, str]:
+    """The line as it is shown, and what is underlined."""
+    Path("a.yaml").write_text(f"first\n{line}\n", encoding="utf-8")
+    found = snippet(Span("a.yaml", 2, column), mark, width)
+    assert found is not None
+    assert found.number == 2
+    return found.line, found.line[found.start : found.start + found.length]
+
+
+@pytest.mark.parametrize(
+    ("column", "mark", "marked"),
+    [
+        (21, "CPU", "CPU"),
+        (21, None, "op_cpu"),
+        (21, "CUDA", "op_cpu"),
+        (56, "CompositeImplicitAutograd", "CompositeImplicitAutograd"),
+        (1, "CPU2", "CPU2"),
+        (1000, None, ""),
+    ],
+)
+def test_the_mark_is_underlined_or_else_the_word_at_the_place(column: int, mark: str | None, marked: str) -> None:
+    assert shown(LINE, column, mark) == (LINE.strip(), marked)
+
+
+def test_the_mark_before_the_place_is_meant() -> None:
+    Path("a.yaml").write_text("{CPU: a, XLA: b, CPU: c}", encoding="utf-8")
+    assert [(found := snippet(Span("a.yaml", 1, column), "CPU", None)) and found.start for column in (7, 15, 23)] == [
+        1,
+        1,
+        17,
+    ]
+
+
+@pytest.mark.parametrize("column", [1, 60, 150, 300, 399])
+def test_a_long_line_is_cut_around_the_place(column: int) -> None:
+    words = " ".join(f"w{number:03}" for number in range(80))
+    line, marked = shown(words, column, width=60)
+    assert len(line) <= 60
+    assert marked.strip("…") in words
+    assert line.strip("…").strip() in words
+    assert line.startswith("…") is (column > 59)
+    assert line.endswith("…") is (column < 380)
+    assert marked[:1] == words[column - 1] or words[column - 1] == " "
+
+
+def test_where_there_is_no_line() -> None:
+    Path("a.yaml").write_text("one\n\n", encoding="utf-8")
+    Path("b.yaml.gz").write_bytes(gzip.compress(b"one"))
+    for span in (
+        Span("a.yaml", 2, 1),
+        Span("a.yaml", 9, 1),
+        Span("none", 1, 1),
+        Span("-", 1, 1),
+        Span("b.yaml.gz", 1, 1),
+    ):
+        assert snippet(span, None, None) is None
+    assert snippet(Span(".", 1, 1), None, None) is None
+    assert snippet(Span("\0", 1, 1), None, None) is None
+
+
+def test_a_file_that_changes_is_read_again() -> None:
+    assert shown("before", 1)[0] == "before"
+    assert shown("afterwards", 1)[0] == "afterwards"
