@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from enum import Enum
+from itertools import islice
 from typing import NamedTuple
 
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
@@ -23,6 +24,10 @@ MAX_CHARACTERS = 8 << 20
 """Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
 MAX_ERRORS = 20
 """Different errors that are taken from one text."""
+MAX_LINE = 4000
+"""Characters of a line of a dump."""
+MAX_LINES = 1000
+"""Lines of a dump; a whole table has some 140."""
 META = "Meta"
 FUNC_TORCH_BATCHED = "FuncTorchBatched"
 
@@ -123,14 +128,9 @@ _COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _ESCAPED = re.compile(r"\\(n|t|'|\")")
 _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
 _ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
-_DUMP_LINE = re.compile(
-    r"(?P<key>\b[A-Z]\w{1,60}): (?P<fallthrough>fallthrough )?(?P<kernel>\S.{0,2000}) "
-    rf"\[(?P<rule>{'|'.join(re.escape(rule.dump_text) for rule in Rule)})\]"
-)
-_STATE_LINE = re.compile(
-    r"(?P<key>\b[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: (?P<kernel>\S.{0,2000}) :: .{0,2000}"
-    r"\[ (?P<flags>[a-z ]{0,40})\]"
-)
+_LINE = re.compile(r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: (?P<rest>\S.*)")
+_FALLTHROUGH = "fallthrough "
+_RULES = {f"{rule.dump_text}]": rule for rule in Rule}
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})\]")
 
 
@@ -196,22 +196,30 @@ def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | No
             return
 
 
+def _lines(text: str) -> Iterator[str]:
+    """The lines that may be part of a dump, as many as one can have."""
+    found = (line for line in text.splitlines() if len(line) <= MAX_LINE and line.rstrip().endswith("]"))
+    return islice(found, MAX_LINES)
+
+
 def _dump(text: str) -> Iterator[tuple[str, DumpLine]]:
     """The lines of a printed table, whatever stands before each."""
-    rules = {rule.dump_text: rule for rule in Rule}
-    for line in text.splitlines():
-        match = _DUMP_LINE.search(line[:4000])
-        if match is not None:
-            yield match["key"], DumpLine(match["kernel"], match["fallthrough"] is not None, rules[match["rule"]])
+    for line in _lines(text):
+        head, _, tail = line.rstrip().rpartition(" [")
+        rule = _RULES.get(tail)
+        match = _LINE.search(head) if rule is not None else None
+        if rule is not None and match is not None:
+            kernel = match["rest"]
+            yield match["key"], DumpLine(kernel.removeprefix(_FALLTHROUGH), kernel.startswith(_FALLTHROUGH), rule)
 
 
 def _state(text: str) -> Iterator[StateLine]:
     """The lines of printed registrations, whatever stands before each."""
-    for line in text.splitlines():
-        match = _STATE_LINE.search(line[:4000])
+    for line in _lines(text):
+        head, _, flags = line.rstrip().removesuffix("]").rpartition(" [ ")
+        match = _LINE.search(head.partition(" :: ")[0]) if " :: " in head else None
         if match is not None:
-            flags = match["flags"].split()
-            yield StateLine(match["key"], match["kernel"], "fallthrough" in flags, match["inactive"] is None)
+            yield StateLine(match["key"], match["rest"], "fallthrough" in flags.split(), match["inactive"] is None)
 
 
 def known_lines(dump: dict[str, DumpLine], slots: Container[str]) -> dict[str, DumpLine]:
