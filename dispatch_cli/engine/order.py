@@ -33,7 +33,8 @@ stale between the same two decisions as an order of all of them does.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
@@ -43,6 +44,7 @@ from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import decide
 from dispatch_cli.engine.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
 
 
 class SensitiveSlot(NamedTuple):
@@ -67,9 +69,9 @@ class Orders:
         self._fallbacks = {key: one.function for key, one in dispatcher.fallbacks.items()}
         self._patterns: dict[tuple[Hashable, ...], tuple[_Found, ...]] = {}
 
-    def is_sensitive(self, name: OperatorName, blocks: Sequence[Sequence[Registration]] | None = None) -> bool:
+    def is_sensitive(self, name: OperatorName) -> bool:
         """Whether some order leaves any slot but Undefined stale. Errors: Refused for an unknown operator."""
-        return bool(self._found(_units(self._registrations(name), blocks)))
+        return bool(self.sensitive_slots(name))
 
     def sensitive_slots(
         self, name: OperatorName, blocks: Sequence[Sequence[Registration]] | None = None
@@ -80,8 +82,11 @@ class Orders:
         any order. Undefined is left out, as PyTorch's own check leaves it out. PyTorch's kernels whose functions are
         not known count as different functions.
         """
-        units = _units(self._registrations(name), blocks)
-        return tuple(self._slot(units, found) for found in self._found(units))
+        slots = slots_at_risk(self._dispatcher.layout, self._dispatcher.shape(name)[0])
+        if not slots:
+            return ()
+        units = [(one,) for one in self._registrations(name)] if blocks is None else [one for one in blocks if one]
+        return tuple(self._slot(units, found) for found in self._found(slots, units))
 
     def _registrations(self, name: OperatorName) -> list[Registration]:
         """Oldest first at each key; the keys in the order of the enum."""
@@ -93,7 +98,7 @@ class Orders:
         ordered = sorted(kernels, key=dispatcher.universe.ids.__getitem__)
         return [registration for key in ordered for registration in reversed(kernels[key])]
 
-    def _found(self, units: Sequence[Sequence[Registration]]) -> tuple[_Found, ...]:
+    def _found(self, slots: Iterable[str], units: Sequence[Sequence[Registration]]) -> tuple[_Found, ...]:
         """The answer for the units' pattern: keys and which functions are equal, not which these are."""
         numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
         numbers["fallthrough"] = "fallthrough"
@@ -102,7 +107,7 @@ class Orders:
             for unit in units
         )
         if pattern not in self._patterns:
-            self._patterns[pattern] = tuple(_analyse(self._dispatcher.layout, pattern, self._fallbacks))
+            self._patterns[pattern] = tuple(_analyse(self._dispatcher.layout, slots, pattern, self._fallbacks))
         return self._patterns[pattern]
 
     def _slot(self, units: Sequence[Sequence[Registration]], found: _Found) -> SensitiveSlot:
@@ -135,18 +140,62 @@ class _Found(NamedTuple):
     shortest: tuple[int, ...]
 
 
-def _units(
-    registrations: Sequence[Registration], blocks: Sequence[Sequence[Registration]] | None
-) -> Sequence[Sequence[Registration]]:
-    return [(one,) for one in registrations] if blocks is None else [block for block in blocks if block]
+def _analyse(
+    layout: Layout, slots: Iterable[str], pattern: Sequence[Sequence[Unit]], fallbacks: Mapping[str, Hashable]
+) -> Iterator[_Found]:
+    """Those of the slots that some order leaves stale. fallbacks: the function of each backend fallback."""
+    for key in slots:
+        orders = SlotOrders(layout, key, pattern, fallbacks.get(key))
+        way = orders.way()
+        if way is not None:
+            yield _Found(key, way.order, way.refreshed, orders.shortest())
 
 
-def _analyse(layout: Layout, pattern: Sequence[Sequence[Unit]], fallbacks: Mapping[str, Hashable]) -> Iterator[_Found]:
-    """The slots that some order leaves stale, in table order. fallbacks: the function of each backend fallback."""
-    at_risk = {key for block in pattern for unit in block for key in layout.left_behind(unit.key, fallback=False)}
-    for key in layout.universe.runtime:
-        if key in at_risk:
-            orders = SlotOrders(layout, key, pattern, fallbacks.get(key))
-            way = orders.way()
-            if way is not None:
-                yield _Found(key, way.order, way.refreshed, orders.shortest())
+@lru_cache(maxsize=8192)
+def slots_at_risk(layout: Layout, registered: int) -> tuple[str, ...]:
+    """The slots, Undefined left out, that registrations at these keys can leave behind, in table order.
+
+    registered: bits of the keys. Few slots: a registration that does not refresh a slot matters there only when it can
+    fill the slot, or when it takes the slot away from an alias that has a kernel; and a kernel of the slot's own, which
+    refreshes it, settles it. Only an operator with such slots can be order-sensitive.
+    """
+    found = {
+        risk.slot
+        for bit, risks in _risks(layout).items()
+        if registered & bit
+        for risk in risks
+        if registered & risk.matters and not registered & risk.settles
+    }
+    return tuple(sorted(found, key=layout.universe.slot.__getitem__))
+
+
+class _Risk(NamedTuple):
+    """A slot that a registration does not refresh.
+
+    matters: bits of the keys of which one must have a kernel for the registration to matter there.
+    settles: the bit of the slot's own key.
+    """
+
+    slot: str
+    matters: int
+    settles: int
+
+
+@lru_cache(maxsize=16)
+def _risks(layout: Layout) -> Mapping[int, tuple[_Risk, ...]]:
+    """Per key, by its bit, the slots that a registration at it can leave behind."""
+    found = {}
+    for key, bit in layout.registered_bit.items():
+        risks = []
+        for slot in layout.left_behind(key, fallback=False):
+            own, *others = layout.candidates[layout.universe.slot[slot]]
+            matters = 0
+            for candidate in (own, *others):
+                if bit & (candidate.bit | candidate.unless | candidate.ambiguous):
+                    matters |= candidate.bit
+            settles = own.bit if slot in layout.universe.refreshed_by(slot) else 0
+            if slot != UNDEFINED:
+                risks.append(_Risk(slot, matters, settles))
+        if risks:
+            found[bit] = tuple(risks)
+    return found
