@@ -35,6 +35,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.guarding import Guards, Verdict
+from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.guard import Guard
 
@@ -45,27 +46,28 @@ def find(view: View) -> Iterator[Finding]:
         return
     guards = Guards(view)
     for guard in guards.all:
-        several = len(guards.keys(guard)) > 1
         for verdict in guards.broken(guard):
-            yield _finding(view, verdict, several)
+            yield _finding(view, verdict)
 
 
-def _finding(view: View, verdict: Verdict, several: bool) -> Finding:
-    guard, name, wanted = verdict.guard, verdict.operator, verdict.wanted
+def _finding(view: View, verdict: Verdict) -> Finding:
+    """One finding for all slots of an operator that hold the same; its key is the first of them."""
+    guard, name, wanted, keys = verdict.guard, verdict.operator, verdict.wanted, verdict.keys
     if guard.call is not None:
         message = f"{name}: the guard wants {wanted}, and there is {verdict.found}"
     else:
-        message = f"{name}: the guard wants {wanted} at {verdict.key}, which holds {verdict.found}"
+        holds = "which holds" if len(keys) == 1 else "which hold"
+        message = f"{name}: the guard wants {wanted} at {keys_text(keys)}, {holds} {verdict.found}"
+    slots = (("keys", ", ".join(keys)),) if len(keys) > 1 else ()
     reason = (("reason", guard.reason),) if guard.reason is not None else ()
     return CHECK.finding(
         message,
         name,
-        verdict.key,
-        details=(("wanted", wanted), ("found", verdict.found), *reason),
+        keys[0] if keys else None,
+        details=(("wanted", wanted), ("found", verdict.found), *slots, *reason),
         span=guard.span,
         mark=(guard.keys or guard.ops)[0],
         related=tuple(_related(view, verdict)),
-        group=f"{name}: the guard wants {wanted}" if several else None,
         subject=wants_text(guard),
     )
 

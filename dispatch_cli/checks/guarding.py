@@ -21,15 +21,15 @@ COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
 
 
 class Verdict(NamedTuple):
-    """What a guard says of one slot, or of one operator.
+    """Where one operator is not as a guard wants it.
 
-    key: the slot; None where a call is meant that did not get as far. wanted: the expectations that do not hold, in
-    words. found: what is there, in words. entry: what fills the slot.
+    keys: the slots that hold the same; none where a call is meant that did not get as far. wanted: the expectations
+    that do not hold, in words. found: what is there, in words. entry: what fills the first slot.
     """
 
     guard: Guard
     operator: OperatorName
-    key: str | None
+    keys: tuple[str, ...]
     wanted: str
     found: str
     entry: TableEntry | None = None
@@ -79,8 +79,7 @@ class Guards:
                 if want.wish is Wish.BACKEND:
                     yield from self._of_backend(guard, name, want)
             if of_slots and not self._all_hold(guard, name, keys, slots):
-                for key in keys:
-                    yield from self._of_slot(guard, name, key)
+                yield from self._of_slots(guard, name, keys)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""
@@ -109,17 +108,21 @@ class Guards:
                     return False
         return True
 
-    def _of_slot(self, guard: Guard, name: OperatorName, key: str) -> Iterator[Verdict]:
+    def _of_slots(self, guard: Guard, name: OperatorName, keys: tuple[str, ...]) -> Iterator[Verdict]:
         table = self._table(name)
-        entry = table[key]
-        wanted = [_words(want) for want in guard.wants if not _holds(want, entry, table)]
-        if wanted:
-            yield Verdict(guard, name, key, " and ".join(wanted), self._found_words(entry), entry)
+        found: dict[tuple[str, str], list[str]] = {}
+        for key in keys:
+            entry = table[key]
+            wanted = [_words(want) for want in guard.wants if not _holds(want, entry, table)]
+            if wanted:
+                found.setdefault((" and ".join(wanted), self._found_words(entry)), []).append(key)
+        for (text, held), some in found.items():
+            yield Verdict(guard, name, tuple(some), text, held, table[some[0]])
 
     def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Iterator[Verdict]:
         entry = self._table(name)[want.texts[0]]
         if entry.rule not in COMPUTING or entry.is_fallthrough:
-            yield Verdict(guard, name, entry.key, _words(want), self._found_words(entry), entry)
+            yield Verdict(guard, name, (entry.key,), _words(want), self._found_words(entry), entry)
 
     def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Verdict]:
         from dispatch_cli.engine.call.simulate import simulate
@@ -130,14 +133,14 @@ class Guards:
         try:
             done = simulate(self._view.state, name, call.tensors, call.contexts)
         except CallError as error:
-            yield Verdict(guard, name, None, f"a call with {what}", f"no such call: {error.message}")
+            yield Verdict(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
             return
         wanted = [_words(want) for want in guard.wants if want.wish in _OF_CALLS and not _ends(want, done)]
         if wanted:
             last = done.hops[-1] if done.hops else None
-            slot, live = (last.slot, last.live) if last is not None else (None, None)
+            slots, live = ((last.slot,), last.live) if last is not None else ((), None)
             text = f"{' and '.join(wanted)} from a call with {what}"
-            yield Verdict(guard, name, slot, text, _end_words(done), live)
+            yield Verdict(guard, name, slots, text, _end_words(done), live)
 
     def _found_words(self, entry: TableEntry) -> str:
         kernel = entry.kernel

@@ -66,7 +66,6 @@ def command(
     guards = () if source.keys else (*project.guards, *options.guards)
     state = load_state(source, color, annotate=format_ == "github" and output is None, guards=guards)
     names = chosen_operators(state, ops, own=True)
-    warn_of_overrides(state, color)
     known, baseline = read_known(options, project)
     from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.report.findings import findings_report
@@ -77,6 +76,8 @@ def command(
             report = findings_report(state, names, guarded, settings, known, progress)
     except UnknownCheck as error:
         raise _unknown(error, color) from None
+    if not any(check.id == "overridden-kernel" for check in report.checks):
+        warn_of_overrides(state, color)
     if options.update_baseline:
         from dispatch_cli.render.baseline import baseline_json
 

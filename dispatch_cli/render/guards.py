@@ -62,7 +62,7 @@ def _data(row: GuardRow) -> dict[str, Any]:
         "slots": row.slots,
         "unmatched": [glob for _, glob in row.unmatched],
         "broken": [
-            {"operator": str(one.operator), "key": one.key, "wanted": one.wanted, "found": one.found}
+            {"operator": str(one.operator), "keys": list(one.keys), "wanted": one.wanted, "found": one.found}
             for one in row.broken
         ],
     }

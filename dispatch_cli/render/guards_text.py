@@ -11,7 +11,7 @@ from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.guards import title, verdict
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.wording import place_label
+from dispatch_cli.render.wording import keys_label, place_label
 from dispatch_cli.report.guards import GuardRow, GuardsReport
 
 MAX_BROKEN = 3
@@ -35,7 +35,7 @@ def _table(report: GuardsReport, short: bool) -> Rows:
         place = plain(place_label(row.guard.span, short), console.PLACE)
         rows.add_row(Text(verdict(row), look), plain(title(row.guard)), plain(_about(row)), place)
         for one in row.broken[:MAX_BROKEN]:
-            at = f" at {one.key}" if one.key is not None else ""
+            at = f" at {keys_label(one.keys)}" if one.keys else ""
             rows.add_row(Text(), plain(f"  {one.operator}{at}: {one.found}", console.DIM), Text(), Text())
         if (more := len(row.broken) - MAX_BROKEN) > 0:
             rows.add_row(Text(), plain(f"  and {more} more", console.DIM), Text(), Text())

@@ -96,13 +96,17 @@ def test_a_guard_that_holds(guard: str, state_of: StateOf) -> None:
 
 def test_an_alias_key_stands_for_every_key_that_it_covers(state_of: StateOf) -> None:
     found = guarded(state_of, "op: demo::op, key: [Autograd, CPU], not: fallback")
-    universe = state_of(GUARDED.replace("guards:\n", "")).dispatcher
-    table = universe.table(next(iter(universe)))
-    covered = universe.universe.covered_by("Autograd")
-    assert (
-        [one.key for one in found] == [key for key in covered if table[key].rule.value == "fallback"] == ["AutogradCPU"]
+    assert [(one.key, one.details[2:]) for one in found] == [("AutogradCPU", ())]
+    state = state_of(f"{GUARDED}  - {{op: demo::op, key: Autograd, rule: kernel}}\n")
+    covered = state.dispatcher.universe.covered_by("Autograd")
+    others = [key for key in covered if key != "AutogradCPU"]
+    math, fallback = findings(state, select="guard")
+    assert math.message == (
+        f"demo::op: the guard wants rule kernel at {others[0]} … {others[-1]} ({len(others)} keys), "
+        "which hold op_math by rule math"
     )
-    assert {one.group for one in found} == {"demo::op: the guard wants anything but rule fallback"}
+    assert (math.key, math.details[2]) == (others[0], ("keys", ", ".join(others)))
+    assert fallback.key == "AutogradCPU"
 
 
 def test_a_call_that_does_not_end_as_wanted(state_of: StateOf) -> None:
@@ -113,8 +117,8 @@ def test_a_call_that_does_not_end_as_wanted(state_of: StateOf) -> None:
         check="guard",
         severity=Severity.ERROR,
         message=(
-            "demo::op: the guard wants kernel other and an end at CUDA from a call with cpu under inference_mode, and there "
-            "is a call that ends in op_cpu at CPU by rule kernel"
+            "demo::op: the guard wants kernel other and an end at CUDA from a call with cpu under inference_mode, "
+            "and there is a call that ends in op_cpu at CPU by rule kernel"
         ),
         operator="demo::op",
         key="CPU",
@@ -186,7 +190,8 @@ def test_guards_about_other_operators_than_those_asked_for(state_of: StateOf) ->
 
 
 def test_equal_guards_count_once(state_of: StateOf) -> None:
-    text = f"{GUARDED}  - {{op: demo::op, key: CPU, rule: math}}\n  - {{op: demo::op, rule: math, key: CPU, reason: again}}\n"
+    guard = "op: demo::op, rule: math, key: CPU"
+    text = f"{GUARDED}  - {{{guard}}}\n  - {{{guard}, reason: again}}\n"
     (finding,) = findings(state_of(text), select="DC9")
     assert finding.span == place(6, 5)
 

@@ -70,7 +70,7 @@ def test_the_list_as_json() -> None:
         "slots": 2,
         "unmatched": [],
         "broken": [
-            {"operator": "demo::op", "key": "XLA", "wanted": "rule kernel", "found": "op_math by rule math"},
+            {"operator": "demo::op", "keys": ["XLA"], "wanted": "rule kernel", "found": "op_math by rule math"},
         ],
     }
     assert document["guards"][3]["call"] == {"tensors": ["cpu"], "contexts": ["inference_mode"]}
