@@ -9,7 +9,7 @@ silently wrong.
 
 An autograd kernel that is a `torch.autograd.Function` with `mark_dirty` counts the write itself, where it runs; calls
 below autograd still go uncounted. A kernel at CompositeExplicitAutograd that only calls other operators may leave it
-to them; that is reported as an info.
+to them; that is reported as an info, and in a snapshot not at all.
 
 Bad, because nothing counts the write:
 
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from dispatch_cli.model.function_schema import AliasInfo
 
 AD_INPLACE_OR_VIEW = "ADInplaceOrView"
+META = "Meta"
+"""The backend whose kernels have no memory to write to."""
 GENERATED = "torch/csrc/autograd/generated/"
 """In the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
 TIP = "register torch::autograd::autogradNotImplementedInplaceOrViewFallback() at ADInplaceOrView"
@@ -81,7 +83,9 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
     what = _what_it_does(view, name)
     if what is None:
         return
-    composite = not any(pattern.rule(key) is Rule.KERNEL for key in backend_keys(view.universe))
+    composite = not any(pattern.rule(key) is Rule.KERNEL and key != META for key in backend_keys(view.universe))
+    if composite and not view.is_written(by_hand):
+        return
     place = view.defined_at(name)
     yield CHECK.finding(
         f"{name} {what}, and its autograd kernel {by_hand.kernel.debug} at {by_hand.key} is written by hand, but "

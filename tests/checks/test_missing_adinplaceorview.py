@@ -85,3 +85,22 @@ def test_a_composite_kernel_may_leave_it_to_what_it_calls(state_of: StateOf) -> 
 def test_pytorch_does_it_for_its_own_operators(name: str, state_of: StateOf) -> None:
     text = f"dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {{name: '{name}', dispatch: {{AutogradXLA: a}}}}\n"
     assert [one for one in findings(state_of(text)) if one.check == "missing-adinplaceorview"] == []
+
+
+def test_a_snapshot(state_of: StateOf) -> None:
+    text = """\
+dispatch: 1
+universe: torch-2.15
+snapshot: true
+operators:
+  - func: demo::composite_(Tensor(a!) x) -> Tensor(a!)
+    dispatch: {CompositeExplicitAutograd: k, Meta: m, Autograd: a}
+  - func: demo::generated_(Tensor(a!) x) -> Tensor(a!)
+    dispatch:
+      CPU: k
+      Autograd: {debug: "registered at /pytorch/torch/csrc/autograd/generated/VariableType_0.cpp:1"}
+  - func: demo::by_hand_(Tensor(a!) x) -> Tensor(a!)
+    dispatch: {CPU: k, Autograd: a}
+"""
+    found = [one for one in findings(state_of(text)) if one.check == "missing-adinplaceorview"]
+    assert [(one.operator, one.severity) for one in found] == [("demo::by_hand_", Severity.WARNING)]
