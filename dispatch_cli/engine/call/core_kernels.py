@@ -25,7 +25,7 @@ def core_kernel(moment: Moment) -> Step | None:
         return None
     source = found[1]
     universe = moment.maker.universe
-    if source.startswith("VariableType"):
+    if source.startswith("VariableType") and moment.slot in universe.aliases.get("Autograd", ()):
         return redispatches(moment.below(universe.after_autograd), Why.CORE_KERNEL)
     if source == "autocast_mode":
         return calls_anew(moment.thread.exclude(moment.maker.known(moment.slot)), why=Why.CORE_KERNEL)

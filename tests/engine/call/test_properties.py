@@ -1,0 +1,75 @@
+"""Whatever is asked for, a simulated call ends; and every set that it shows follows from the one before."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.engine.call.machine import MAX_HOPS
+from dispatch_cli.engine.call.select import slot_of
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, MaskKind, Reached
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.model.call import Context, TensorSpec
+from tests.engine.call.random_calls import NOT_INCLUDED, Generator, simulated, state_of
+
+
+def check(call: Call) -> None:
+    assert 0 < len(call.hops) <= MAX_HOPS + 1
+    passed: DispatchKeySet | None = None
+    for hop in call.hops:
+        assert (hop.selection is None) == (hop.reached is Reached.REDISPATCH)
+        if hop.selection is not None:
+            selection = hop.selection
+            assert selection.mask_kind is MaskKind.NONE or selection.result == selection.unmasked & selection.mask
+            union = DispatchKeySet(selection.keyset.layout)
+            for argument in selection.arguments:
+                union |= argument.keyset
+            assert selection.mask_kind is MaskKind.NONE or union == selection.keyset
+        elif hop.python is None:
+            assert hop.keyset == passed
+        if hop.python is None:
+            assert hop.slot == slot_of(hop.keyset)
+        assert (hop.passes is not None) == (hop.does is Does.REDISPATCHES)
+        passed = hop.passes
+    ends = {
+        EndKind.KERNEL: Does.ENDS,
+        EndKind.DECOMPOSITION: Does.DECOMPOSES,
+        EndKind.HANDLER: Does.HANDS_OVER,
+        EndKind.ERROR: Does.RAISES,
+    }
+    endless = call.end.error is not None and call.end.error.kind is ErrorKind.ENDLESS
+    assert endless or call.hops[-1].does is ends[call.end.kind]
+    assert (call.end.error is not None) == (call.end.kind is EndKind.ERROR)
+    assert (call.end.handler is not None) == (call.end.kind is EndKind.HANDLER)
+
+
+@pytest.mark.parametrize("universe", universes.names())
+def test_random_calls_hold_together(universe: str) -> None:
+    loaded = universes.load(universe)
+    for number, asked in enumerate(Generator(loaded, 20261121).operators(60, 8)):
+        for call in simulated(loaded, number, asked):
+            check(call)
+
+
+@pytest.mark.parametrize("universe", universes.names())
+def test_every_included_key_ends(universe: str) -> None:
+    """Even those with nothing behind them, which a live PyTorch does not survive."""
+    loaded = universes.load(universe)
+    tensors = [TensorSpec.parse(text) for text in ("cpu conj", "cpu functional", "cpu grad-wrapped", "cpu batched")]
+    for number, asked in enumerate(Generator(loaded, 7).operators(4, 0)):
+        state, name = state_of(loaded, number, asked._replace(schema="(Tensor x) -> Tensor"))
+        for key in [*loaded.runtime, *NOT_INCLUDED]:
+            for tensor in tensors:
+                contexts = [Context.parse("python_dispatcher"), Context.parse(f"include={key}")][number % 2 :]
+                check(simulate(state, name, [tensor], contexts))
+
+
+def test_deep_stacks_end() -> None:
+    loaded = universes.load("torch-2.15")
+    state, name = state_of(
+        loaded, 0, next(Generator(loaded, 1).operators(1, 0))._replace(schema="(Tensor x) -> Tensor")
+    )
+    contexts = [Context.parse(text) for text in ("vmap", "grad", "jvp", "functionalize") * 64]
+    call = simulate(state, name, [TensorSpec.parse("cpu" + " grad-wrapped" * 60)], contexts)
+    check(call)

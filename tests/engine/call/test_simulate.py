@@ -1,0 +1,255 @@
+"""What a call tells of itself: the mask and its reason, stale slots, endings, and mistakes in what is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dispatch_cli import bases, universes
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import (
+    Call,
+    Does,
+    EndKind,
+    ErrorKind,
+    Handler,
+    HandlerKind,
+    MaskKind,
+    Reached,
+    Why,
+)
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.refusal import Refused
+from dispatch_cli.engine.state import State
+from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.declarations import Declarations, PythonKernel
+from dispatch_cli.model.function_schema import parse_schema
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+
+UNIVERSE = universes.load("torch-2.15")
+NAME = OperatorName("lib::op")
+
+
+def dispatcher_of(*kernels: str, schema: str = "(Tensor x) -> Tensor") -> Dispatcher:
+    """One operator with a kernel at each key; a minus before the key makes it a fallthrough."""
+    dispatcher = Dispatcher(UNIVERSE)
+    dispatcher.define(parse_schema(f"{NAME}{schema}"), "defined")
+    for key in kernels:
+        dispatcher.implement(NAME, key.removeprefix("-"), Kernel(f"kernel at {key}", fallthrough=key.startswith("-")))
+    return dispatcher
+
+
+def call(state: Dispatcher | State, tensors: str = "cpu", *contexts: str, name: OperatorName = NAME) -> Call:
+    """tensors: divided by commas."""
+    specs = [TensorSpec.parse(text) for text in tensors.split(",") if text]
+    return simulate(state, name, specs, [Context.parse(text) for text in contexts])
+
+
+def path(result: Call) -> list[str]:
+    return [f"{hop.slot} {hop.does.value}" for hop in result.hops]
+
+
+def test_one_common_mask() -> None:
+    result = call(dispatcher_of("CPU"), "cpu")
+    selection = result.selection
+    assert (selection.mask_kind, selection.backend) == (MaskKind.COMMON, None)
+    assert [(skipped.key, skipped.entry.kernel is not None) for skipped in selection.skipped] == [
+        ("ADInplaceOrView", True),
+        ("BackendSelect", True),
+    ]
+    assert str(selection.result) == "DispatchKeySet(CPU, AutogradCPU)"
+    assert path(result) == ["AutogradCPU redispatches", "CPU ends"]
+    first, second = result.hops
+    assert (first.reached, first.why, str(first.passes)) == (
+        Reached.CALL,
+        Why.CORE_FALLBACK,
+        "DispatchKeySet(CPU)",
+    )
+    assert (second.reached, second.why, second.selection) == (Reached.REDISPATCH, Why.BACKEND, None)
+
+
+def test_masks_that_differ_by_backend() -> None:
+    """Sparse falls through on CUDA alone: the highest backend of the set decides."""
+    dispatcher = dispatcher_of("SparseCPU", "CUDA", "-SparseCUDA")
+    both = call(dispatcher, "cuda sparse", "below_ADInplaceOrView")
+    assert (both.selection.mask_kind, both.selection.backend) == (MaskKind.BACKEND, "CUDA")
+    assert [skipped.key for skipped in both.selection.skipped] == ["BackendSelect", "SparseCUDA"]
+    assert both.end.error is not None
+    assert both.end.error.kind is ErrorKind.NO_TENSORS
+    cpu = call(dispatcher, "cpu sparse", "below_ADInplaceOrView")
+    assert (cpu.selection.backend, path(cpu)) == ("CPU", ["SparseCPU ends"])
+    vulkan = call(dispatcher, "vulkan", "below_ADInplaceOrView")
+    assert (vulkan.selection.mask_kind, vulkan.selection.backend) == (MaskKind.FIRST_BACKEND, "CPU")
+
+
+def test_whose_backend_chooses_the_mask() -> None:
+    """An included key of another backend: in 2.4 the arguments alone count, later both do (asked of both live)."""
+    for version, end in (("torch-2.4", EndKind.ERROR), ("torch-2.15", EndKind.KERNEL)):
+        dispatcher = Dispatcher(universes.load(version))
+        dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "defined")
+        dispatcher.implement(NAME, "CPU", Kernel("none", fallthrough=True))
+        dispatcher.implement(NAME, "Meta", Kernel("meta"))
+        assert call(dispatcher, "cpu", "include=Meta").end.kind is end
+
+
+def test_a_stale_slot() -> None:
+    """CompositeExplicitAutograd after CompositeImplicitAutograd: the math kernel stays live at AutogradCPU."""
+    result = call(dispatcher_of("CompositeImplicitAutograd", "CompositeExplicitAutograd"))
+    (hop,) = result.hops
+    assert (hop.slot, hop.does) == ("AutogradCPU", Does.DECOMPOSES)
+    assert hop.canonical is not None
+    assert hop.canonical.rule.value == "fallback"
+    assert result.end.kind is EndKind.DECOMPOSITION
+
+
+def test_errors() -> None:
+    """Which error, of which type, and how PyTorch's text begins; live calls compare the whole texts."""
+    cases: list[tuple[Call, ErrorKind, str, str]] = [
+        (call(dispatcher_of("CUDA")), ErrorKind.NO_KERNEL, "NotImplementedError", "Could not run 'lib::op' with argum"),
+        (call(dispatcher_of(), "meta"), ErrorKind.META, "NotImplementedError", "lib::op: attempted to run this operat"),
+        (
+            call(dispatcher_of("CPU", schema="(int n) -> Tensor"), ""),
+            ErrorKind.NO_TENSORS,
+            "NotImplementedError",
+            "There were no tensor arguments to this function",
+        ),
+        (
+            call(dispatcher_of("-CompositeExplicitAutograd", "-AutogradCPU")),
+            ErrorKind.FALLTHROUGH,
+            "RuntimeError",
+            '0 INTERNAL ASSERT FAILED at "KernelFunction.cpp", please report a bug to PyTorch. fallthrough_kernel was',
+        ),
+        (
+            call(dispatcher_of("MkldnnCPU", "CompositeImplicitAutograd"), "cpu mkldnn"),
+            ErrorKind.AMBIGUOUS,
+            "RuntimeError",
+            '0 INTERNAL ASSERT FAILED at "KernelFunction.cpp", please report a bug to PyTorch. lib::op has kernels re',
+        ),
+        (
+            call(dispatcher_of("CPU"), "cpu", "include=FuncTorchDynamicLayerFrontMode"),
+            ErrorKind.TRANSFORM,
+            "RuntimeError",
+            '!dynamicLayerStack.empty() INTERNAL ASSERT FAILED at "DynamicLayer.cpp"',
+        ),
+        (
+            call(dispatcher_of("CPU"), "cpu", "include=PythonDispatcher"),
+            ErrorKind.PYTHON,
+            "RuntimeError",
+            'state INTERNAL ASSERT FAILED at "PythonFallbackKernel.cpp"',
+        ),
+    ]
+    for result, kind, error_type, text in cases:
+        error = result.end.error
+        assert error is not None
+        assert (error.kind, error.type, error.text[: len(text)]) == (kind, error_type, text)
+        assert result.hops[-1].does is Does.RAISES
+
+
+def test_a_missing_kernel_of_a_stale_operator_is_another_error() -> None:
+    dispatcher = dispatcher_of("CompositeImplicitAutograd", "QuantizedCPU", "-CPU")
+    result = call(dispatcher, "cpu", "below_autograd", "include=TESTING_ONLY_GenericMode")
+    error = result.end.error
+    assert error is not None
+    assert (error.kind, error.type) == (ErrorKind.STALE, "RuntimeError")
+    assert error.text.startswith("expected_k._equalsBoxedAndUnboxed(dispatchTable_[idx]) INTERNAL ASSERT FAILED")
+
+
+def test_handlers() -> None:
+    def handler(tensors: str, *contexts: str) -> Handler | None:
+        return call(dispatcher_of("CPU", schema="(Tensor[] x) -> Tensor"), tensors, *contexts).end.handler
+
+    mode, subclass = HandlerKind.MODE, HandlerKind.SUBCLASS
+    assert handler("cpu", "mode=A", "no_grad", "mode=B") == Handler(mode, "B", 2)
+    assert handler("cpu", "mode=A", "mode=FakeTensorMode") == Handler(mode, "A", 0)
+    assert handler("cpu", "mode=FunctionalTensorMode", "mode=FakeTensorMode") == Handler(
+        mode, "FunctionalTensorMode", 0
+    )
+    assert handler("cpu,cpu subclass=W,cpu fake") == Handler(subclass, "W", 1)
+    assert handler("cpu fake") == Handler(subclass, "FakeTensor", 0)
+    assert handler("cpu jagged", "below_autograd") == Handler(subclass, "NestedTensor", 0)
+
+
+def test_the_python_dispatcher() -> None:
+    dispatcher = dispatcher_of("CPU", "AutogradCPU")
+    kernels = (PythonKernel(NAME, "CPU", "python_cpu"),)
+    state = State(dispatcher, declarations=Declarations(UNIVERSE, python_kernels=kernels))
+    result = call(state, "cpu", "python_dispatcher")
+    assert path(result) == [
+        "PythonDispatcher redispatches",
+        "AutogradCPU redispatches",
+        "PythonDispatcher redispatches",
+        "CPU ends",
+    ]
+    choices = [hop.python and (hop.python.key, hop.python.kernel) for hop in result.hops]
+    assert choices == [None, ("AutogradCPU", None), None, ("CPU", "python_cpu")]
+    assert path(call(state, "cpu", "python_dispatcher", "no_python_dispatcher")) == [
+        "AutogradCPU redispatches",
+        "CPU ends",
+    ]
+
+
+def test_a_given_key_set() -> None:
+    keyset = DispatchKeySet.of(UNIVERSE, ("CPU", "AutogradCPU"))
+    result = simulate(dispatcher_of("CPU"), NAME, keyset=keyset)
+    assert (result.selection.mask_kind, path(result)) == (MaskKind.NONE, ["AutogradCPU redispatches", "CPU ends"])
+
+
+MISTAKES: dict[str, tuple[Any, str]] = {
+    "too many tensors": (("cpu,cpu",), "lib::op takes at most 1 tensor, and 2 are given"),
+    "no such key": (("cpu", "include=AutogradCPUU"), "AutogradCPUU is no key of the universe torch-2.15"),
+    "alias key": (
+        ("cpu", "exclude=Autograd"),
+        "Autograd is an alias key, which is in no key set of the universe torch-2.15",
+    ),
+    "no autocast": (
+        ("cpu", "autocast meta"),
+        "the universe torch-2.15 has no autocast for 'meta' (it has it for cpu, cuda, ipu, xpu, maia, xla, mps, hpu, "
+        "mtia, privateuseone)",
+    ),
+    "functionalization twice": (
+        ("cpu", "enable_functionalization", "enable_functionalization"),
+        "functionalization is on already, and is not enabled twice",
+    ),
+    "no such level": (("cpu batched=1", "grad"), "no transform of the contexts at level 1 makes a tensor batched"),
+    "twice at a level": (("cpu batched=1 batched=1", "vmap"), "a tensor is batched once at each level"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes(mistake: str) -> None:
+    asked, message = MISTAKES[mistake]
+    with pytest.raises(CallError) as caught:
+        call(dispatcher_of("CPU"), *asked)
+    assert caught.value.message == message
+
+
+def test_an_unknown_operator() -> None:
+    with pytest.raises(Refused, match="operator lib::other does not exist"):
+        call(dispatcher_of("CPU"), name=OperatorName("lib::other"))
+
+
+def test_operators_of_a_base() -> None:
+    """PyTorch's own kernels go on as their sources say; one call takes in one operator."""
+    base = bases.load("torch-2.15")
+    state = State(Dispatcher(base.universe, base=base), source=base)
+
+    def slots(operator: str, tensors: str, *contexts: str) -> list[str]:
+        return path(call(state, tensors, *contexts, name=OperatorName.parse(operator)))
+
+    assert slots("aten::mm", "cuda,cuda", "autocast cuda") == [
+        "AutocastCUDA calls-anew",
+        "AutogradCUDA redispatches",
+        "CUDA ends",
+    ]
+    taken = len(state.dispatcher._operators)
+    assert taken == 1
+    assert slots("aten::empty.memory_format", "") == ["BackendSelect redispatches", "CPU ends"]
+    assert slots("aten::add.Tensor", "cpu batched,cpu", "vmap") == [
+        "FuncTorchDynamicLayerFrontMode calls-anew",
+        "FuncTorchBatched decomposes",
+    ]
+    assert slots("aten::matmul", "cpu,cpu") == ["AutogradCPU decomposes"]
+    assert slots("aten::resize_", "cpu") == ["AutogradCPU redispatches", "ADInplaceOrView redispatches", "CPU ends"]

@@ -1,0 +1,124 @@
+"""Key sets of tensors: against those of a live PyTorch on every device, and what a universe does not have."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.model.call import CallError, TensorSpec
+from dispatch_cli.model.universe import Universe
+from tests.capture.support import torch_python
+
+KINDS = ("", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "quantized")
+SCRIPT = """
+import json, sys, warnings
+import torch
+warnings.simplefilter("ignore")
+class Unused(torch.Tensor):
+    @staticmethod
+    def __torch_dispatch__(*arguments): pass
+kinds = {"": {}, "mkldnn": {"layout": torch._mkldnn}, "quantized": {"dtype": torch.qint8},
+         "sparse": {"layout": torch.sparse_coo}, "sparse_csr": {"layout": torch.sparse_csr},
+         "sparse_csc": {"layout": torch.sparse_csc}, "sparse_bsr": {"layout": torch.sparse_bsr},
+         "sparse_bsc": {"layout": torch.sparse_bsc}}
+found = {}
+for asked in json.loads(sys.argv[1]):
+    device, kind, inference = asked
+    try:
+        with torch.inference_mode(inference):
+            tensor = torch.Tensor._make_wrapper_subclass(Unused, (2, 2), device=device, **kinds[kind])
+        found[" ".join(map(str, asked))] = str(torch._C._dispatch_keys(tensor))
+    except RuntimeError:
+        found[" ".join(map(str, asked))] = None
+print(json.dumps(found))
+"""
+
+
+def keyset_of(universe: Universe, device: str, kind: str, inference: bool) -> str | None:
+    words = f"{device} {kind} subclass=Unused {'inference' if inference else ''}"
+    try:
+        return str(TensorMaker(universe).make(TensorSpec.parse(words)).keyset)
+    except CallError:
+        return None
+
+
+@pytest.mark.live
+def test_every_device_and_kind(tmp_path: Path) -> None:
+    """The keys of tensors are the same without hardware; such tensors have the keys of Python besides."""
+    python = torch_python()
+    universe = universes.from_data(run_probe(python)["universe"])
+    asked = list(product(universe.devices, KINDS, (False, True)))
+    script = tmp_path / "tensors.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    done = subprocess.run([python, str(script), json.dumps(asked)], check=True, capture_output=True, text=True)
+    live = json.loads(done.stdout)
+    ours = {" ".join(map(str, one)): keyset_of(universe, *one) for one in asked}
+    assert ours == live
+    assert sum(keyset is not None for keyset in live.values()) > 150
+
+
+RECORDED = {
+    # what live PyTorch 2.13.0 prints for such tensors
+    "cpu": "CPU, ADInplaceOrView, AutogradCPU, AutocastCPU",
+    "cpu inference": "CPU, AutocastCPU",
+    "cpu mkldnn": "MkldnnCPU, ADInplaceOrView, AutogradOther",
+    "cpu mkldnn inference": "MkldnnCPU",
+    "cpu nested": "NestedTensorCPU, ADInplaceOrView, AutogradCPU, AutogradNestedTensor, AutocastCPU",
+    "cpu nested inference": "NestedTensorCPU, AutocastCPU",
+    "cpu jagged": "CPU, NestedTensorCPU, Python, ADInplaceOrView, AutogradCPU, AutogradNestedTensor, AutocastCPU, "
+    "PythonTLSSnapshot",
+    "hip": "HIP, ADInplaceOrView, AutogradOther",
+    "cuda fake": "CUDA, Python, ADInplaceOrView, AutogradCUDA, AutocastCUDA, PythonTLSSnapshot",
+    "hip fake": "HIP, Python, ADInplaceOrView, AutogradHIP, PythonTLSSnapshot",
+    "vulkan fake": "Python, ADInplaceOrView, PythonTLSSnapshot",
+    "cpu sparse fake": "SparseCPU, Python, ADInplaceOrView, AutogradCPU, AutocastCPU, PythonTLSSnapshot",
+    "cpu inference fake": "CPU, Python, AutocastCPU, PythonTLSSnapshot",
+    "cpu conj fake": "CPU, Python, Conjugate, ADInplaceOrView, AutogradCPU, AutocastCPU, PythonTLSSnapshot",
+    "cpu conj functional": "CPU, Functionalize, Conjugate, ADInplaceOrView, AutogradCPU, AutocastCPU",
+    "cpu inference functional": "CPU, Functionalize, AutocastCPU",
+    "hip functional": "HIP, Functionalize, ADInplaceOrView, AutogradOther",
+    "cpu batched": "CPU, ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchBatched",
+    "meta batched": "ADInplaceOrView, AutogradOther, FuncTorchBatched",
+    "cpu quantized batched": "ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchBatched",
+    "cpu nested batched": "ADInplaceOrView, AutogradCPU, AutocastCPU, BatchedNestedTensor",
+    "cpu zerotensor batched": "CPU, ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchBatched",
+    "hip batched": "ADInplaceOrView, AutogradOther, FuncTorchBatched",
+    "cpu conj grad-wrapped": "CPU, Conjugate, ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchGradWrapper",
+    "cpu batched grad-wrapped": "CPU, ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchGradWrapper",
+}
+
+
+@pytest.mark.parametrize("text", RECORDED)
+def test_key_sets(text: str) -> None:
+    maker = TensorMaker(universes.load("torch-2.15"))
+    spec = TensorSpec.parse(text)
+    value = maker.make(spec)
+    for wrapper in spec.wrappers:
+        value = maker.wrap(value, wrapper)
+    assert str(value.keyset) == f"DispatchKeySet({RECORDED[text]})"
+
+
+WRONG = {
+    "cudda": (
+        "the universe torch-2.15 has no device 'cudda' (it has cpu, cuda, ipu, xpu, hip, ve, fpga, maia, xla, lazy, "
+        "vulkan, mps, meta, hpu, mtia, privateuseone)",
+        "did you mean cuda?",
+    ),
+    "cuda mkldnn": ("the universe torch-2.15 has no mkldnn tensors on 'cuda'", None),
+    "maia sparse": ("the universe torch-2.15 has no sparse tensors on 'maia'", None),
+    "cpu nested quantized": ("a tensor is only one of sparse, mkldnn, jagged, quantized and nested", None),
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_a_universe_does_not_have(text: str) -> None:
+    with pytest.raises(CallError) as caught:
+        TensorMaker(universes.load("torch-2.15")).make(TensorSpec.parse(text))
+    assert (caught.value.message, caught.value.hint) == WRONG[text]

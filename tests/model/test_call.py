@@ -1,0 +1,117 @@
+"""Tensors and contexts as they are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dispatch_cli.model.call import (
+    CONTEXT_WORDS,
+    MAX_TEXT,
+    TENSOR_WORDS,
+    Bit,
+    CallError,
+    Context,
+    ContextKind,
+    Layout,
+    TensorSpec,
+    Wrapper,
+    WrapperKind,
+)
+
+TENSORS = {
+    "cpu": TensorSpec("cpu"),
+    "cuda:1 sparse requires_grad": TensorSpec("cuda", 1, Layout.SPARSE, requires_grad=True),
+    "sparse_csr cpu": TensorSpec("cpu", layout=Layout.SPARSE_CSR),
+    "conj neg cpu": TensorSpec("cpu", bits=(Bit.CONJ, Bit.NEG)),
+    "inference quantized": TensorSpec(quantized=True, inference=True),
+    "cpu nested": TensorSpec("cpu", nested=True),
+    "jagged cpu": TensorSpec("cpu", layout=Layout.JAGGED),
+    "fake": TensorSpec(fake=""),
+    "xpu fake=mine": TensorSpec("xpu", fake="mine"),
+    "subclass=My.Tensor meta": TensorSpec("meta", subclass="My.Tensor"),
+    "cpu functional batched=1 grad-wrapped": TensorSpec(
+        "cpu",
+        wrappers=(Wrapper(WrapperKind.FUNCTIONAL), Wrapper(WrapperKind.BATCHED, 1), Wrapper(WrapperKind.GRAD)),
+    ),
+    "cpu batched batched": TensorSpec("cpu", wrappers=(Wrapper(WrapperKind.BATCHED),) * 2),
+}
+CONTEXTS = {
+    "no_grad": Context(ContextKind.NO_GRAD),
+    "Below_adinplaceorview": Context(ContextKind.BELOW_AD_INPLACE_OR_VIEW),
+    "autocast cuda": Context(ContextKind.AUTOCAST, device="cuda"),
+    "autocast=cuda": Context(ContextKind.AUTOCAST, device="cuda"),
+    "mode=FakeTensorMode": Context(ContextKind.MODE, name="FakeTensorMode"),
+    "mode=FakeTensorMode=b": Context(ContextKind.MODE, name="FakeTensorMode", instance="b"),
+    "include=CPU,AutogradCPU": Context(ContextKind.INCLUDE, keys=("CPU", "AutogradCPU")),
+    "exclude CPU AutogradCPU": Context(ContextKind.EXCLUDE, keys=("CPU", "AutogradCPU")),
+}
+WRONG_TENSORS = {
+    "": ("a tensor is empty", "write one such as `cpu` or `cuda sparse`"),
+    "cpu spars": ("'spars' is no word for a tensor, or a second device", "did you mean sparse?"),
+    "cpu cuda": ("'cuda' is no word for a tensor, or a second device", None),
+    "cpu sparse mkldnn": ("a tensor has one layout, and 'mkldnn' is a second", None),
+    "cpu fake=a fake=b": ("a tensor has one fake, and 'fake=b' is a second", None),
+    "cpu subclass": ("'subclass' needs a name", "write subclass=NAME"),
+    "cpu batched=0": ("'0' is not the level of a transform", "levels count from 1, the outermost"),
+    "cp!u": ("'cp!u' is neither a device nor a word for a tensor", None),
+    "x" * (MAX_TEXT + 1): (f"a tensor of more than {MAX_TEXT} characters", None),
+    "batched " * 65: ("a tensor of more than 64 wrappers", None),
+}
+WRONG_CONTEXTS = {
+    "autocst cpu": ("'autocst' is no context", "did you mean autocast?"),
+    "autocast": ("'autocast' needs a device, such as `autocast cpu`", None),
+    "vmap 2": ("'vmap' takes nothing, and '2' follows it", None),
+    "include=": ("'include' needs a dispatch key", "write include=KEY"),
+    "  ": ("a context is empty", "write one such as `no_grad` or `autocast cpu`"),
+}
+
+
+@pytest.mark.parametrize("text", TENSORS)
+def test_tensors(text: str) -> None:
+    spec = TensorSpec.parse(text)
+    assert spec == TENSORS[text]
+    if str(spec):
+        assert TensorSpec.parse(str(spec)) == spec
+
+
+@pytest.mark.parametrize("text", CONTEXTS)
+def test_contexts(text: str) -> None:
+    context = Context.parse(text)
+    assert context == CONTEXTS[text]
+    assert Context.parse(str(context)) == context
+
+
+@pytest.mark.parametrize("text", WRONG_TENSORS)
+def test_wrong_tensors(text: str) -> None:
+    with pytest.raises(CallError) as caught:
+        TensorSpec.parse(text)
+    assert (caught.value.message, caught.value.hint) == WRONG_TENSORS[text]
+
+
+@pytest.mark.parametrize("text", WRONG_CONTEXTS)
+def test_wrong_contexts(text: str) -> None:
+    with pytest.raises(CallError) as caught:
+        Context.parse(text)
+    assert (caught.value.message, caught.value.hint) == WRONG_CONTEXTS[text]
+
+
+@given(
+    st.lists(st.sampled_from([*TENSOR_WORDS, "cpu", "cuda:0", "fake=a", "subclass=b", "batched=2", "x="]), max_size=5)
+)
+def test_any_words_for_a_tensor(words: list[str]) -> None:
+    try:
+        spec = TensorSpec.parse(" ".join(words))
+    except CallError:
+        return
+    assert not str(spec) or TensorSpec.parse(str(spec)) == spec
+
+
+@given(st.text(max_size=30) | st.sampled_from(CONTEXT_WORDS))
+def test_any_text_for_a_context(text: str) -> None:
+    try:
+        context = Context.parse(text)
+    except CallError:
+        return
+    assert Context.parse(str(context)) == context
