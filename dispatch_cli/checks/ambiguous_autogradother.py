@@ -6,9 +6,10 @@ can not tell which of the two a call at AutogradOther is for. It puts a kernel t
 FAILED … has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther" (rule 2.2 in
 `aten/src/ATen/core/dispatch/OperatorEntry.cpp`; pytorch/pytorch#50246, hpcaitech/ColossalAI#1515).
 
-Tensors of mkldnn, FPGA and the like carry AutogradOther, so with one of them among the culprits every such call
-fails: an error. Sparse and quantized tensors carry the autograd key of their device instead; with these alone it is a
-warning, because what breaks is the call with tensors of the others, which the composite kernel would have served.
+Tensors of mkldnn, FPGA and the like carry AutogradOther, so an operator with a kernel for one of them fails with every
+such tensor: an error. Sparse and quantized tensors carry the autograd key of their device instead; with kernels for
+these alone it is a warning, because what breaks is the call with tensors of the others, which the composite kernel
+would have served.
 
 Bad:
 
@@ -53,7 +54,8 @@ def find(view: View) -> Iterator[Finding]:
 
 def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
     culprits = view.dispatcher.keys_in(pattern.decision(AUTOGRAD_OTHER).blockers)
-    failing = [key for key in culprits if autograd_key_of(view.universe, key) == AUTOGRAD_OTHER]
+    # not only the culprits': tensors of HIP carry AutogradOther too, although a kernel at HIP makes nothing ambiguous
+    failing = [key for key in pattern.keys if autograd_key_of(view.universe, key) == AUTOGRAD_OTHER]
     outcome = f"calls with tensors of {keys_text(failing)} fail" if failing else "calls that get there fail"
     for name in pattern.operators:
         if not view.concerns(name, (*culprits, CATCH_ALL)):

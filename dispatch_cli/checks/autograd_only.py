@@ -71,9 +71,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
+from dispatch_cli.checks.alias_gap import COMPOSITE
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys, keys_text
-from dispatch_cli.checks.no_autograd_kernel import DEFAULTS, META
+from dispatch_cli.checks.no_autograd_kernel import META
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.hazards import autograd_key_of
 from dispatch_cli.model.names import OperatorName
@@ -87,15 +88,15 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every operator with kernels at autograd keys and none of its own below, in C++ or in Python."""
     universe = view.universe
     autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
-    below = {CATCH_ALL, *(key for key in backend_keys(universe) if universe.runtime_parts[key][1] != META)}
+    ends = [key for key in backend_keys(universe) if universe.runtime_parts[key][1] != META]
     for pattern in view.patterns:
         above = [key for key in pattern.keys if key in autograd and key not in pattern.fallthrough]
-        if above and below.isdisjoint(pattern.keys) and not any(key in DEFAULTS for key in pattern.keys):
+        if above and all(pattern.decision(key).source is None for key in ends):
             if not pattern.has(TRACER):
                 yield from (_alone(view, name, above) for name in pattern.operators if view.concerns(name, above))
         elif above and view.has_files:
             yield from (found for name in pattern.operators for found in _skipped(view, pattern, name, above))
-    yield from _in_python(view, autograd, below)
+    yield from _in_python(view, autograd, {*ends, *COMPOSITE})
 
 
 def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:

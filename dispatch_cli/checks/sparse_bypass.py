@@ -43,6 +43,7 @@ CompositeImplicitAutograd.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.key_words import keys_text
@@ -57,7 +58,8 @@ def find(view: View) -> Iterator[Finding]:
     for pattern in view.patterns:
         if pattern.has(CATCH_ALL):
             keys = [key for key in pattern.keys if key not in pattern.fallthrough]
-            for above, culprits in bypassed(view.universe, keys, pattern.decision).items():
+            skips = partial(pattern.falls_through, fallbacks=view.dispatcher.fallbacks)
+            for above, culprits in bypassed(view.universe, keys, pattern.decision, skips).items():
                 for name in pattern.operators:
                     if view.concerns(name, (*culprits, CATCH_ALL)):
                         yield _finding(view, name, above, culprits)

@@ -19,32 +19,46 @@ Decide = Callable[[str], Decision]
 """From a runtime key or Undefined to the decision of its slot."""
 
 
-@lru_cache(maxsize=4096)
 def autograd_key_of(universe: Universe, key: str) -> str | None:
     """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
 
-    It is the one that PyTorch recomputes when a kernel comes at *key*, both by ``getAutogradKeyFromBackend``. So sparse
+    Of nested tensors, which carry two, it is AutogradNestedTensor.
+    """
+    found = autograd_keys_of(universe, key)
+    return found[0] if found else None
+
+
+@lru_cache(maxsize=4096)
+def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
+    """The autograd keys that tensors with a backend key carry as well, highest first; none for other keys.
+
+    Most carry one, which PyTorch recomputes when a kernel comes at *key*, both by ``getAutogradKeyFromBackend``. So sparse
     and quantized tensors carry the one of their device; backends without one of their own carry AutogradOther, and so
-    do HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry AutogradNestedTensor, and it counts.
+    do HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry that of their device as well.
     """
     autograd_keys = frozenset(universe.covered_by(AUTOGRAD))
-    if key in autograd_keys:
-        return None
+    if key in autograd_keys or key not in universe.slot:
+        return ()
     refreshed = [one for one in universe.refreshed_by(key) if one in autograd_keys]
     if refreshed:
-        return refreshed[0] if key in universe.slot else None
-    return next((one for one, backends in universe.autograd_backends.items() if key in backends), None)
+        return (refreshed[0],)
+    own = [one for one, backends in universe.autograd_backends.items() if key in backends]
+    _, backend = universe.runtime_parts.get(key, (key, None))
+    return (own[0], *(autograd_keys_of(universe, backend) if backend is not None else ())) if own else ()
 
 
-def bypassed(universe: Universe, keys: Iterable[str], decide: Decide) -> Mapping[str, tuple[str, ...]]:
-    """The backend keys whose kernels a math kernel at the autograd key above keeps calls from, by that autograd key.
+def bypassed(
+    universe: Universe, keys: Iterable[str], decide: Decide, falls_through: Callable[[str], bool]
+) -> Mapping[str, tuple[str, ...]]:
+    """The backend keys whose kernels a math kernel at an autograd key above keeps calls from, by that autograd key.
 
     The math kernel gives way to the kernels of `Universe.autograd_backends` alone. Tensors of other keys carry the same
     autograd key: sparse and quantized ones, and those of MTIA, of which AutogradMTIA knows nothing.
+    falls_through: whether dispatch skips a slot.
     """
     found: dict[str, tuple[str, ...]] = {}
     for key in keys:
-        above = autograd_key_of(universe, key)
+        above = next((one for one in autograd_keys_of(universe, key) if not falls_through(one)), None)
         if above is not None and decide(above).rule is Rule.MATH:
             found[above] = (*found.get(above, ()), key)
     return found
