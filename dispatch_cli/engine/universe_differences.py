@@ -6,6 +6,7 @@ Names of builds and the source lines of core fallbacks do not count.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from enum import Enum
 from typing import NamedTuple
 
@@ -36,6 +37,8 @@ class Aspect(Enum):
     PLAIN_DEVICES = "devices with strided tensors only"
     MASK_BY_ARGUMENTS = "the arguments alone choose the mask"
     GRAD_ENDS_INFERENCE = "grad leaves inference mode"
+    OTHER = "other"
+    """A field of a universe that no other aspect is about; the subject is its name."""
     ID = "enum id"
 
 
@@ -86,6 +89,14 @@ _FIELDS = {
     Aspect.GRAD_ENDS_INFERENCE: "grad_ends_inference",
 }
 """The fields of a universe that are compared as they are."""
+_COMPARED = frozenset(
+    (
+        *_FIELDS.values(),
+        *("name", "torch", "git", "functionalities", "backends", "per_backend", "runtime", "aliases", "ids"),
+        *("autograd_backends", "autogradother_backends", "refreshes", "fallbacks", "parseable", "devices"),
+    )
+)
+"""The fields that an aspect of their own is about, or that do not count."""
 
 
 def universe_differences(one: Universe, other: Universe) -> tuple[Difference, ...]:
@@ -105,8 +116,12 @@ def _differences(one: Universe, other: Universe) -> Iterator[Difference]:
     yield from _fallbacks(one, other)
     yield from _parser(one, other)
     yield from _devices(one, other)
-    for aspect, field in _FIELDS.items():
-        yield from _sets(aspect, "", _texts(getattr(one, field)), _texts(getattr(other, field)))
+    for aspect, name in _FIELDS.items():
+        yield from _sets(aspect, "", _texts(getattr(one, name)), _texts(getattr(other, name)))
+    for field in fields(Universe):
+        if field.name not in _COMPARED:
+            first, second = getattr(one, field.name), getattr(other, field.name)
+            yield from _sets(Aspect.OTHER, field.name, _texts(first), _texts(second))
     for key in _common(one.keys_by_id, other.ids):
         if one.ids[key] != other.ids[key]:
             yield Difference(Aspect.ID, key, (str(one.ids[key]),), (str(other.ids[key]),))
@@ -197,20 +212,25 @@ def _order(aspect: Aspect, one: Sequence[str], other: Sequence[str]) -> Iterator
 def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
     """A longest rising subsequence of some different numbers; the quadratic way, which is quick for so few."""
     best: list[tuple[int, ...]] = []
+    longest: tuple[int, ...] = ()
     for number in numbers:
         before: tuple[int, ...] = ()
         for chain in best:
             if chain[-1] < number and len(chain) > len(before):
                 before = chain
         best.append((*before, number))
-    return frozenset(max(best, key=len))
+        longest = max(longest, best[-1], key=len)
+    return frozenset(longest)
 
 
 def _common(keys: Sequence[str], others: Mapping[str, object] | frozenset[str]) -> tuple[str, ...]:
     return tuple(key for key in keys if key in others)
 
 
-def _texts(value: tuple[str, ...] | str | bool) -> tuple[str, ...]:
-    if isinstance(value, tuple):
-        return value
-    return (value if isinstance(value, str) else ("yes" if value else "no"),)
+def _texts(value: object) -> tuple[str, ...]:
+    """A field's value as texts: of a set or a mapping each item, of anything else itself."""
+    if isinstance(value, Mapping):
+        return tuple(f"{key}: {item}" for key, item in value.items())
+    if isinstance(value, (tuple, frozenset)):
+        return tuple(sorted(map(str, value)) if isinstance(value, frozenset) else map(str, value))
+    return (("yes" if value else "no") if isinstance(value, bool) else str(value),)

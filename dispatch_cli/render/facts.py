@@ -13,6 +13,7 @@ from rich.text import Text
 from dispatch_cli.render import console
 from dispatch_cli.render.console import plain, width_of
 from dispatch_cli.render.style import Style
+from dispatch_cli.render.text_safety import safe
 
 GAP = 2
 MAX_LABEL_SHARE = 0.4
@@ -20,7 +21,7 @@ MAX_LABEL_SHARE = 0.4
 
 
 class Fact(NamedTuple):
-    """A label, and a text of one or several lines."""
+    """A label, which may be untrusted, and a text of one or several lines."""
 
     label: str
     text: Text
@@ -30,13 +31,9 @@ def facts(rows: Sequence[Fact], style: Style, indent: int = 0) -> Iterator[Rende
     """The facts below each other, their texts in one column."""
     if not rows:
         return
+    rows = [Fact(safe(row.label), row.text) for row in rows]
     width = max(width_of(row.label) for row in rows)
-    free = None if style.width is None else style.width - indent - width - GAP
-    if (
-        style.width is None
-        or free is None
-        or all(width_of(line) <= free for row in rows for line in row.text.plain.split("\n"))
-    ):
+    if style.width is None or _fit(rows, style.width - indent - width - GAP):
         for row in rows:
             for position, line in enumerate(row.text.split("\n", allow_blank=True)):
                 label = "" if position else row.label
@@ -52,6 +49,10 @@ def facts(rows: Sequence[Fact], style: Style, indent: int = 0) -> Iterator[Rende
     for row in rows:
         table.add_row(Text(row.label, console.HEAD), row.text)
     yield _indented(table, indent)
+
+
+def _fit(rows: Sequence[Fact], free: int) -> bool:
+    return all(width_of(line) <= free for row in rows for line in row.text.plain.split("\n"))
 
 
 def lines(*texts: str) -> Text:

@@ -59,8 +59,8 @@ def _sections(report: UniverseReport, style: Style) -> Iterator[RenderableType]:
 
 def label_of(row: FunctionalityRow) -> str:
     """What the keys of a functionality begin with; its own name where that is nothing."""
-    first = row.keys[0]
-    return first.key.removesuffix(first.backend or "") or row.functionality
+    first = row.keys[0] if row.keys else None
+    return (first.key.removesuffix(first.backend or "") if first is not None else "") or row.functionality
 
 
 def _functionality(row: FunctionalityRow, backends: int) -> Text:

@@ -218,4 +218,4 @@ def differences_sheet(report: DifferencesReport) -> Sheet:
         (one.aspect.value, one.subject, ", ".join(one.one), ", ".join(one.other))
         for one in (*report.differences, *report.ids)
     )
-    return Sheet(("aspect", "subject", report.one, report.other), rows)
+    return Sheet(("aspect", "subject", "only_universe", "only_against"), rows)

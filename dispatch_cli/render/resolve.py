@@ -10,6 +10,7 @@ from rich.text import Text
 
 from dispatch_cli.engine.call.trace import Does, MaskKind
 from dispatch_cli.render import console
+from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_wording import (
@@ -50,13 +51,15 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
     yield from facts([*_asked(report)], style)
     yield Text()
     yield plain(end_sentence(report, short), console.BAD if report.fails else console.HEAD)
-    for line in error_lines(report.end):
+    for line in error_lines(report.end, short):
         text = plain(line)
         yield Text.assemble("  ", text) if style.width is None else Padding(text, (0, 0, 0, 2))
     if len(report.steps) > 1:
         yield plain(f"Slots: {path_label(report)}")
     for note in report.notes:
         yield plain(note_text(note))
+    for note in report.advice:
+        yield Text.assemble(("Advice: ", console.HEAD), plain(advice_text(note, report.operator)))
     for stage in report.stages:
         yield Text()
         if stage is not report.stages[0]:

@@ -43,7 +43,7 @@ def _parts(report: ResolveHigherOrderReport, style: Style) -> Iterator[Renderabl
     yield from facts([*_asked(report)], style)
     yield Text()
     yield plain(end_sentence(report, short), console.BAD if report.fails else console.HEAD)
-    for line in error_lines(report.end):
+    for line in error_lines(report.end, short):
         text = plain(line)
         yield Text.assemble("  ", text) if style.width is None else Padding(text, (0, 0, 0, 2))
     if report.deferred is not None:

@@ -121,7 +121,10 @@ def resolve_higher_order_markdown(report: ResolveHigherOrderReport) -> Iterator[
     yield markdown_line("**{}**", end_sentence(report, short=False))
     said = [deferred_sentence(report)] if report.deferred is not None else []
     said += origin_sentences(report.fake_modes) if report.fake_modes is not None else []
-    for form, text in (*(("> {}", line) for line in error_lines(report.end)), *(("{}", text) for text in said)):
+    for form, text in (
+        *(("> {}", line) for line in error_lines(report.end, short=False)),
+        *(("{}", text) for text in said),
+    ):
         yield "\n"
         yield markdown_line(form, text)
     for step in report.steps:

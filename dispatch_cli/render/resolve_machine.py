@@ -8,6 +8,7 @@ from typing import Any
 from dispatch_cli.engine.call.trace import End, MaskKind, PythonChoice
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import components_of, functionalities_of
+from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_wording import (
@@ -45,6 +46,10 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         "stopped_after": report.stopped,
         "end": None if report.end is None else end_data(report.end),
         "notes": [_note_data(note) for note in report.notes],
+        "advice": [
+            {**_note_data(note, advice_text(note, report.operator)), "remedies": list(note.remedies)}
+            for note in report.advice
+        ],
     }
     return json_document(head, "selections", map(_stage_data, report.stages))
 
@@ -63,12 +68,12 @@ def end_data(end: End) -> dict[str, Any]:
     }
 
 
-def _note_data(note: Note) -> dict[str, Any]:
+def _note_data(note: Note, text: str | None = None) -> dict[str, Any]:
     return {
         "kind": note.kind.value,
         "keys": list(note.keys),
         "culprits": list(note.culprits),
-        "text": note_text(note),
+        "text": note_text(note) if text is None else text,
     }
 
 
@@ -160,12 +165,14 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
     yield markdown_line("{}", ", ".join(asked))
     yield "\n"
     yield markdown_line("**{}**", end_sentence(report, short=False))
-    for line in error_lines(report.end):
+    for line in error_lines(report.end, short=False):
         yield "\n"
         yield markdown_line("> {}", line)
-    for note in report.notes:
+    said = [note_text(note) for note in report.notes]
+    said += [f"Advice: {advice_text(note, report.operator)}" for note in report.advice]
+    for sentence in said:
         yield "\n"
-        yield markdown_line("{}", note_text(note))
+        yield markdown_line("{}", sentence)
     for stage in report.stages:
         yield "\n"
         if stage is not report.stages[0]:
@@ -174,9 +181,9 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
         yield from markdown_text(_ladder(stage))
         yield "\n"
         changes = (thread_label("includes", stage.included), thread_label("excludes", stage.excluded))
-        said = "; ".join(change for change in changes if change is not None)
+        differs = "; ".join(change for change in changes if change is not None)
         if stage.mask_kind is not MaskKind.NONE:
-            yield markdown_line("- thread: {}", said or "as by default")
+            yield markdown_line("- thread: {}", differs or "as by default")
         yield markdown_line("- mask: {}", mask_label(stage))
         yield from (markdown_line(f"{step.number}. {{}}", step_sentence(step, short=False)) for step in stage.steps)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from dispatch_cli.engine.call.trace import Does, End, EndKind, HandlerKind, MaskKind, Why
@@ -235,9 +236,16 @@ def raised_label(end: End) -> str:
     return f"PyTorch raises {error.type}" if error.type else "PyTorch raises nothing that could be caught"
 
 
-def error_lines(end: End | None) -> list[str]:
-    """An error's text as PyTorch words it, up to the dumps that it may end with."""
+def error_lines(end: End | None, short: bool) -> list[str]:
+    """An error's text as PyTorch words it, up to the dumps that it may end with; short, its first sentence."""
     if end is None or end.error is None or not end.error.text:
         return []
     lines = end.error.text.partition("\n\n")[0].rstrip().split("\n")
+    if short:
+        first, *rest = _SENTENCE.split(lines[0], maxsplit=1)
+        return [f"{first} …" if rest else first]
     return lines if end.error.whole else [*lines, "…"]
+
+
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+"""Between two sentences."""

@@ -13,6 +13,7 @@ from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts
 from dispatch_cli.render.style import Style
+from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.universe_differences import DifferencesReport
 
 TITLES = {
@@ -37,6 +38,7 @@ TITLES = {
     Aspect.PLAIN_DEVICES: "Devices with strided tensors only",
     Aspect.MASK_BY_ARGUMENTS: "The backend of the arguments alone chooses the fallthrough mask",
     Aspect.GRAD_ENDS_INFERENCE: "functorch's grad leaves inference mode",
+    Aspect.OTHER: "Other fields of the universe",
     Aspect.ID: "Enum ids",
 }
 _SHOWN_IDS = 3
@@ -65,7 +67,7 @@ def _parts(report: DifferencesReport, style: Style) -> Iterator[RenderableType]:
 
 
 def _section(report: DifferencesReport, found: list[Difference], style: Style) -> Iterator[RenderableType]:
-    rows = Rows(["Key", report.one, report.other], indent=2)
+    rows = Rows(["Key", safe(report.one), safe(report.other)], indent=2)
     for one in found:
         rows.add_row(plain(one.subject or "-"), plain(_names(one.one)), plain(_names(one.other)))
     if any(one.subject for one in found) and fits(rows, style):

@@ -26,6 +26,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, Universe
 from dispatch_cli.report.notes import Note, table_notes
+from dispatch_cli.report.slot_notes import slot_notes
 from dispatch_cli.report.table import TableRow, table_row
 
 SCHEMA_VERSION = 1
@@ -124,7 +125,7 @@ class ResolveReport(NamedTuple):
 
     tensors, contexts: as they are read. keyset: the expression that was given instead of a key set from tensors.
     stopped: after how many steps it was cut short; None when all of it is there. end: None when it was.
-    notes: why slots on the way hold what they hold.
+    notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     """
 
     universe: str
@@ -140,6 +141,7 @@ class ResolveReport(NamedTuple):
     stopped: int | None
     end: End | None
     notes: tuple[Note, ...]
+    advice: tuple[Note, ...] = ()
 
     @property
     def fails(self) -> bool:
@@ -166,7 +168,8 @@ def resolve_report(
     hops = call.hops[:stopped]
     outline = dispatcher.outline(call.operator)
     stages = tuple(_stages(dispatcher, call.operator, hops))
-    return ResolveReport(
+    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(call.operator)}
+    report = ResolveReport(
         universe=dispatcher.universe.name,
         over=over,
         assumed=assumed,
@@ -179,8 +182,15 @@ def resolve_report(
         stages=stages,
         stopped=stopped,
         end=None if stopped is not None else call.end,
-        notes=_notes(dispatcher, call.operator, stages),
+        notes=_notes(dispatcher, call.operator, stages, stale),
     )
+    if not report.fails:
+        return report
+    table, key = dispatcher.table(call.operator), call.hops[-1].slot
+    advice = slot_notes(dispatcher, call.operator, table, outline.schema, key, stale)
+    advised = {(note.kind, key) for note in advice for key in note.keys}
+    notes = tuple(note for note in report.notes if advised.isdisjoint((note.kind, key) for key in note.keys))
+    return report._replace(notes=notes, advice=advice)
 
 
 def _stages(dispatcher: Dispatcher, name: OperatorName, hops: tuple[Hop, ...]) -> Iterator[Stage]:
@@ -294,12 +304,13 @@ def _rungs(
         )
 
 
-def _notes(dispatcher: Dispatcher, name: OperatorName, stages: tuple[Stage, ...]) -> tuple[Note, ...]:
+def _notes(
+    dispatcher: Dispatcher, name: OperatorName, stages: tuple[Stage, ...], stale: dict[str, StaleEntry]
+) -> tuple[Note, ...]:
     """The notes of the table on slots that the call came to, and that it did not get to.
 
     They are about what the registrations determine, and so not about slots that hold something else.
     """
-    stale = frozenset(entry.canonical.key for entry in dispatcher.stale_entries(name))
     shown = dict.fromkeys(
         rung.key
         for stage in stages

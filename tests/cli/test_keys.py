@@ -170,7 +170,24 @@ def test_a_universe_of_ones_own(tmp_path: Path) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
     assert data("XLA", "--universe", str(path))["devices"] == ["xla", "tpu"]
     found = call("keys", "--universe", str(path), "--against", "torch-2.15", "--format", "csv")
-    assert found == Result(1, "aspect,subject,mine,torch-2.15\ndevice,tpu,XLA,\n", "")
+    assert found == Result(1, "aspect,subject,only_universe,only_against\ndevice,tpu,XLA,\n", "")
+
+
+def test_names_of_a_universe_are_data(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    text = Path(universes.__file__).with_name("torch-2.15.json").read_text(encoding="utf-8")
+    content = json.loads(text.replace("FPGA", "F\\u202e[red]|A"))
+    content["name"] = "\x1b[31mmine|"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    for args in ((), ("MkldnnCPU",), ("FULL",), ("--against", "torch-2.15")):
+        for format_ in ("text", "csv", "markdown"):
+            result = call("keys", *args, "--universe", str(path), "--format", format_)
+            assert (result.code, result.err) == ("--against" in args, "")
+            assert "\x1b" not in result.out
+            assert "\u202e" not in result.out
+        colored = call("keys", *args, "--universe", str(path), "--color", "always").out
+        assert "\x1b[31mmine" not in colored
+        assert "[red]" in colored or args == ("--against", "torch-2.15")
 
 
 def test_csv_and_markdown() -> None:

@@ -25,7 +25,10 @@ def test_scenario_6_a_factory_out_of_reach() -> None:
     assert (
         "  There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but " in shown
     )
-    assert "no tensor arguments: a call ends at Undefined, where nothing is; CPU can not be reached\n" in shown
+    assert (
+        "Advice: No argument is a tensor, so a call has only the keys that every call has. They fall through, and "
+        in shown
+    )
     fixed = answer("resolve", "mylib::opened", "examples/scenarios/06_factory.fixed.yaml")
     assert fixed == (
         0,
@@ -80,6 +83,7 @@ def test_json_has_every_key_set() -> None:
         "keyset": None,
         "stopped_after": None,
         "end": {"kind": "decomposition", "handler": None, "error": None},
+        "advice": [],
         "notes": [
             {
                 "kind": "bypassed",
@@ -155,7 +159,11 @@ def test_json_has_every_key_set() -> None:
 
 def test_an_error_in_json_is_whole() -> None:
     result = call(*FACTORY, "--format", "json")
-    error = json.loads(result.out)["end"]["error"]
+    found = json.loads(result.out)
+    error = found["end"]["error"]
+    (advice,) = found["advice"]
+    assert (advice["kind"], advice["keys"], advice["remedies"][0]) == ("unreachable", ["Undefined"], "BackendSelect")
+    assert found["notes"] == []
     assert (result.code, error["kind"], error["type"], error["whole"]) == (1, "no-tensors", "NotImplementedError", True)
     assert error["text"].startswith("There were no tensor arguments to this function (e.g., ")
     assert "CPU: filled_cpu [kernel]\n" in error["text"]
