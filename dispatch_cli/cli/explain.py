@@ -154,6 +154,7 @@ def _report(state: State, source: Source, assumed: bool, name: OperatorName, key
         operator=str(name),
         schema=outline.schema,
         span=outline.span,
+        origin=state.operator_origin(name),
         new=state.base is not None and name not in state.base,
         what=explain(state, name, key),
     )

@@ -25,7 +25,7 @@ from dispatch_cli.render.explain_wording import (
 )
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.table import RULE_STYLES
-from dispatch_cli.render.wording import keys_label, place_label, runs_label
+from dispatch_cli.render.wording import inherited_lines, keys_label, origin_place, runs_label
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Run
 from dispatch_cli.report.explain_error import Difference
@@ -84,6 +84,8 @@ def _slot(report: ExplainReport, what: SlotExplanation, style: Style) -> Iterato
     if what.concerned:
         yield Text()
         yield _fitting(_concerned(what.concerned, short=False), _concerned(what.concerned, short=True), style)
+    for line in inherited_lines([(report.span, report.origin), *((one.span, one.origin) for one in what.concerned)]):
+        yield plain(line, console.DIM)
     around = list(around_sentences(what, short))
     if around:
         yield Text()
@@ -125,7 +127,7 @@ def _rules(rules: tuple[RuleLine, ...], short: bool, width: int | None = None) -
 def _concerned(concerned: tuple[Concerned, ...], short: bool) -> Rows:
     if short:
         return _concerned_in_short(concerned)
-    placed = any(one.span is not None for one in concerned)
+    placed = any(origin_place(one.span, one.origin) for one in concerned)
     table = Rows(["Registered at", "Kernel", "What it does", *(["Declared at"] if placed else [])])
     for one in concerned:
         cells = [
@@ -134,7 +136,7 @@ def _concerned(concerned: tuple[Concerned, ...], short: bool) -> Rows:
             plain(role_label(one), ROLE_STYLES[one.role]),
         ]
         if placed:
-            cells.append(plain(place_label(one.span), console.PLACE))
+            cells.append(plain(origin_place(one.span, one.origin), console.PLACE))
         table.add_row(*cells)
     return table
 
@@ -143,7 +145,8 @@ def _concerned_in_short(concerned: tuple[Concerned, ...]) -> Rows:
     """The same where there is less room: the kernel and its place below the key."""
     table = Rows(["What it does", "Registered at"])
     for one in concerned:
-        place = f", {place_label(one.span, short=True)}" if one.span is not None else ""
+        place = origin_place(one.span, one.origin, short=True)
+        place = f", {place}" if place else ""
         below = Text.assemble(plain(kernel_label(one, short=True)), plain(place, console.PLACE))
         table.add_row(plain(role_label(one), ROLE_STYLES[one.role]), Text.assemble(plain(one.key), "\n", "  ", below))
     return table
@@ -181,7 +184,7 @@ def _headed(sentences: Iterator[str]) -> Iterator[Text]:
 
 
 def _runs(runs: tuple[Run, ...], short: bool) -> Rows:
-    placed = any(run.row.span is not None for run in runs)
+    placed = any(origin_place(run.row.span, run.row.origin) for run in runs)
     table = Rows(["Key", "Kernel", "Rule", "From", *(["Declared at"] if placed else [])])
     for run in runs:
         row = run.row
@@ -195,7 +198,7 @@ def _runs(runs: tuple[Run, ...], short: bool) -> Rows:
             plain(row.source if row.source is not None and row.rule is not Rule.KERNEL else ""),
         ]
         if placed:
-            cells.append(plain(place_label(row.span, short), console.PLACE))
+            cells.append(plain(origin_place(row.span, row.origin, short), console.PLACE))
         table.add_row(*cells)
     return table
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.render.advice import advice_text
-from dispatch_cli.render.machine import span_data
+from dispatch_cli.render.machine import origin_data, span_data
 from dispatch_cli.render.table_machine import row_data
 from dispatch_cli.report.error_text import DumpLine
 from dispatch_cli.report.explain import SCHEMA_VERSION, Cause, ExplainReport, SlotExplanation
@@ -30,6 +30,7 @@ def explain_json(report: ExplainReport) -> Iterator[str]:
         "operator": report.operator,
         "schema": report.schema,
         "declared_at": span_data(report.span),
+        **origin_data(report.origin),
         "new": report.new,
         "key": what.key,
         "error": None if report.error is None else _error_data(report.error),
@@ -67,6 +68,7 @@ def _slot_data(what: SlotExplanation, operator: str) -> dict[str, Any]:
                 "backend_fallback": one.fallback,
                 "core_fallback": one.core,
                 "declared_at": span_data(one.span),
+                **origin_data(one.origin),
             }
             for one in what.concerned
         ],

@@ -17,9 +17,9 @@ from dispatch_cli.render.explain_wording import (
     slot_sentences,
     state_label,
 )
-from dispatch_cli.render.machine import Sheet, markdown_text, place_text
+from dispatch_cli.render.machine import Sheet, markdown_text
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import keys_label, runs_label, source_label
+from dispatch_cli.render.wording import keys_label, origin_place, runs_label, source_label
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, Run
 from dispatch_cli.report.explain_error import ErrorReport
@@ -54,7 +54,9 @@ def _slot_markdown(report: ExplainReport, what: SlotExplanation) -> Iterator[str
     yield from markdown_text(Sheet(("Rule", "Meaning", "Looks at", "Outcome"), rules))
     yield "\n"
     if what.concerned:
-        cells = ((one.key, kernel_label(one), role_label(one), place_text(one.span)) for one in what.concerned)
+        cells = (
+            (one.key, kernel_label(one), role_label(one), origin_place(one.span, one.origin)) for one in what.concerned
+        )
         yield from markdown_text(Sheet(("Registered at", "Kernel", "What it does", "Declared at"), cells))
         yield "\n"
     yield from _paragraphs(around_sentences(what))
@@ -71,7 +73,7 @@ def _runs_markdown(runs: tuple[Run, ...]) -> Iterator[str]:
                 run.row.rule.dump_text,
                 source_label(run.row),
                 ", ".join(run.row.blockers),
-                place_text(run.row.span),
+                origin_place(run.row.span, run.row.origin),
             )
             for run in runs
         )

@@ -11,12 +11,13 @@ from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.succession import succession
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain_rules import Concerned, RuleLine, concerned, rule_lines
 from dispatch_cli.report.notes import Note
 from dispatch_cli.report.python_table import PythonRow, python_report
 from dispatch_cli.report.slot_notes import backend_key_below, slot_notes
-from dispatch_cli.report.table import TableRow, changed_slots, table_row
+from dispatch_cli.report.table import TableRow, changed_slots, row_of
 
 if TYPE_CHECKING:
     from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
@@ -64,6 +65,7 @@ class ExplainReport(NamedTuple):
     """The answer to "why this, at this key?".
 
     over: the embedded states that it starts from. assumed: nobody named them. new: they do not have the operator.
+    origin: through what the operator came, beyond its place.
     error: what was found in the error text that asked, where one did.
     """
 
@@ -73,6 +75,7 @@ class ExplainReport(NamedTuple):
     operator: str
     schema: str | None
     span: Span | None
+    origin: Origin
     new: bool
     what: SlotExplanation | AliasExplanation | BlockExplanation
     error: ErrorReport | None = None
@@ -101,15 +104,15 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
     above, below = autograd_key_of(dispatcher.universe, key), backend_key_below(dispatcher.universe, key)
     return SlotExplanation(
         key=key,
-        row=table_row(dispatcher, entry, behind, changed_slots(state, name).get(key)),
+        row=row_of(state, entry, behind, changed_slots(state, name).get(key)),
         rules=tuple(rule_lines(dispatcher, name, key, answers)),
-        concerned=tuple(concerned(dispatcher, name, key, answers)),
-        next=table_row(dispatcher, following) if following is not None else None,
+        concerned=tuple(concerned(state, name, key, answers)),
+        next=row_of(state, following) if following is not None else None,
         next_is_overridden=bool(overridden),
-        live=table_row(dispatcher, behind.live) if behind is not None else None,
+        live=row_of(state, behind.live) if behind is not None else None,
         cause=_cause(behind) if behind is not None else None,
-        above=table_row(dispatcher, table[above], stale.get(above)) if above is not None else None,
-        below=table_row(dispatcher, table[below], stale.get(below)) if below is not None else None,
+        above=row_of(state, table[above], stale.get(above)) if above is not None else None,
+        below=row_of(state, table[below], stale.get(below)) if below is not None else None,
         in_base=state.base is not None and name in state.base,
         python=_python(state, name, key),
         notes=slot_notes(dispatcher, name, table, dispatcher.outline(name).schema, key, stale),

@@ -10,7 +10,7 @@ from dispatch_cli.engine.succession import filled_by
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, Universe
-from dispatch_cli.report.table import TableRow, changed_slots, table_row
+from dispatch_cli.report.table import TableRow, changed_slots, row_of
 
 Runs = tuple[tuple[str, ...], ...]
 
@@ -96,7 +96,7 @@ def _rows(state: State, name: OperatorName, keys: tuple[str, ...]) -> tuple[Tabl
     table = dispatcher.table(name)
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
     before = changed_slots(state, name)
-    return tuple(table_row(dispatcher, table[key], stale.get(key), before.get(key)) for key in keys)
+    return tuple(row_of(state, table[key], stale.get(key), before.get(key)) for key in keys)
 
 
 def _runs(universe: Universe, keys: tuple[str, ...]) -> Runs:

@@ -9,8 +9,10 @@ from typing import NamedTuple
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, Step
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.succession import Answer
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 
 QUESTION_NUMBER = 4
@@ -64,6 +66,7 @@ class Concerned(NamedTuple):
     """A registration concerned.
 
     number: the rule that looks at it. key: where it is registered. core: it is a fallback of PyTorch itself.
+    origin: through what it came, beyond its place.
     """
 
     number: int
@@ -74,6 +77,7 @@ class Concerned(NamedTuple):
     fallback: bool
     core: bool
     span: Span | None
+    origin: Origin
 
 
 _STATES = {
@@ -123,29 +127,30 @@ def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: boo
     return RuleLine(QUESTION_NUMBER, None, looks_at if unless else (), state, reached, found)
 
 
-def concerned(dispatcher: Dispatcher, name: OperatorName, key: str, answers: tuple[Answer, ...]) -> Iterator[Concerned]:
+def concerned(state: State, name: OperatorName, key: str, answers: tuple[Answer, ...]) -> Iterator[Concerned]:
     """What fills the slot, what it stands before, what takes it away from another, what comes next; by rule."""
+    dispatcher = state.dispatcher
     operator = dispatcher.operator(name)
     for step, reached in _steps(answers):
         fired, gave_way = step.outcome is Outcome.FIRED, step.outcome is Outcome.HAS_BACKEND_KERNEL
         if not fired and not gave_way:
             continue
         if step.rule is Rule.FALLBACK:
-            yield _registered(step.number, Role.FILLS if reached else Role.STANDS_BY, dispatcher.fallbacks[key])
+            yield _registered(state, step.number, Role.FILLS if reached else Role.STANDS_BY, dispatcher.fallbacks[key])
             continue
         ambiguous = step.rule is Rule.AMBIGUOUS
         role = Role.STANDS_BY if not reached else Role.FILLS
         role = Role.GIVES_WAY if gave_way else Role.IN_CONFLICT if ambiguous and reached else role
         active, *others = operator.kernels[step.key]
-        yield _registered(step.number, role, active)
+        yield _registered(state, step.number, role, active)
         for other in others:
-            yield _registered(step.number, Role.OVERRIDDEN, other)
+            yield _registered(state, step.number, Role.OVERRIDDEN, other)
         for blocker in dispatcher.keys_in(step.blockers):
             way = Role.IN_CONFLICT if ambiguous else Role.IN_THE_WAY
-            yield _registered(step.number, way, operator.kernels[blocker][0])
+            yield _registered(state, step.number, way, operator.kernels[blocker][0])
 
 
-def _registered(number: int, role: Role, registration: Registration) -> Concerned:
+def _registered(state: State, number: int, role: Role, registration: Registration) -> Concerned:
     kernel, fallback = registration.kernel, registration.operator is None
     return Concerned(
         number=number,
@@ -156,4 +161,5 @@ def _registered(number: int, role: Role, registration: Registration) -> Concerne
         fallback=fallback,
         core=fallback and kernel.span is None,
         span=kernel.span,
+        origin=state.origin(registration),
     )

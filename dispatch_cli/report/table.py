@@ -106,16 +106,15 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     before = changed_slots(state, name)
     table = dispatcher.table(name)
     shown = [key for key in table if keys is None or key in keys]
-    rows = tuple(
-        _with_origin(state, table[key], table_row(dispatcher, table[key], stale.get(key), before.get(key)))
-        for key in shown
-    )
+    rows = tuple(row_of(state, table[key], stale.get(key), before.get(key)) for key in shown)
     new = state.base is not None and name not in state.base
     notes = table_notes(dispatcher, table, outline.schema, shown, stale)
     return OperatorTable(str(name), outline.schema, outline.span, rows, new, notes, state.operator_origin(name))
 
 
-def _with_origin(state: State, entry: TableEntry, row: TableRow) -> TableRow:
+def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None) -> TableRow:
+    """An entry as a row, with through what its kernel came; the rest as in `table_row`."""
+    row = table_row(state.dispatcher, entry, stale, before)
     origin = OWN if entry.registration is None else state.origin(entry.registration)
     return row if origin is OWN else row._replace(origin=origin)
 
