@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase, translate
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from dispatch_cli.checks.guard_words import end_words, kernel_text, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
@@ -113,7 +114,7 @@ class Guards:
         found: dict[tuple[str, str], list[str]] = {}
         for key in keys:
             entry = table[key]
-            wanted = [_words(want) for want in guard.wants if not _holds(want, entry, table)]
+            wanted = [wanted_words(want) for want in guard.wants if not _holds(want, entry, table)]
             if wanted:
                 found.setdefault((" and ".join(wanted), self._found_words(entry)), []).append(key)
         for (text, held), some in found.items():
@@ -122,7 +123,7 @@ class Guards:
     def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Iterator[Verdict]:
         entry = self._table(name)[want.texts[0]]
         if entry.rule not in COMPUTING or entry.is_fallthrough:
-            yield Verdict(guard, name, (entry.key,), _words(want), self._found_words(entry), entry)
+            yield Verdict(guard, name, (entry.key,), wanted_words(want), self._found_words(entry), entry)
 
     def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Verdict]:
         from dispatch_cli.engine.call.simulate import simulate
@@ -135,12 +136,12 @@ class Guards:
         except CallError as error:
             yield Verdict(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
             return
-        wanted = [_words(want) for want in guard.wants if want.wish in _OF_CALLS and not _ends(want, done)]
+        wanted = [wanted_words(want) for want in guard.wants if want.wish in _OF_CALLS and not _ends(want, done)]
         if wanted:
             last = done.hops[-1] if done.hops else None
             slots, live = ((last.slot,), last.live) if last is not None else ((), None)
             text = f"{' and '.join(wanted)} from a call with {what}"
-            yield Verdict(guard, name, slots, text, _end_words(done), live)
+            yield Verdict(guard, name, slots, text, end_words(done), live)
 
     def _found_words(self, entry: TableEntry) -> str:
         kernel = entry.kernel
@@ -225,56 +226,10 @@ def _ends(want: Expectation, call: Call) -> bool:
         case Wish.END:
             return call.end.kind.value in texts
         case Wish.RAN:
-            shown = _kernel_text(call)
+            shown = kernel_text(call)
             return ran and shown is not None and _matches(shown, texts)
         case Wish.AT:
             return last is not None and last.slot in texts
         case _:
             error = call.end.error
             return error is not None and _matches(error.text.split("\n", 1)[0], texts)
-
-
-def _kernel_text(call: Call) -> str | None:
-    """What ran last: the Python kernel where there is one, else what a dump shows."""
-    last = call.hops[-1]
-    if last.python is not None and last.python.kernel is not None:
-        return last.python.kernel
-    return last.live.kernel.debug if last.live.kernel is not None else None
-
-
-def _end_words(call: Call) -> str:
-    end = call.end
-    if end.error is not None:
-        return f"the error {end.error.text.split(chr(10), 1)[0]}"
-    if end.handler is not None:
-        return f"the {end.handler.kind.value} {end.handler.name}"
-    last = call.hops[-1]
-    ends = "decomposes" if end.kind is EndKind.DECOMPOSITION else "ends"
-    return f"a call that {ends} in {_kernel_text(call)} at {last.slot} by rule {last.live.rule.value}"
-
-
-def _words(want: Expectation) -> str:
-    either = " or ".join(want.texts)
-    match want.wish:
-        case Wish.RULE:
-            return f"rule {either}"
-        case Wish.NOT:
-            return f"anything but rule {either}"
-        case Wish.KERNEL:
-            return f"kernel {either}"
-        case Wish.NOT_KERNEL:
-            return f"any kernel but {either}"
-        case Wish.FALLTHROUGH:
-            return "a fallthrough" if want.texts[0] == "true" else "no fallthrough"
-        case Wish.SAME_AS:
-            return f"the function at {either}"
-        case Wish.BACKEND:
-            return "a kernel of the backend or a composite one"
-        case Wish.END:
-            return {"kernel": "a kernel", "error": "an error"}.get(either, f"a {either}")
-        case Wish.RAN:
-            return f"kernel {either}"
-        case Wish.AT:
-            return f"an end at {either}"
-        case Wish.ERROR:
-            return f"the error {either}"

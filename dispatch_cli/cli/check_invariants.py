@@ -25,6 +25,7 @@ from dispatch_cli.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.state import State
     from dispatch_cli.render.style import Style
     from dispatch_cli.report.findings import FindingsReport
@@ -57,25 +58,26 @@ def command(
         raise click.UsageError("--summary is for --format text, markdown and csv.")
     from dispatch_cli.model.problem import InputError
 
+    annotate = format_ == "github" and output is None
     try:
         settings, project = load_settings(options)
     except InputError as error:
-        raise refuse(error, color) from None
+        raise refuse(error, color, annotate) from None
     if source.keys and options.guards:
         raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
     guards = () if source.keys else (*project.guards, *options.guards)
-    state = load_state(source, color, annotate=format_ == "github" and output is None, guards=guards)
+    state = load_state(source, color, annotate, guards)
     names = chosen_operators(state, ops, own=True)
     known, baseline = read_known(options, project)
-    from dispatch_cli.checks.selection import UnknownCheck
+    from dispatch_cli.checks import selection
     from dispatch_cli.report.findings import findings_report
 
     guarded = frozenset(names) if ops else None
     try:
         with progress_on(sys.stderr) as progress:
             report = findings_report(state, names, guarded, settings, known, progress)
-    except UnknownCheck as error:
-        raise _unknown(error, color) from None
+    except selection.UnknownCheck as error:
+        raise _unknown(error, color, annotate) from None
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, color)
     if options.update_baseline:
@@ -90,14 +92,14 @@ def command(
     raise click.exceptions.Exit(1 if report.failing and not options.exit_zero else 0)
 
 
-def _unknown(error: object, color: str) -> click.ClickException | click.exceptions.Exit:
-    from dispatch_cli.checks.selection import UnknownCheck
+def _unknown(error: UnknownCheck, color: str, annotate: bool) -> click.ClickException | click.exceptions.Exit:
     from dispatch_cli.model.problem import InputError, Problem
 
-    assert isinstance(error, UnknownCheck)
     hint = f"did you mean {error.similar}?" if error.similar else "`dispatch-cli rule` lists the checks"
     if error.selector.span is not None:
-        return refuse(InputError((Problem("unknown-check", str(error), error.selector.span, hint=hint),)), color)
+        return refuse(
+            InputError((Problem("unknown-check", str(error), error.selector.span, hint=hint),)), color, annotate
+        )
     return click.BadParameter(f"{error}; {hint}", param_hint=f"'{error.selector.origin}'")
 
 

@@ -127,17 +127,20 @@ def load_state(source: Source, color: str = "auto", annotate: bool = False, guar
             return api.what_if_state(source.keys, universe=source.universe)
         return api.load_state(source.files, universe=source.universe, bases=source.bases, guards=guards)
     except InputError as error:
-        if annotate:
-            from pathlib import Path
-
-            from dispatch_cli.render.github import problems_github
-
-            write(problems_github(error.problems, Path.cwd()), None)
-        raise refuse(error, color) from None
+        raise refuse(error, color, annotate) from None
 
 
-def refuse(error: InputError, color: str = "auto") -> click.exceptions.Exit:
-    """Show every problem on standard error; the result, raised, ends the run with exit code 2."""
+def refuse(error: InputError, color: str = "auto", annotate: bool = False) -> click.exceptions.Exit:
+    """Show every problem on standard error; the result, raised, ends the run with exit code 2.
+
+    annotate: the problems go to standard output as well, as GitHub's workflow commands.
+    """
+    if annotate:
+        from pathlib import Path
+
+        from dispatch_cli.render.github import problems_github
+
+        write(problems_github(error.problems, Path.cwd()), None)
     from dispatch_cli.render.problems import problems_text
 
     style = style_for(sys.stderr, color)

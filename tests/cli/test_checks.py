@@ -101,6 +101,20 @@ def test_an_unknown_check_in_a_file_is_shown_there() -> None:
     )
 
 
+def test_mistakes_of_configuration_are_annotations_too() -> None:
+    write("pyproject.toml", "[tool.dispatch-cli]\nfail-on = 'x'\n")
+    expected = "::error file=pyproject.toml,line=2,col=1,title=bad-value::fail-on takes one of error, warning, info\n"
+    result = check("a.yaml", "--format", "github")
+    assert (result.code, result.out) == (2, expected)
+    write("b.yaml", f"{DANGLING}check: {{ignore: x1}}\n")
+    result = check("b.yaml", "--no-config", "--format", "github")
+    assert (result.code, result.out) == (
+        2,
+        "::error file=b.yaml,line=7,col=17,title=unknown-check::there is no check 'x1'%0A"
+        "help: `dispatch-cli rule` lists the checks\n",
+    )
+
+
 # what makes a run fail
 
 
