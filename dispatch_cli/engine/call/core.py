@@ -11,13 +11,21 @@ from collections.abc import Callable
 
 from dispatch_cli.engine.call import functorch
 from dispatch_cli.engine.call.errors import failed_assert, meta, refused
-from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_view, mixes_aliases, writes
+from dispatch_cli.engine.call.schema_facts import (
+    arguments_of,
+    has_aliases,
+    is_tensor_list,
+    is_view,
+    mixes_aliases,
+    writes,
+)
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, hands_over, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
 from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH
 from dispatch_cli.engine.call.trace import ErrorKind, Handler, HandlerKind
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.call import Bit, Layout, WrapperKind
+from dispatch_cli.model.schema_model import Argument
 
 PYTHON, PYTHON_TLS_SNAPSHOT = "Python", "PythonTLSSnapshot"
 FAKE_TENSOR = "FakeTensor"
@@ -84,9 +92,32 @@ def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> Step:
             "a mutable tensor."
         )
         return raises(refused(ErrorKind.ALIASES, text))
+    mutable = [
+        argument
+        for argument, value in zip(arguments, moment.values, strict=True)
+        if writes(argument) and value.has(BIT_KEYS[bit])
+    ]
+    if bit is not Bit.ZEROTENSOR and mutable:
+        refusal = _mutable_refusal(moment, title, mutable)
+        if refusal is not None:
+            return raises(refused(ErrorKind.ALIASES, refusal))
     inference = moment.thread.inference
     values = tuple(moment.maker.materialised(value, bit, inference) for value in moment.values)
     return redispatches(moment.below(moment.slot), values=values)
+
+
+def _mutable_refusal(moment: Moment, title: str, mutable: list[Argument | None]) -> str | None:
+    """What the math-bit fallbacks say of tensors with the bit that are written to."""
+    if any(argument is not None and is_tensor_list(argument.type) for argument in mutable):
+        return (
+            f" fallback doesn't currently support mutable TensorLists with {title} inputs. Please materialize all the "
+            f"{title} input tensor(s) in the mutable TensorList inputs before calling {moment.name.name}"
+        )
+    if len(mutable) < 2:
+        return None
+    return (
+        f"{title} fallback does not support operators with more than one mutable tensors with {title}bit set to true."
+    )
 
 
 def _conjugate(moment: Moment) -> Step:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 
 from dispatch_cli.engine.call.core import unwrap_functional
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, redispatches
+from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, redispatches
 from dispatch_cli.engine.call.thread import FUNCTIONALIZE
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 
+_NATIVE = re.compile(r"_[0-9]+$")
+"""What torchgen puts behind the name of a file when it writes several of them."""
 _SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
 
 
@@ -31,13 +33,25 @@ def core_kernel(moment: Moment) -> Step | None:
         return calls_anew(moment.thread.exclude(moment.maker.known(moment.slot)), why=Why.CORE_KERNEL)
     if source.startswith(("BatchRules", "LegacyBatchingRegistrations", "PyTorchOperatorHacks")):
         return decomposes(Why.CORE_KERNEL)
-    if source == "RegisterBackendSelect" and not moment.values:
-        # Without a device argument it is the first device's key.
-        key = moment.maker.device_key(None, "")
-        return redispatches(DispatchKeySet.of(universe, (key,)), Why.CORE_KERNEL)
+    if source == "RegisterBackendSelect":
+        return _backend_select(moment)
+    if _NATIVE.sub("", source) == f"Register{moment.slot}":
+        return ends(Why.CORE_KERNEL)
     if source.startswith("RegisterFunctionalization") or source == "FunctionalizeFallbackKernel":
         return _functionalized(moment)
     return None
+
+
+def _backend_select(moment: Moment) -> Step:
+    """On with the key of the device argument, which is the first device's where it is not given, and of the tensors."""
+    universe, keys = moment.maker.universe, moment.thread.keys
+    chosen = DispatchKeySet.of(universe, (moment.maker.device_key(None, ""),))
+    if not moment.values:
+        return redispatches(chosen, Why.CORE_KERNEL)
+    for value in moment.values:
+        chosen |= value.keyset
+    below = DispatchKeySet.full_after(universe, moment.slot)
+    return redispatches(((chosen | keys.included) - keys.excluded) & below, Why.CORE_KERNEL)
 
 
 def _functionalized(moment: Moment) -> Step:

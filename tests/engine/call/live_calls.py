@@ -377,4 +377,5 @@ def main() -> None:
     Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""PyTorch's own operators on a live PyTorch: the kernel at which the simulation ends runs, with the key set it says."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.capture.document import document
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.engine.call.schema_facts import is_tensor, most_tensors
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import Call, EndKind
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.function_schema import FunctionSchema
+from dispatch_cli.model.names import OperatorName
+from tests.capture.support import read_document, torch_python
+from tests.engine.call.random_calls import names
+
+COUNT = 500
+SEED = "DISPATCH_CLI_CALLS_SEED"
+CASES = (
+    ("cpu", ()),
+    ("cpu", ("autocast cpu",)),
+    ("cpu", ("below_autograd",)),
+    ("cpu", ("enable_functionalization",)),
+    ("cpu inference", ("inference_mode",)),
+    ("cpu batched=1", ("vmap",)),
+    ("cpu grad-wrapped=1", ("grad",)),
+    ("cpu grad-wrapped=1 batched=2", ("grad", "vmap")),
+    ("cpu functional=1", ("functionalize",)),
+    ("cpu functional", ()),
+    ("cpu conj", ()),
+    ("cpu zerotensor", ()),
+    ("cpu mkldnn", ()),
+    ("cpu sparse", ()),
+    ("cpu nested", ()),
+    ("meta", ()),
+)
+OWN_WAY = frozenset(
+    {"aten::detach", "aten::detach_", "aten::_fw_primal", "aten::_make_dual", "aten::is_pinned", "aten::_pin_memory"}
+)
+"""Their kernels at the autograd keys, or at BackendSelect, are written by hand and do something of their own."""
+PLAIN = ("int", "float", "bool", "number", "Scalar", "str", "SymInt")
+
+
+def can_be_called(schema: FunctionSchema) -> bool:
+    """Whether an argument of any value can be made for everything that the operator needs."""
+    most = most_tensors(schema)
+    others = [one for one in schema.arguments if not is_tensor(one.type) and one.default is None]
+    kinds = {one.type.text.split("[")[0] for one in others}
+    return bool(most) and most is not None and most <= 4 and kinds <= set(PLAIN) and schema.name.name not in OWN_WAY
+
+
+def ends_in_a_kernel_of_its_own(call: Call) -> bool:
+    registration = call.hops[-1].live.registration
+    ends = call.end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION)
+    return ends and registration is not None and registration.operator is not None
+
+
+def choose(dispatcher: Dispatcher, seed: int) -> list[tuple[dict[str, Any], str]]:
+    """Calls at random, and the key set that the last kernel gets."""
+    dice = random.Random(seed)
+    operators = [name for name in dispatcher if name.namespace == "aten"]
+    # a kernel that is replaced at this key does not get into the table where the version does not refresh it
+    unseen = {key for key in dispatcher.universe.aliases if not dispatcher.universe.refreshed_by(key)}
+    found: list[tuple[dict[str, Any], str]] = []
+    while len(found) < COUNT:
+        name = dice.choice(operators)
+        tensor, contexts = dice.choice(CASES)
+        definition = dispatcher.operator(name).definition
+        if definition is None or not can_be_called(definition.schema):
+            continue
+        tensors = [tensor] * (most_tensors(definition.schema) or 0)
+        specs = [TensorSpec.parse(text) for text in tensors]
+        call = simulate(dispatcher, name, specs, [Context.parse(text) for text in contexts])
+        registration = call.hops[-1].live.registration
+        if not ends_in_a_kernel_of_its_own(call) or registration is None or registration.key in unseen:
+            continue
+        asked = {"operator": str(name), "tensors": tensors, "contexts": contexts, "key": registration.key}
+        found.append((asked, names(call.hops[-1].keyset)))
+    return found
+
+
+@pytest.mark.live
+def test_own_kernels(tmp_path: Path) -> None:
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    python = torch_python()
+    state = run_probe(python)
+    universe = universes.from_data(state["universe"])
+    picked = [one for one in state["operators"] if one["name"].startswith("aten::") and one["schema"] is not None]
+    picked = random.Random(seed).sample(picked, min(COUNT, len(picked)))
+    dispatcher = read_document(document({**state, "operators": picked, "higher_order_operators": []}))
+    for name in dispatcher:
+        dispatcher.settle(OperatorName.parse(str(name)))
+    chosen = choose(dispatcher, seed)
+    question, answer = tmp_path / "asked.json", tmp_path / "said.json"
+    asked = {
+        "ids": dict(universe.ids),
+        "functionalities": list(universe.per_backend),
+        "calls": [one for one, _ in chosen],
+    }
+    question.write_text(json.dumps(asked), encoding="utf-8")
+    script = Path(__file__).with_name("live_own_kernels.py")
+    subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=300)
+    said = json.loads(answer.read_text(encoding="utf-8"))
+    # An operator may refuse its arguments on the way, whose values mean nothing.
+    ran = [(one, ours, live["keyset"]) for (one, ours), live in zip(chosen, said, strict=True) if live["keyset"]]
+    silent = [one for (one, _), live in zip(chosen, said, strict=True) if not live["keyset"] and not live["error"]]
+    wrong = [one for one in ran if one[1] != one[2]]
+    assert wrong == [], f"seed {seed}"
+    assert silent == [], f"seed {seed}"
+    assert len(ran) > COUNT * 0.9, f"seed {seed}"
