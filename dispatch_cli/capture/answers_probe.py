@@ -3,8 +3,9 @@
 usage: PYTHON answers_probe.py OUT.json [--import MODULE]...
 
 What OUT.json holds, besides what ``probe.py`` writes: both dumps of every operator, PyTorch's complaint about every
-operator whose invariants do not hold, and what ``torch._ops.resolve_key`` says for every operator and runtime key. All
-of it comes from one process, so registrations and answers belong together.
+operator whose invariants do not hold, what ``torch._ops.resolve_key`` says for every operator and runtime key, and the
+same for every higher-order operator, with the keys at which a call of it can arrive. All of it comes from one process,
+so registrations and answers belong together.
 
 A script of its own like ``probe.py``, which must lie beside it; the exit codes are the same.
 """
@@ -43,8 +44,17 @@ def answers(torch: Any, modules: list[str], clean: Callable[[str], str]) -> prob
     }
     broken = {name: clean(complaint) for name in names for complaint in _complaint(live, name)}
     state = probe.capture(torch, modules, clean, step)
-    rows, resolved = resolve_keys(live, names, step)
-    return {**state, "texts": texts, "broken": broken, "resolve_rows": rows, "resolved": resolved}
+    rows: dict[tuple[str, ...], int] = {}
+    resolved = resolve_keys(live, names, step, rows)
+    higher_order = higher_order_answers(live, rows)
+    return {
+        **state,
+        "texts": texts,
+        "broken": broken,
+        "resolve_rows": [list(row) for row in rows],
+        "resolved": resolved,
+        "higher_order_answers": higher_order,
+    }
 
 
 def _complaint(live: probe.Live, name: str) -> list[str]:
@@ -57,15 +67,14 @@ def _complaint(live: probe.Live, name: str) -> list[str]:
 
 
 def resolve_keys(
-    live: probe.Live, names: list[str], step: Callable[[], None]
-) -> tuple[list[list[str]], dict[str, int]]:
-    """What ``resolve_key`` says: the different rows of answers, Undefined first, and the row of each operator.
+    live: probe.Live, names: list[str], step: Callable[[], None], rows: dict[tuple[str, ...], int]
+) -> dict[str, int]:
+    """What ``resolve_key`` says: the row of answers of each operator, Undefined first.
 
-    Operators that ``torch.ops`` does not give out have no row.
+    rows: the different rows so far, with their numbers. Operators that ``torch.ops`` does not give out have no row.
     """
     ops = importlib.import_module("torch._ops")
     slots = [live.slot_key(slot) for slot in (probe.UNDEFINED, *live.runtime)]
-    rows: dict[tuple[str, ...], int] = {}
     resolved = {}
     for name in names:
         operator = _overload(live.torch, name)
@@ -73,7 +82,19 @@ def resolve_keys(
             row = tuple(_resolve(live, ops, operator, key) for key in slots)
             resolved[name] = rows.setdefault(row, len(rows))
         step()
-    return [list(row) for row in rows], resolved
+    return resolved
+
+
+def higher_order_answers(live: probe.Live, rows: dict[tuple[str, ...], int]) -> dict[str, Any]:
+    """Of every higher-order operator: the row of answers of ``resolve_key``, and the keys that do not fall through."""
+    ops = importlib.import_module("torch._ops")
+    slots = [live.slot_key(slot) for slot in (probe.UNDEFINED, *live.runtime)]
+    found = {}
+    for name, operator in sorted(ops._higher_order_ops.items()):
+        row = tuple(_resolve(live, ops, operator, key) for key in slots)
+        reached = [key for key in live.runtime if operator.non_fallthrough_keys.has(live.keys[key])]
+        found[name] = [rows.setdefault(row, len(rows)), reached]
+    return found
 
 
 def _overload(torch: Any, name: str) -> Any:
@@ -88,8 +109,9 @@ def _overload(torch: Any, name: str) -> Any:
 def _resolve(live: probe.Live, ops: Any, operator: Any, key: Any) -> str:
     try:
         return live.name_of(ops.resolve_key(operator, key))
-    except NotImplementedError:
-        return MISSING
+    except NotImplementedError as error:
+        missing = f"could not find kernel for {operator} at dispatch key {key}"
+        return MISSING if str(error) == missing else ERROR + str(error)
     except RuntimeError as error:
         return ERROR + (str(error).splitlines() or [""])[0]
 

@@ -53,7 +53,7 @@ def command(
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.report.crossref import crossref_report
 
-    comparison = compare(subject, answers, _names(subject, answers, ops))
+    comparison = compare(subject, answers, *_names(subject, answers, ops))
     report = crossref_report(comparison)
     write(_render(report, format_, style_for(sys.stdout, color, output)), output)
     raise click.exceptions.Exit(1 if comparison.differences else 0)
@@ -104,19 +104,26 @@ def _ask(python: str | None, modules: tuple[str, ...]) -> Probed:
     return ask_live(lambda progress: ask(python, modules, progress))
 
 
-def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> list[str]:
-    """The operators that --op chooses of those that either has; exits with 2 when a glob chooses none."""
-    from dispatch_cli.crossref.compare import names_of
-    from dispatch_cli.report.selection import select_names
+def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The operators that --op chooses of those that either has, and the higher-order ones.
 
-    names = names_of(subject, answers)
+    Exits with 2 when a glob chooses none of either.
+    """
+    from dispatch_cli.crossref.compare import higher_order_names, names_of
+    from dispatch_cli.report.selection import select_higher_order, select_names
+
+    names, higher_order = names_of(subject, answers), higher_order_names(subject, answers)
     if not ops:
-        return names
-    chosen = {glob: select_names(names, glob) for glob in ops}
-    for glob, found in chosen.items():
-        if not found:
+        return names, higher_order
+    chosen: set[str] = set()
+    others: set[str] = set()
+    for glob in ops:
+        found, of_higher_order = select_names(names, glob), select_higher_order(higher_order, glob)
+        if not found and not of_higher_order:
             raise click.BadParameter(f"no operator matches {glob!r}.", param_hint="'--op'")
-    return sorted(set().union(*chosen.values()))
+        chosen.update(found)
+        others.update(of_higher_order)
+    return sorted(chosen), sorted(others)
 
 
 def _render(report: CrossrefReport, format_: str, style: Style) -> Iterator[str]:

@@ -27,18 +27,30 @@ class ResolveAnswers:
     row_of: Mapping[str, int]
 
 
+class HigherOrderAnswers(NamedTuple):
+    """What a PyTorch answers about a higher-order operator.
+
+    row: of `ResolveAnswers.rows`. reached: the runtime keys at which a call of it can arrive.
+    """
+
+    row: int
+    reached: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
     """A PyTorch's answers about its operators.
 
     source: where they come from, in words. texts: the dumps of every operator. complaints: of the operators whose
-    invariants do not hold, PyTorch's complaint. complaints and resolved are None where they were not asked for.
+    invariants do not hold, PyTorch's complaint. higher_order: of every higher-order operator. complaints, resolved and
+    higher_order are None where they were not asked for.
     """
 
     source: str
     texts: Mapping[str, Texts]
     complaints: Mapping[str, str] | None = None
     resolved: ResolveAnswers | None = None
+    higher_order: Mapping[str, HigherOrderAnswers] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +58,12 @@ class Probed:
     """Registrations as they came from a PyTorch, with its answers.
 
     universe: the data of a universe file. operators: as `dispatch_cli.capture.probe.parse_dump` gives them, with the
-    Python kernels of each under ``python``, where known. not_understood: operator → the line of its dump that is not
-    understood.
+    Python kernels of each under ``python``, where known. higher_order: as the probe gives them.
+    not_understood: operator → the line of its dump that is not understood.
     """
 
     universe: Mapping[str, Any]
     operators: tuple[Mapping[str, Any], ...]
     not_understood: Mapping[str, str]
     answers: Answers
+    higher_order: tuple[Mapping[str, Any], ...] = ()

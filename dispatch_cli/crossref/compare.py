@@ -10,9 +10,12 @@ from dispatch_cli.crossref.answers import Answers, ResolveAnswers, Texts
 from dispatch_cli.crossref.replay import Subject
 from dispatch_cli.engine import python_table
 from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.engine.higher_order import HigherOrderTable
 from dispatch_cli.engine.python_table import Divergence
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.model.higher_order import FALLTHROUGH
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
 
 MISSING = "missing"
 AMBIGUOUS = "error: ambiguous autogradother kernel"
@@ -39,6 +42,8 @@ class Part(Enum):
     """Whether the live table is what the registrations determine."""
     RESOLVE_KEY = "resolve_key"
     """What Python's dispatcher chooses, slot by slot."""
+    HIGHER_ORDER = "higher_order"
+    """Of higher-order operators, what ``resolve_key`` chooses and which keys fall through, slot by slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +92,18 @@ def names_of(subject: Subject, answers: Answers) -> list[str]:
     return sorted({*subject.dispatcher.names(), *answers.texts})
 
 
-def compare(subject: Subject, answers: Answers, names: Iterable[str]) -> Comparison:
-    """Compare everything that was asked about the operators *names*."""
+def higher_order_names(subject: Subject, answers: Answers) -> list[str]:
+    """The higher-order operators that one or the other has, sorted; none where PyTorch was not asked for them."""
+    return sorted({*subject.higher_order, *answers.higher_order}) if answers.higher_order is not None else []
+
+
+def compare(subject: Subject, answers: Answers, names: Iterable[str], higher_order: Iterable[str] = ()) -> Comparison:
+    """Compare everything that was asked about the operators *names*, and about those higher-order ones."""
     comparer = _Comparer(subject, answers)
     for name in names:
         comparer.take(name)
+    for name in higher_order:
+        comparer.take_higher_order(name)
     return comparer.result()
 
 
@@ -123,6 +135,28 @@ class _Comparer:
         else:
             self._compare(name, operator, theirs)
         self._different[Part.OPERATOR] += len(self._differences) > before
+
+    def take_higher_order(self, name: str) -> None:
+        """Compare one higher-order operator: where a call of it can arrive, and what ``resolve_key`` chooses there."""
+        answers, resolved = self._answers.higher_order, self._answers.resolved
+        assert answers is not None and resolved is not None, "a PyTorch that was asked about them was asked for both"
+        operator, theirs = self._subject.higher_order.get(name), answers.get(name)
+        slots = self._dispatcher.universe.slots
+        if operator is None or theirs is None:
+            ours_text, theirs_text = (ABSENT, PRESENT) if operator is None else (PRESENT, ABSENT)
+            self._note(name, Part.HIGHER_ORDER, len(slots), [("", ours_text, theirs_text)], 1)
+            return
+        table = HigherOrderTable(self._dispatcher.universe, operator, frozenset(self._dispatcher.fallbacks))
+        ours = {
+            key: _higher_order_answer(resolve_answer(key, decision), table.falls_through(key))
+            for key, decision in zip(slots, table.decisions, strict=True)
+        }
+        expected = {
+            key: _higher_order_answer(answer, key != UNDEFINED and key not in theirs.reached)
+            for key, answer in zip(resolved.slots, resolved.rows[theirs.row], strict=True)
+        }
+        texts = list(_different(ours, expected)) if ours != expected else []
+        self._note(name, Part.HIGHER_ORDER, len(slots), texts, len(texts))
 
     def _compare(self, name: str, operator: OperatorName, theirs: Texts) -> None:
         dump = _lines(dump_registrations(self._dispatcher, operator), theirs.registrations)
@@ -166,6 +200,8 @@ class _Comparer:
             asked.append(Part.INVARIANTS)
         if self._answers.resolved is not None:
             asked.append(Part.RESOLVE_KEY)
+        if self._compared[Part.HIGHER_ORDER]:
+            asked.append(Part.HIGHER_ORDER)
         return Comparison(
             source=self._answers.source,
             universe=self._dispatcher.universe.name,
@@ -174,6 +210,10 @@ class _Comparer:
             differences=tuple(self._differences),
             divergences=tuple(self._divergences) if self._answers.resolved is not None else None,
         )
+
+
+def _higher_order_answer(chosen: str, falls_through: bool) -> str:
+    return f"{FALLTHROUGH}, {chosen}" if falls_through else chosen
 
 
 def resolve_answer(key: str, decision: Decision) -> str:

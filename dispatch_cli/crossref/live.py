@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dispatch_cli.capture.run import ANSWERS, Progress, run_probe
-from dispatch_cli.crossref.answers import Answers, Probed, ResolveAnswers, Texts
+from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, ResolveAnswers, Texts
 from dispatch_cli.model.universe import UNDEFINED
 
 
@@ -34,5 +34,10 @@ def from_data(data: dict[str, Any]) -> Probed:
                 rows=tuple(map(tuple, data["resolve_rows"])),
                 row_of=data["resolved"],
             ),
+            higher_order={
+                name: HigherOrderAnswers(row, frozenset(reached))
+                for name, (row, reached) in data["higher_order_answers"].items()
+            },
         ),
+        higher_order=tuple(data["higher_order_operators"]),
     )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from dispatch_cli import bases, universes
 from dispatch_cli.crossref.answers import Probed
+from dispatch_cli.crossref.higher_order import operator_of
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.refusal import Refused
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
@@ -35,11 +37,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The engine as it is compared. python_keys: per operator, the keys that have a Python kernel."""
+    """The engine as it is compared. python_keys: per operator, the keys that have a Python kernel.
+
+    higher_order: its higher-order operators, by name.
+    """
 
     dispatcher: Dispatcher
     python_keys: Mapping[str, tuple[str, ...]]
     refusals: tuple[Refusal, ...] = ()
+    higher_order: Mapping[str, HigherOrderOperator] = field(default_factory=dict)
 
 
 def replay(probed: Probed) -> Subject:
@@ -54,7 +60,8 @@ def replay(probed: Probed) -> Subject:
     python_keys = {
         operator["name"]: tuple(operator["python"]) for operator in probed.operators if operator.get("python")
     }
-    return Subject(dispatcher, python_keys, tuple(refusals))
+    higher_order = {one["name"]: operator_of(one) for one in probed.higher_order}
+    return Subject(dispatcher, python_keys, tuple(refusals), higher_order)
 
 
 def subject_of(state: State) -> Subject:
@@ -62,11 +69,12 @@ def subject_of(state: State) -> Subject:
     python_keys: dict[str, tuple[str, ...]] = {}
     for base in map(bases.load, state.declarations.bases):
         for name in base.names:
-            python_keys[name] = tuple(key for key, _ in base.operator(name).python_kernels)
+            python_keys[name] = tuple(key for key, _ in base.python_kernels(name))
     for kernel in state.declarations.python_kernels:
         name = str(kernel.operator)
         python_keys[name] = (*python_keys.get(name, ()), kernel.dispatch_key)
-    return Subject(state.dispatcher, python_keys)
+    higher_order = {operator.name: operator for operator in state.higher_order_operators}
+    return Subject(state.dispatcher, python_keys, (), higher_order)
 
 
 def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[Refusal]:

@@ -23,6 +23,7 @@ _PARTS = {
     Part.TABLE: "Table slots",
     Part.INVARIANTS: "Invariants",
     Part.RESOLVE_KEY: "resolve_key answers",
+    Part.HIGHER_ORDER: "Slots of higher-order operators",
 }
 _SHOWN_OPERATORS = 3
 
@@ -112,12 +113,18 @@ def _operators(number: int) -> str:
 
 
 def _sum(comparison: Comparison) -> Text:
-    operators = comparison.counts[0]
+    counts = {count.part: count for count in comparison.counts}
+    operators = counts[Part.OPERATOR]
+    higher_order = 0
+    if Part.HIGHER_ORDER in counts:
+        higher_order = counts[Part.HIGHER_ORDER].compared // len(comparison.slots)
+    compared = _operators(operators.compared)
+    if higher_order:
+        compared += f" and {higher_order:,} higher-order operator{'' if higher_order == 1 else 's'}"
     number = len(comparison.differences)
     if not number:
-        return plain(f"Equal: {_operators(operators.compared)} ({comparison.universe})", console.KERNEL)
+        return plain(f"Equal: {compared} ({comparison.universe})", console.KERNEL)
     noun = "difference" if number == 1 else "differences"
-    return plain(
-        f"{number:,} {noun} in {operators.different:,} of {_operators(operators.compared)} ({comparison.universe})",
-        console.BAD,
-    )
+    others = {one.operator for one in comparison.differences if one.part is Part.HIGHER_ORDER}
+    different = operators.different + len(others)
+    return plain(f"{number:,} {noun} in {different:,} of {compared} ({comparison.universe})", console.BAD)

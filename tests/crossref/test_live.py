@@ -34,6 +34,8 @@ def test_all_operators_and_all_keys_are_equal(live: Any) -> None:
     assert counts["dump"] == counts["invariants"] == operators
     assert counts["table"] == counts["resolve_key"] > 120 * operators
     assert counts["table"] % operators == 0
+    assert counts["higher_order"] > 120 * 5
+    assert counts["higher_order"] % (counts["table"] // operators) == 0
 
 
 def test_the_two_algorithms_are_told_apart(live: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli import bases
+from dispatch_cli import bases, universes
 from dispatch_cli.capture import run
 from dispatch_cli.capture.probe import parse_dump
 from tests.capture.support import state_of, universe_data
@@ -40,6 +40,7 @@ def answer() -> dict[str, Any]:
         "broken": {},
         "resolve_rows": [list(resolved["rows"][resolved["row_of"][name]]) for name in NAMES],
         "resolved": {name: number for number, name in enumerate(NAMES)},
+        "higher_order_answers": {},
     }
 
 
@@ -49,6 +50,68 @@ def python_that_answers(data: dict[str, Any], directory: Path) -> str:
     script.write_text(f'#!/bin/sh\ncp "{directory / "answer.json"}" "$2"\n', encoding="utf-8")
     script.chmod(0o755)
     return str(script)
+
+
+def with_higher_order() -> dict[str, Any]:
+    """The same, and a higher-order operator about which PyTorch says other things than it has registered."""
+    data = answer()
+    nothing: dict[str, Any] = {field: {} for field in ("dispatch", "modes", "subclasses", "transforms")}
+    rule = {"kernel": "m.autograd_not_implemented", "deferred_error": True}
+    data["higher_order_operators"] = [
+        {
+            **nothing,
+            "name": "wrapped",
+            "dispatch": {"CPU": "m.cpu"},
+            "fallthrough": ["XLA"],
+            "autograd": rule,
+            "functionalize": "m.functional",
+            "side_effect": False,
+        }
+    ]
+    universe = universes.load("torch-2.15")
+    declared = {
+        "CPU": "CPU",
+        "Functionalize": "Functionalize",
+        **dict.fromkeys(universe.covered_by("Autograd"), "Autograd"),
+        **{fallback.key: fallback.key for fallback in universe.fallbacks if fallback.key not in AUTOGRAD},
+    }
+    row = [declared.get(slot, "missing") for slot in universe.slots]
+    fallen = {*universe.higher_order_fallthrough, *universe.per_backend["Dense"]}
+    row[universe.slot["Meta"]] = "CompositeExplicitAutograd"
+    data["resolve_rows"].append(row)
+    reached = [key for key in universe.runtime if key not in fallen or key in ("BackendSelect", "CPU")]
+    data["higher_order_answers"] = {"wrapped": [len(NAMES), reached], "absent": [len(NAMES), []]}
+    return data
+
+
+AUTOGRAD = frozenset(universes.load("torch-2.15").covered_by("Autograd"))
+
+
+def test_higher_order_operators(tmp_path: Path) -> None:
+    """The fallthrough key XLA makes all Dense keys fall through."""
+    python = python_that_answers(with_higher_order(), tmp_path)
+    result = call("crossref", "--python", python, "--op", "wrapped", "--op", "higher_order.absent", "--format", "json")
+    found = json.loads(result.out)
+    assert result.code == 1
+    assert found["counts"][-1] == {"part": "higher_order", "compared": 274, "different": 4}
+    part = {"operator": "wrapped", "part": "higher_order"}
+    assert found["differences"] == [
+        {
+            "operator": "absent",
+            "part": "higher_order",
+            "key": None,
+            "ours": "no such operator",
+            "theirs": "registered",
+        },
+        {**part, "key": "CPU", "ours": "fallthrough, CPU", "theirs": "CPU"},
+        {
+            **part,
+            "key": "Meta",
+            "ours": "fallthrough, Meta",
+            "theirs": "fallthrough, CompositeExplicitAutograd",
+        },
+        {**part, "key": "BackendSelect", "ours": "fallthrough, BackendSelect", "theirs": "BackendSelect"},
+    ]
 
 
 PYTHON_PART = (
