@@ -177,7 +177,10 @@ class View:
         return self._outline(name).overridden
 
     def schema(self, name: OperatorName) -> FunctionSchema | None:
-        """Its schema; None when it is dangling. Reading one takes some 60 µs, so look at the text first."""
+        """Its schema; None when it is dangling. Reading one of a base takes some 60 µs: look at the text first."""
+        if not self.dispatcher.is_untouched(name):
+            definition = self.dispatcher.operator(name).definition
+            return None if definition is None else definition.schema
         text = self.schema_text(name)
         if text is None:
             return None
