@@ -27,13 +27,9 @@ def find_project(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         path = place / FILE
         try:
-            if (
-                path.is_file()
-                and TABLE.encode() in path.read_bytes()
-                and _HEAD.search(path.read_text("utf-8", "replace"))
-            ):
+            if path.is_file() and _HEAD.search(read_bytes(str(path), MAX_BYTES).decode("utf-8", "replace")):
                 return path
-        except OSError:
+        except (OSError, SourceError):
             continue
     return None
 
