@@ -41,7 +41,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.key_words import MAX_NAMED, backend_keys, keys_text
 from dispatch_cli.checks.view import Pattern, View
 from dispatch_cli.engine.rules import Rule
@@ -185,6 +185,7 @@ def _finding(
         lack = f"has none there, and the default kernel of {' and '.join(map(str, callers))} calls it"
     else:
         lack = "has none there"
+    place = view.defined_at(other)
     return CHECK.finding(
         f"{name} has a kernel at {where}, but its {form.value} {other} {lack}",
         name,
@@ -192,6 +193,7 @@ def _finding(
         span=registration.kernel.span,
         mark=key,
         details=(("keys", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
+        related=(Related(f"{other} is defined here", place),) if place is not None else (),
         tip=f"register {other} as well, or a composite kernel for it that calls {name}",
         subject=str(other),
         severity=severity if view.is_written(registration) else Severity.INFO,

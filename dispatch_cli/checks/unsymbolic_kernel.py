@@ -90,5 +90,5 @@ CHECK = Check(
     severity=Severity.WARNING,
     documentation=__doc__,
     find=find,
-    needs=(Need.ORDER,),
+    needs=(Need.FILES,),
 )
