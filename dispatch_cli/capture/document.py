@@ -75,7 +75,9 @@ def _kernel(kernel: Mapping[str, Any]) -> Document:
 
 def _higher_order_operator(operator: Mapping[str, Any]) -> Document:
     found: Document = {"name": operator["name"]}
-    dispatch = _grouped([*operator["dispatch"].items(), *((key, {_FALLTHROUGH: True}) for key in operator[_FALLTHROUGH])])
+    dispatch = _grouped(
+        [*operator["dispatch"].items(), *((key, {_FALLTHROUGH: True}) for key in operator[_FALLTHROUGH])]
+    )
     for field, value in (
         ("dispatch", dispatch),
         ("autograd", operator["autograd"]),
