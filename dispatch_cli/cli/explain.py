@@ -128,10 +128,10 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
     from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
 
     dispatcher, first = state.dispatcher, errors[0]
+    _refuse_higher_order(state, first.operator, "'--from-error'")
     name = OperatorName.parse(first.operator)
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
     if name not in dispatcher:
-        _refuse_higher_order(state, first.operator, "'--from-error'")
         from dispatch_cli.render.explain_error_wording import unknown_operator_text
 
         message = unknown_operator_text(first, bases_of(state, source))
@@ -139,6 +139,8 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
     key = _key(dispatcher, first.key or key_of(dispatcher, name))
     report = _report(state, source, assumed, name, key)
+    if from_text:
+        report = report._replace(schema=None)
     return report._replace(error=error_report(dispatcher, name, key, file, errors, from_text))
 
 

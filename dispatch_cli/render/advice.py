@@ -66,10 +66,10 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
                 f"register a kernel at an alias key that fills {key}: {_or(note.remedies)}."
             )
         case NoteKind.NO_DERIVATIVE:
+            calls = f"{key} holds PyTorch's own fallback, which calls {culprits or 'what is below'}"
             return (
-                f"{key} holds PyTorch's own fallback, which calls {culprits} and knows no derivative: backward() "
-                f"warns or fails, or results have no grad_fn. Register a kernel at {_or(note.remedies)}; a "
-                "fallthrough, where the operator is not differentiable."
+                f"{calls} and knows no derivative: backward() warns or fails, or results have no grad_fn. Register a "
+                f"kernel at {_or(note.remedies)}; a fallthrough, where the operator is not differentiable."
             )
         case NoteKind.NO_AUTOGRAD:
             return (

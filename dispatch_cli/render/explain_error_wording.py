@@ -35,7 +35,8 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     yield f"{source}, line {text.line}: {KINDS[text.kind].format(op=text.operator, key=key)}"
     here = ", ".join(report.over) or "these files"
     if error.from_text:
-        yield f"{here} does not have {text.operator}: what the text itself shows is explained."
+        shown = "what the text itself shows" if text.dump or text.state or text.available else "what the error means"
+        yield f"{here} does not have {text.operator}: {shown} is explained. Files that declare it would say more."
     if text.key is None:
         yield f"The text names no key; {key} is explained."
     if not error.reproduced:

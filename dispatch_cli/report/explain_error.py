@@ -16,6 +16,8 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.error_text import DumpLine, ErrorKind, ErrorText, known_lines
 
+LISTED = "listed as available in the text"
+"""The kernel at a key of which a text says no more."""
 ANSWERS = {
     ErrorKind.NO_KERNEL: (Rule.MISSING,),
     ErrorKind.NO_TENSORS: (Rule.MISSING,),
@@ -98,7 +100,9 @@ def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:
     keys = universe.covered_by(AUTOGRAD)
     fallen = [key for key in keys if table[key].rule is Rule.FALLBACK]
     of_backends = [key for key in keys if universe.runtime_parts[key][1] is not None]
-    return next((key for key in fallen if key in above), (fallen or of_backends or list(keys))[0])
+    of_kernels = [key for key in fallen if key in above]
+    of_devices = [key for key in of_backends if key in fallen]
+    return (of_kernels or of_devices or fallen or of_backends or list(keys))[0]
 
 
 def _line(entry: TableEntry) -> DumpLine | None:
@@ -156,7 +160,11 @@ def _available(dispatcher: Dispatcher, table: Table, available: tuple[str, ...])
 
 
 def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorText) -> bool:
-    """Register what an error text shows of an operator that is not declared; whether it shows anything."""
+    """Register what an error text shows of an operator that is not declared; whether there is an answer then.
+
+    A text that shows nothing is answered too where the error itself says what the slot holds: nothing, or PyTorch's
+    own fallback, as of an operator without kernels. What makes a slot ambiguous it has to show.
+    """
     universe = dispatcher.universe
     for printed in reversed(text.state):
         if printed.key in universe.ids:
@@ -165,10 +173,29 @@ def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorTe
         for key, line in _registered(dispatcher, text.dump):
             dispatcher.implement(name, key, Kernel(line.kernel, fallthrough=line.fallthrough))
     if name not in dispatcher:
+        for key in text.available or ():
+            if key in universe.slot and key not in dispatcher.fallbacks:
+                dispatcher.implement(name, key, Kernel(LISTED))
+    # a name without a namespace is a higher-order operator's, which has no kernels
+    if name not in dispatcher and text.kind is not ErrorKind.AMBIGUOUS and name.namespace is not None:
+        _define(dispatcher, name)
+    if name not in dispatcher:
         return False
     # the order of the lines is not that of the registrations: nothing can be said of a live table
     dispatcher.settle(name)
     return True
+
+
+def _define(dispatcher: Dispatcher, name: OperatorName) -> None:
+    """An operator without kernels; its schema stands for one that is not known."""
+    from dispatch_cli.model.function_schema import parse_schema
+    from dispatch_cli.model.schema_error import SchemaError
+
+    try:
+        schema = parse_schema(f"{name}(Tensor self) -> Tensor")
+    except SchemaError:
+        return
+    dispatcher.define(schema, "not declared")
 
 
 def _registered(dispatcher: Dispatcher, dump: dict[str, DumpLine]) -> Iterator[tuple[str, DumpLine]]:

@@ -83,7 +83,8 @@ def _of_autograd(universe: Universe, table: Table, key: str, said: set[NoteKind]
     backends = tuple(one for one in table.active if autograd_key_of(universe, one) == key)
     if below is not None and table[below].rule is Rule.DEFAULT:
         backends = backends or (table[below].decision.source or below,)
-    if _is_core(entry) and not entry.is_fallthrough and backends:
+    # of an operator without any kernel all that is known may be that it is so
+    if _is_core(entry) and not entry.is_fallthrough and (backends or not table.active):
         yield Note(NoteKind.NO_DERIVATIVE, (key,), backends)
     elif entry.rule is Rule.MISSING and NoteKind.DISPLACED not in said and backends:
         yield Note(NoteKind.NO_AUTOGRAD, (key,), backends)

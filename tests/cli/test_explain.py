@@ -223,9 +223,32 @@ def test_an_error_of_operators_in_a_file() -> None:
     assert out[0].endswith(": no autograd kernel of broken::scale")
     assert out[1] == "The text names no key; AutogradCPU is explained."
     assert "Advice: AutogradCPU holds PyTorch's own fallback, which calls CPU and knows no derivative" in "\n".join(out)
-    unknown = call("explain", "--from-error", "-", stdin=text)
-    message = "the text says: no autograd kernel of broken::scale. But broken::scale is not in torch-2.15."
-    assert unknown == refused(f"Invalid value for '--from-error': {message} Give the files that declare it.")
+
+
+def test_an_error_of_operators_that_are_not_declared() -> None:
+    """The table of the text is explained, else its list of keys, else what the error itself says of the slot."""
+    for text, shown in (
+        (error_text("broken::cuda_only", "CPU"), "what the text itself shows"),
+        (
+            "Could not run 'a::b' with arguments from the 'CPU' backend. Available functions are [CUDA]",
+            "what the text itself shows",
+        ),
+        ("Could not run 'a::b' with arguments from the 'CPU' backend.", "what the error means"),
+        (error_text("broken::scale", None), "what the error means"),
+        (error_text("broken::scale", "Meta"), "what the error means"),
+    ):
+        result = call("explain", "--from-error", "-", stdin=text.encode())
+        assert (result.code, result.err) == (0, "")
+        assert f": {shown} is explained. Files that declare it would say more." in result.out.splitlines()[1]
+        assert "It is not so here" not in result.out
+        assert "\nAdvice: " in result.out
+    ambiguous = "a::b has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther."
+    message = "the text says: a::b is ambiguous at AutogradOther. But a::b is not in torch-2.15."
+    unknown = call("explain", "--from-error", "-", stdin=ambiguous.encode())
+    assert (unknown.code, unknown.out) == (2, "")
+    assert message in unknown.err
+    higher_order = b"could not find kernel for HigherOrderOperator my_hop at dispatch key DispatchKey.CPU"
+    assert call("explain", "--from-error", "-", stdin=higher_order).code == 2
 
 
 def test_a_text_without_an_error() -> None:
