@@ -5,7 +5,8 @@ Negative materialise such tensors before a kernel sees them, and the one at Zero
 that have no storage. A fallthrough registered there for an operator switches that off, and not for one backend alone:
 the keys are not per backend, so every backend's kernel of the operator gets the bit, those of other libraries too
 (`aten/src/ATen/ConjugateFallback.cpp`, and `MathBitFallThroughLists.h` for PyTorch's own list). A kernel that ignores
-the bit computes with the wrong values, and nothing tells.
+the bit computes with the wrong values, and nothing tells: pytorch/pytorch#62884 says why, and #148599 and #177474,
+where ``mm`` and ``einsum`` on MPS took no notice of conj(), are what comes of it.
 
 Over a state of PyTorch, the kernels that a file adds to operators on that list are reported as an info, for each to
 be looked at; most of them are views and constructors, which only have to pass the bit on.

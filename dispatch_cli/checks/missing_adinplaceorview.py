@@ -1,11 +1,11 @@
 """An operator that writes to its arguments, or returns views of them, tells autograd so at ADInplaceOrView.
 
 The version counter of a tensor is how autograd notices that a saved tensor has been changed, and a view's link to its
-base is how a later write to one reaches the gradient of the other. Both are kept at the key ADInplaceOrView. For
-PyTorch's own operators torchgen generates that kernel (`torch/csrc/autograd/generated/ADInplaceOrViewType_*.cpp`);
-what stands there for all others falls through. An operator with an autograd kernel written by hand needs one as well,
-and PyTorch's guide to registering operators in C++ says so ("In-place or view ops"). Without it, gradients can be
-silently wrong.
+base is how a later write to one reaches the gradient of the other. Both are kept at the key ADInplaceOrView
+(pytorch/pytorch#53342). For PyTorch's own operators torchgen generates that kernel
+(`torch/csrc/autograd/generated/ADInplaceOrViewType_*.cpp`); what stands there for all others falls through. An
+operator with an autograd kernel written by hand needs one as well, and PyTorch's guide to registering operators in
+C++ says so ("In-place or view ops"). Without it, gradients can be silently wrong.
 
 An autograd kernel that is a `torch.autograd.Function` with `mark_dirty` counts the write itself, where it runs; calls
 below autograd still go uncounted. A kernel at CompositeExplicitAutograd that only calls other operators may leave it

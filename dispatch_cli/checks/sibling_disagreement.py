@@ -1,13 +1,13 @@
 """The functional, in-place and ``out=`` forms of an operator are there for the same backends.
 
 `foo`, `foo_` and `foo.out` are one operator to its users: they expect ``x.cos_()`` where ``x.cos()`` works. A backend
-that registers one of the forms, and leaves another without any kernel, fails there with "Could not run". With
-PyTorch's structured kernels, what is missing can fail calls of the forms that are there: by default the functional
-and the in-place form call the ``out=`` form. Forms belong together when their names and arguments do, as in torchgen
-(`FunctionSchema.signature` in `torchgen/model.py`).
+that registers one of the forms, and leaves another without any kernel, fails there with "Could not run". A missing
+``out=`` form is an info, unless a call of another form ends there: with PyTorch's structured kernels, the functional
+and the in-place form have default kernels that call it. Forms belong together when their names and arguments do, as
+in torchgen (`FunctionSchema.signature` in `torchgen/model.py`).
 
 Over a state of PyTorch alone, only the functional and in-place forms are compared, and what is found is an info:
-these are gaps of PyTorch, such as ``cos_`` of nested tensors.
+these are gaps of PyTorch, such as ``cos_`` of nested tensors (pytorch/pytorch#118107 collects those).
 
 Bad, because ``x.twice_()`` fails where ``x.twice()`` works:
 

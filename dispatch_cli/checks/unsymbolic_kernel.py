@@ -2,9 +2,9 @@
 
 PyTorch accepts a C++ kernel that takes int where the schema says SymInt. Called with a symbolic size, it gets that
 size's present value, and PyTorch guards on it (`SymInt::guard_int`): `torch.compile` and `torch.export` then
-specialise on the one size, or fail for a size that must stay dynamic. The kernels of real devices never see symbolic
-sizes. Those at Meta, at autograd and other keys above the backends do, and so do composite ones that fill these
-slots.
+specialise on the one size, or fail for a size that must stay dynamic; vllm-project/vllm#9234 is the same with int in
+the schema as well. The kernels of real devices never see symbolic sizes. Those at Meta, at autograd and other keys
+above the backends do, and so do composite ones that fill these slots.
 
 Bad, because tracing calls the kernel at Meta, and fixes ``size``:
 
