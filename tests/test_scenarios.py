@@ -103,7 +103,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "06_factory": (
         "The call fails at Undefined: PyTorch raises NotImplementedError",
         "There were no tensor arguments to this function",
-        "no tensor arguments: a call ends at Undefined, where nothing is; CPU can not be reached",
+        "Undefined decides, where nothing is: CPU can not be reached.",
     ),
     "07_stale_batching_rule": (
         "Stale: a call runs the backend fallback loop_over_batch, because registering the kernel late_batched at "
