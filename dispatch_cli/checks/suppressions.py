@@ -34,7 +34,8 @@ class Suppressions:
             if one.line is None:
                 self._by_name.append((one, ids))
             else:
-                self._by_line.setdefault((one.span.file, one.line), []).append((one, ids))
+                for line in range(one.line, (one.last or one.line) + 1):
+                    self._by_line.setdefault((one.span.file, line), []).append((one, ids))
 
     def of(self, finding: Finding) -> Suppression | None:
         """The suppression that a finding falls under: of its line, of its operator's definition, or of its name."""

@@ -359,8 +359,8 @@ SUPPRESSION = Record(
     "suppression",
     "a suppression",
     "Findings that are meant to be so. Beside the line in question a comment does the same: "
-    "`# dispatch-cli: ignore[stale-live-table] REASON`, at the end of the line or above it; on the line of an "
-    "operator's `func` it speaks of the whole operator.",
+    "`# dispatch-cli: ignore[stale-live-table] REASON`, at the end of the line or above it; where an operator or a "
+    "library begins it speaks of the whole of it.",
     (
         Field("checks", _TEXTS, "The checks, by id, code or prefix.", required=True),
         Field("op", TEXT, "The operators, as a glob over their names.", default="all, and none"),

@@ -314,7 +314,8 @@ def _read_sections(file: _File, context: Context) -> None:
         reader = _SECTIONS.get(name)
         if reader is not None:
             reader(context, node)
-    context.suppressions += read_comments(file.report)
+    sections = () if file.header is None else file.header.sections
+    context.suppressions += read_comments(file.report, (node for _, node in sections))
     if _is_snapshot(file):
         context.steps.append(Settle(_operators(context.steps)))
 

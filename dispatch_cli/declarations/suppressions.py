@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.fields import expect, read_record, text_of
 from dispatch_cli.declarations.format import SUPPRESSION
 from dispatch_cli.declarations.report import Place, Report
-from dispatch_cli.declarations.tree import Node, Scalar, Sequence
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
 
@@ -19,13 +19,15 @@ _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
 _EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] and, after it, the reason"
 
 
-def read_comments(report: Report) -> Iterator[Suppression]:
+def read_comments(report: Report, sections: Iterable[Node]) -> Iterator[Suppression]:
     """The comments ``# dispatch-cli: ignore[CHECK, …] REASON`` of a file; those that say less are noted.
 
-    A comment speaks of its line; one that stands alone, of the next line that holds something.
+    A comment speaks of its line; one that stands alone, of the next line that holds something. Where an entry of one
+    of the sections begins on that line, such as an operator, it speaks of the whole entry.
     """
     if _MARK not in report.source.text:
         return
+    entries = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
     lines = report.source.lines
     for number, line in enumerate(lines, start=1):
         if _MARK not in line or (found := _COMMENT.search(line)) is None:
@@ -44,7 +46,16 @@ def read_comments(report: Report) -> Iterator[Suppression]:
             report.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
         else:
             line_meant = number if line[: found.start()].strip() else _next_line(lines, number)
-            yield Suppression(checks, said[2].strip(), report.span(at), line_meant)
+            yield Suppression(checks, said[2].strip(), report.span(at), line_meant, last=entries.get(line_meant))
+
+
+def _last_line(node: Node) -> int:
+    """The line on which the last part of a node begins; how deep a tree can be is bounded by its reader."""
+    if type(node) is Mapping:
+        return max((_last_line(part) for pair in node.pairs for part in pair), default=node.line)
+    if type(node) is Sequence:
+        return max(map(_last_line, node.items), default=node.line)
+    return node.line
 
 
 def _selectors(text: str, report: Report, line: int, start: int) -> Iterator[Selector]:

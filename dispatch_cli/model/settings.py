@@ -55,7 +55,8 @@ class Suppression(NamedTuple):
     """A place where somebody says that findings are meant to be as they are.
 
     checks: the ids, codes or prefixes it names. reason: why; there always is one. span: where it stands.
-    line: the line of the same file that it speaks of; None when it speaks of operators and keys instead.
+    line: the line of the same file that it speaks of; None when it speaks of operators and keys instead. last: the last
+    such line, where it speaks of a whole entry that begins at *line*.
     op, key: globs over operator names and keys; a key glob of None takes findings without a key as well.
     inherited: it comes from a file that others extend.
     """
@@ -66,4 +67,5 @@ class Suppression(NamedTuple):
     line: int | None = None
     op: str | None = None
     key: str | None = None
+    last: int | None = None
     inherited: bool = False

@@ -234,6 +234,26 @@ def test_comments_suppress_findings_of_their_line_and_of_the_operator_defined_th
     )
 
 
+def test_comments_where_an_entry_begins_speak_of_the_whole_entry() -> None:
+    write(
+        "b.yaml",
+        "dispatch: 1\n"
+        "operators:\n"
+        "  # dispatch-cli: ignore[dangling] defined elsewhere\n"
+        "  - name: demo::a\n    dispatch:\n      CPU: a\n"
+        "  - name: demo::b\n    dispatch:\n      CPU: b\n"
+        "libraries:\n"
+        "  - kind: IMPL  # dispatch-cli: ignore[dangling] defined elsewhere\n"
+        "    namespace: demo\n    dispatch_key: CPU\n"
+        "    impl:\n      c: c\n      d: d\n"
+        "  - {kind: IMPL, namespace: demo, dispatch_key: CPU, impl: {e: e}}\n",
+    )
+    assert found("b.yaml", "--select", "DC101,DC903") == [
+        ("dangling-implementation", "demo::b"),
+        ("dangling-implementation", "demo::e"),
+    ]
+
+
 def test_the_section_suppresses_by_operator_and_key() -> None:
     write("b.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::a', reason: defined elsewhere}}\n")
     assert found("b.yaml", "--select", "DC101,DC903") == [("dangling-implementation", "demo::b")]

@@ -287,6 +287,8 @@ def test_suppressions_and_settings(tmp_path: Path) -> None:
 
   # that is not this one
   - func: 'm::a(str x="# dispatch-cli: no") -> ()'  #dispatch-cli:ignore[stale]  here
+    dispatch:
+      CPU: a
 suppress:
   - {{checks: "DC1, guard", op: m::a, key: C*, reason: because}}
 check:
@@ -303,16 +305,22 @@ check:
     found = read(tmp_path, text)
     assert found.suppressions == (
         Suppression(
-            (name("DC1", 8, 14), name("guard", 8, 20)), "because", Span(file, 8, 5), None, "m::a", "C*", inherited=False
+            (name("DC1", 10, 14), name("guard", 10, 20)),
+            "because",
+            Span(file, 10, 5),
+            None,
+            "m::a",
+            "C*",
+            inherited=False,
         ),
-        Suppression((name("guard", 3, 26), name("DC1", 3, 33)), "the next line", Span(file, 3, 3), 6),
-        Suppression((name("stale", 6, 74),), "here", Span(file, 6, 53), 6),
+        Suppression((name("guard", 3, 26), name("DC1", 3, 33)), "the next line", Span(file, 3, 3), 6, last=8),
+        Suppression((name("stale", 6, 74),), "here", Span(file, 6, 53), 6, last=8),
     )
     assert found.settings == (
         CheckSettings(
-            select=(name("all", 10, 11),),
-            ignore=(name("guard", 11, 12), name("DC1", 11, 19), name("DC2", 11, 24)),
-            severities=((name("DC9", 12, 14), Severity.INFO),),
+            select=(name("all", 12, 11),),
+            ignore=(name("guard", 13, 12), name("DC1", 13, 19), name("DC2", 13, 24)),
+            severities=((name("DC9", 14, 14), Severity.INFO),),
             fail_on=Severity.ERROR,
         ),
     )
