@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 
 from dispatch_cli.engine.call.core import unwrap_functional
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, redispatches
+from dispatch_cli.engine.call.errors import refused
+from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.thread import FUNCTIONALIZE
-from dispatch_cli.engine.call.trace import Why
+from dispatch_cli.engine.call.trace import ErrorKind, Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 
 _NATIVE = re.compile(r"_[0-9]+$")
@@ -33,6 +34,9 @@ def core_kernel(moment: Moment) -> Step | None:
         return calls_anew(moment.thread.exclude(moment.maker.known(moment.slot)), why=Why.CORE_KERNEL)
     if source.startswith(("BatchRules", "LegacyBatchingRegistrations", "PyTorchOperatorHacks")):
         return decomposes(Why.CORE_KERNEL)
+    if source == "VmapModeRegistrations":
+        text = f"vmap: we do not yet support {moment.name}. Please file an issue"
+        return raises(refused(ErrorKind.TRANSFORM, text), Why.CORE_KERNEL)
     if source == "RegisterBackendSelect":
         return _backend_select(moment)
     if _NATIVE.sub("", source) == f"Register{moment.slot}":
@@ -55,7 +59,10 @@ def _backend_select(moment: Moment) -> Step:
 
 
 def _functionalized(moment: Moment) -> Step:
-    """With functional tensors it calls the functional variant; without, the operator itself, not functionalized."""
+    """With functional tensors it calls the functional variant; without, the operator itself, not functionalized.
+
+    An operator that works in place is first tried on meta tensors, which is left out here.
+    """
     if tuple(map(unwrap_functional, moment.values)) != moment.values:
         return decomposes(Why.CORE_KERNEL)
     thread = moment.thread.exclude(moment.maker.known(FUNCTIONALIZE))

@@ -7,6 +7,7 @@ from functools import lru_cache
 from dispatch_cli.engine.call import core, errors
 from dispatch_cli.engine.call.core_kernels import core_kernel
 from dispatch_cli.engine.call.step import Moment, Step, decomposes, ends, raises, redispatches
+from dispatch_cli.engine.call.thread import FRONT
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
@@ -32,6 +33,8 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
         return decomposes(Why.COMPOSITE)
     if moment.slot == UNDEFINED or moment.slot in backend_keys(universe):
         return ends(Why.BACKEND)
+    if moment.slot == FRONT:  # an operator is taken apart here, before any transform sees it
+        return decomposes(Why.CONVENTION)
     return core_kernel(moment) or redispatches(moment.below(moment.slot), Why.CONVENTION)
 
 

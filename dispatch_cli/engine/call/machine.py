@@ -44,7 +44,7 @@ class Machine:
         self._selector = Selector(dispatcher.universe, self._operator)
         self._python = PythonDispatcher(dispatcher, name, python)
         self._hops: list[Hop] = []
-        self._stale = {entry.live.key: entry.canonical for entry in dispatcher.stale_entries(name)}
+        self._canonical = dispatcher.table(name)
 
     def run(
         self, values: tuple[Value, ...], thread: Thread, given: DispatchKeySet | None = None
@@ -124,6 +124,12 @@ class Machine:
         assert choice.entry is not None, "a choice is an entry of the table, or what Python does"
         return self._kernel(at, slot, choice.entry, full)
 
+    def _other_canonical(self, slot: str, live: TableEntry) -> TableEntry | None:
+        """What the slot should hold, where that is not what it holds; two kernels of one function are two here."""
+        canonical = self._canonical[slot]
+        same = canonical.registration is live.registration and canonical.rule is live.rule
+        return None if same else canonical
+
     def _hop(
         self,
         at: _At,
@@ -139,7 +145,7 @@ class Machine:
             Hop(
                 slot=slot,
                 live=entry,
-                canonical=None if python is not None else self._stale.get(slot),
+                canonical=None if python is not None else self._other_canonical(slot, entry),
                 keyset=keyset,
                 reached=at.reached,
                 does=step.does,

@@ -23,7 +23,10 @@ MAX_CONTEXTS = 256
 INFRA_MODES = ("FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode")
 """Modes with a place of their own (``TorchDispatchModeKey``), in order; they come after all others, the last first."""
 PRE_DISPATCH_MODES = ("ProxyTorchDispatchMode", "FunctionalTensorMode", "SchemaCheckMode")
-"""What can be on the PreDispatch stack, the innermost last; the last one only alone (``_ModeStackStateForPreDispatch``)."""
+"""What can be on the stack of PreDispatch, the innermost last; the last one only alone.
+
+Source: ``torch._ops._ModeStackStateForPreDispatch``.
+"""
 FAKE_TENSOR_MODE, _, FUNCTIONAL_TENSOR_MODE = INFRA_MODES
 
 

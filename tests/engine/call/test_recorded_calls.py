@@ -100,7 +100,7 @@ def test_recorded_calls(version: str) -> None:
                 wrong.append((number, case["registrations"], recorded["tensor"], recorded["context"], ours, theirs))
     assert wrong == []
     assert count == 1500
-    assert stale > 0, "a few of these calls are told by the live table alone"
+    assert (stale > 0) == (version == "2.15.0"), "a few calls of that recording are told by the live table alone"
 
 
 @pytest.mark.live
