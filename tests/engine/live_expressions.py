@@ -2,7 +2,8 @@
 
 usage: PYTHON live_expressions.py < EXPRESSIONS   (run with the Python that has PyTorch; one expression per line)
 
-The first line of the answer names the keys that PyTorch's enum has in Python. Without input, that is all.
+The first line of the answer names the keys that PyTorch's enum has in Python, and says whether key sets can be made of
+numbers. Without input, that is all.
 """
 
 import importlib
@@ -14,16 +15,20 @@ from typing import Any
 core: Any = importlib.import_module("torch")._C
 
 
+RAW = hasattr(core.DispatchKeySet, "from_raw_repr")
+"""PyTorch 2.4 does not have it."""
+
+
 def evaluated(text: str) -> dict[str, Any]:
     scope: dict[str, Any] = {name: core.DispatchKeySet(key) for name, key in core.DispatchKey.__members__.items()}
     scope["FULL_AFTER"] = lambda name: core._dispatch_keyset_full_after(getattr(core.DispatchKey, name))
     text = re.sub(r"FULL_AFTER\((\w+)\)", r"FULL_AFTER('\1')", text)
     text = re.sub(r"\b(0x[0-9a-f]+)", r"raw(\1)", text)
-    scope["raw"] = core.DispatchKeySet.from_raw_repr
+    scope["raw"] = getattr(core.DispatchKeySet, "from_raw_repr", None)
     keys = eval(text, {"__builtins__": {}}, scope)
-    return {"raw": keys.raw_repr(), "text": str(keys), "highest": int(keys.highestPriorityTypeId())}
+    return {"raw": keys.raw_repr() if RAW else None, "text": str(keys), "highest": int(keys.highestPriorityTypeId())}
 
 
-print(json.dumps(list(core.DispatchKey.__members__)))
+print(json.dumps({"members": list(core.DispatchKey.__members__), "raw": RAW}))
 for line in sys.stdin:
     print(json.dumps(evaluated(line.strip())))
