@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dispatch_cli.model.function_schema import FunctionSchema
 
 
+CORE_NAMESPACES = frozenset({"aten", "prims"})
+"""The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
 _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 
 
@@ -268,12 +270,15 @@ class View:
 
     @cached_property
     def pytorch_namespaces(self) -> frozenset[str]:
-        """The namespaces in which a PyTorch state has operators; empty where no such state is there."""
-        names = [*(self.state.source.names if self.state.source is not None else ())]
+        """The namespaces that are PyTorch's: those of the embedded state's operators. Of a snapshot's, which may hold
+        libraries of the user's own, only those that every PyTorch has.
+        """
+        source = self.state.source
+        found = {name.partition("::")[0] for name in source.names} if source is not None else set()
         for step in self.state.declarations.steps:
             if isinstance(step, Settle):
-                names += map(str, step.operators)
-        return frozenset(name.partition("::")[0] for name in names)
+                found.update(name.namespace for name in step.operators if name.namespace in CORE_NAMESPACES)
+        return frozenset(found)
 
     @cached_property
     def own_fallbacks(self) -> Mapping[str, Registration]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dispatch_cli.checks.check import Finding, Severity
@@ -103,3 +105,20 @@ def test_blocks_of_nobody(blocks: list[str], messages: list[str], state_of: Stat
     listed = "".join(f"  - {block}\n" for block in blocks)
     text = f"dispatch: 1\nlibraries:\n  - {{kind: DEF, namespace: mylib, define: ['add() -> ()']}}\n{listed}"
     assert said(state_of, text) == messages
+
+
+def test_a_snapshot_may_hold_libraries_of_the_users_own(state_of: StateOf) -> None:
+    Path("snapshot.yaml").write_text(
+        "dispatch: 1\nuniverse: torch-2.15\nsnapshot: true\noperators:\n"
+        "  - {func: 'aten::op() -> ()', dispatch: {CompositeImplicitAutograd: k}}\n"
+        "  - {func: 'mylib::op() -> ()', dispatch: {CompositeImplicitAutograd: k}}\n",
+        encoding="utf-8",
+    )
+    text = f"""\
+dispatch: 1
+extends: [snapshot.yaml]
+operators:
+  - {{func: 'aten::mine() -> ()', {MATH}}}
+  - {{func: 'mylib::mine() -> ()', {MATH}}}
+"""
+    assert said(state_of, text) == ["aten::mine is defined in aten, a namespace of PyTorch"]
