@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rich.console import RenderableType
@@ -36,12 +37,19 @@ def _table(report: GuardsReport, short: bool) -> Rows:
         rows.add_row(Text(verdict(row), look), plain(title(row.guard)), plain(_about(row)), place)
         for one in row.broken[:MAX_BROKEN]:
             at = f" at {keys_label(one.keys)}" if one.keys else ""
-            rows.add_row(Text(), plain(f"  {one.operator}{at}: {one.found}", console.DIM), Text(), Text())
+            rows.add_row(
+                Text(), plain(f"  {one.operator}{at}: {_found(one.found, short)}", console.DIM), Text(), Text()
+            )
         if (more := len(row.broken) - MAX_BROKEN) > 0:
             rows.add_row(Text(), plain(f"  and {more} more", console.DIM), Text(), Text())
         for what, glob in row.unmatched:
             rows.add_row(Text(), plain(f"  no {what} {glob}", console.DIM), Text(), Text())
     return rows
+
+
+def _found(text: str, short: bool) -> str:
+    """What is there; in short, files without their directories."""
+    return re.sub(r"registered at (?:\S*/)?([^/\s]+:\d+)", r"\1", text) if short else text
 
 
 def _about(row: GuardRow) -> str:

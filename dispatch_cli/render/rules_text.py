@@ -14,6 +14,7 @@ from dispatch_cli.render.console import Rows, plain, to_text
 from dispatch_cli.render.findings import SEVERITY_STYLES
 from dispatch_cli.render.rules import GROUPS, facts, groups
 from dispatch_cli.render.style import Style
+from dispatch_cli.render.text_safety import safe_lines
 from dispatch_cli.report.rules import RulesReport, blocks
 
 
@@ -28,13 +29,14 @@ def rules_text(report: RulesReport, style: Style) -> Iterator[str]:
 
 
 def _list(report: RulesReport) -> Iterator[RenderableType]:
+    width = max(len(check.id) for check in report.checks) + 2
     for group, checks in groups(report.checks):
         yield Text.assemble((GROUPS[group], console.HEAD), (f" ({group.value})", console.DIM))
         table = Rows(["Code", "Check", "Severity", "What it holds up"], indent=2)
         for check in checks:
-            mark = "" if check.default else " *"
+            name = check.id if check.default else f"{check.id} *"
             severity = Text(check.severity.value, SEVERITY_STYLES[check.severity])
-            table.add_row(plain(check.code), plain(check.id + mark), severity, plain(check.title))
+            table.add_row(plain(check.code), plain(f"{name:<{width}}"), severity, plain(check.title))
         yield table
         yield Text()
     count, default = len(report.checks), sum(check.default for check in report.checks)
@@ -50,7 +52,7 @@ def _one(check: Check) -> Iterator[RenderableType]:
         if block.code:
             yield Text("\n".join(f"    {line}" for line in block.text.split("\n")), console.ALIAS)
         else:
-            yield plain(_flowing(block.text))
+            yield Text(safe_lines(_flowing(block.text)))
         yield Text()
 
 

@@ -1,0 +1,80 @@
+"""The command ``rule``: the list of checks, and the documentation of some."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dispatch_cli.checks import CHECKS
+from tests.cli.support import call
+
+
+def test_the_list_has_every_check() -> None:
+    result = call("rule")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    for check in CHECKS:
+        (line,) = [line for line in lines if line.startswith(f"  {check.code}  {check.id} ")]
+        assert line.split()[2 if check.default else 3] == check.severity.value
+        assert line.endswith(check.title)
+    assert lines[-1].startswith(f"{len(CHECKS)} checks")
+
+
+@pytest.mark.parametrize("name", ["stale-live-table", "DC004", "dc004", "stale"])
+def test_one_check(name: str) -> None:
+    out = call("rule", name).out
+    assert out.startswith(
+        "stale-live-table (DC004)\nSeverity error.\n\nThe live table holds what the registrations determine.\n"
+    )
+    assert "\n    dispatch: 1\n    operators:\n" in out
+    assert "```" not in out
+
+
+def test_the_whole_documentation_is_there_in_every_format() -> None:
+    documents = json.loads(call("rule", "all", "--format", "json").out)["rules"]
+    markdown = call("rule", "all", "--format", "markdown").out
+    text = " ".join(call("rule", "all").out.split())
+    assert [one["documentation"] for one in documents] == [check.documentation.strip() for check in CHECKS]
+    for check in CHECKS:
+        assert f"## {check.id} ({check.code})\n" in markdown
+        assert check.documentation.strip() in markdown
+        for paragraph in check.documentation.strip().replace("```yaml", "").replace("```", "").split("\n\n"):
+            assert " ".join(paragraph.split()) in text
+
+
+def test_the_list_for_machines() -> None:
+    document = json.loads(call("rule", "--format", "json").out)
+    assert (document["schema_version"], document["report"]) == (1, "rules")
+    first = document["rules"][0]
+    assert {name: first[name] for name in first if name != "documentation"} == {
+        "id": "schema-name",
+        "code": "DC001",
+        "group": "PyTorch's own invariants",
+        "title": "schema and operator name agree",
+        "severity": "error",
+        "default": True,
+        "needs": [],
+    }
+    assert (
+        call("rule", "--format", "csv").out.splitlines()[1]
+        == "DC001,schema-name,error,yes,schema and operator name agree"
+    )
+    assert (
+        call("rule", "--format", "markdown").out.splitlines()[0]
+        == "| code | check | severity | default | what it holds up |"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("gaurd", "there is no check 'gaurd'. Did you mean guard?"),
+        ("zzz", "there is no check 'zzz'. `dispatch-cli rule` lists them."),
+        ("\x1b[31m", "there is no check '\\x1b[31m'. `dispatch-cli rule` lists them."),
+    ],
+)
+def test_an_unknown_check(name: str, message: str) -> None:
+    result = call("rule", name)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith(f"Error: {message}\n")
