@@ -75,10 +75,18 @@ def command(
 ) -> None:
     """Simulate a call: which kernels run for these tensors in these contexts, why, and how it ends.
 
-    A SPEC is a device of the universe and words in any order: sparse, sparse_csr, mkldnn, quantized, nested,
-    requires_grad, inference, conj, neg, zerotensor, functional, fake, subclass=NAME, batched, grad-wrapped and others.
-    Without --tensor the operator gets no tensors, as a factory. Without files, --base and -k it is looked up in the
-    newest embedded PyTorch state.
+    A SPEC is a device of the universe, such as cuda:0, and words in any order: strided, sparse, sparse_csr,
+    sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged, quantized, nested, requires_grad, inference, conj, neg,
+    zerotensor, fake or fake=NAME of its mode, subclass=NAME, and the wrappers batched, grad-wrapped and functional,
+    the innermost first. Without --tensor the operator gets no tensors, as a factory.
+
+    A context is autocast DEVICE, inference_mode, no_grad, below_autograd, below_ADInplaceOrView,
+    enable_functionalization, suspend_functionalization, python_dispatcher, no_python_dispatcher, pre_dispatch,
+    mode=NAME, pre_dispatch_mode=NAME, include=KEY, exclude=KEY, or one of functorch's transforms: vmap, grad, jvp,
+    functionalize.
+
+    OP may be a higher-order operator. Without files, --base and -k it is looked up in the newest embedded PyTorch
+    state.
 
     The exit code is 1 when the call fails: when PyTorch would raise an error.
     """

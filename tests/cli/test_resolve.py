@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
+from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from tests.cli.support import Result, call
 
 SPARSE = ("resolve", "mylib::norm", "examples/scenarios/10_sparse_bypass.yaml", "--tensor", "cpu sparse requires_grad")
@@ -261,6 +263,11 @@ def test_the_universe_decides() -> None:
 
     assert slots("torch-2.15") == ["AutocastMAIA", "AutogradMAIA", "ADInplaceOrView", "BackendSelect", "MAIA"]
     assert slots("torch-2.4") == ["AutogradOther", "ADInplaceOrView", "BackendSelect", "MAIA"]
+
+
+def test_the_help_names_every_word() -> None:
+    words = set(re.findall(r"[\w-]+", call("resolve", "--help").out))
+    assert {*TENSOR_WORDS, *CONTEXT_WORDS} <= words
 
 
 def test_untrusted_texts() -> None:
