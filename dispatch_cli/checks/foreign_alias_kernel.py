@@ -59,7 +59,8 @@ def _finding(view: View, name: OperatorName, key: str) -> Finding:
     filled = tuple(slot for slot in view.universe.slots if pattern.decision(slot).source == key)
     fills = f"fills {keys_text(filled)}" if filled else "fills nothing now"
     taken = _taken(view, name, filled)
-    takes = f", of which {keys_text(taken)} had another kernel before" if taken else ""
+    which = "all of which" if taken == filled else f"of which {keys_text(taken)}"
+    takes = f", {which} had another kernel before" if taken else ""
     return CHECK.finding(
         f"{name} is of another library, and the kernel at the alias key {key} serves every backend: it {fills}{takes}",
         name,

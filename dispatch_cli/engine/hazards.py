@@ -32,9 +32,9 @@ def autograd_key_of(universe: Universe, key: str) -> str | None:
 def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
     """The autograd keys that tensors with a backend key carry as well, highest first; none for other keys.
 
-    Most carry one, which PyTorch recomputes when a kernel comes at *key*, both by ``getAutogradKeyFromBackend``. So sparse
-    and quantized tensors carry the one of their device; backends without one of their own carry AutogradOther, and so
-    do HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry that of their device as well.
+    Most carry one, which PyTorch recomputes when a kernel comes at *key*: ``getAutogradKeyFromBackend`` says both.
+    Sparse and quantized tensors carry the one of their device; backends without one of their own carry AutogradOther,
+    and so do HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry that of their device as well.
     """
     autograd_keys = frozenset(universe.covered_by(AUTOGRAD))
     if key in autograd_keys or key not in universe.slot:

@@ -1,0 +1,316 @@
+"""What is at the autograd keys: ambiguous, displaced, missing, in the way, or alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.span import Span
+from tests.checks.helpers import StateOf, findings
+
+OPERATOR = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {DISPATCH}\n"
+MATH = "CompositeImplicitAutograd"
+DEFAULT = "CompositeExplicitAutograd"
+
+
+def said(state_of: StateOf, check: str, dispatch: str, schema: str = "", more: str = "") -> list[tuple[str, str]]:
+    """Severity and message of what a check says about one operator."""
+    text = OPERATOR.replace("DISPATCH", dispatch).replace("(Tensor x) -> Tensor", schema or "(Tensor x) -> Tensor")
+    return [(one.severity.value, one.message) for one in findings(state_of(text + more), select=check)]
+
+
+# ambiguous-autogradother
+
+
+def test_the_culprits_are_named(state_of: StateOf) -> None:
+    text = OPERATOR.replace("DISPATCH", f"MkldnnCPU: a, {MATH}: b, SparseCPU: c")
+    assert findings(state_of(text), select="ambiguous-autogradother") == (
+        Finding(
+            check="ambiguous-autogradother",
+            severity=Severity.ERROR,
+            message=(
+                f"demo::op: AutogradOther is ambiguous between the kernel at {MATH} and those at MkldnnCPU, SparseCPU: "
+                "calls with tensors of MkldnnCPU fail"
+            ),
+            operator="demo::op",
+            key="AutogradOther",
+            details=(("culprits", "MkldnnCPU, SparseCPU"),),
+            span=Span("x.yaml", 4, 27),
+            related=(
+                Related("the kernel at SparseCPU is registered here", Span("x.yaml", 4, 71)),
+                Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 57)),
+            ),
+            tip=f"register a kernel at AutogradOther, or move {MATH} to {DEFAULT}",
+            mark="MkldnnCPU",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "severity", "message"),
+    [
+        (f"SparseCPU: a, {MATH}: b", "warning", "that at SparseCPU: calls that get there fail"),
+        (f"SparseCPU: a, HIP: a, {MATH}: b", "error", "that at SparseCPU: calls with tensors of HIP fail"),
+    ],
+)
+def test_whose_calls_fail(dispatch: str, severity: str, message: str, state_of: StateOf) -> None:
+    found = said(state_of, "ambiguous-autogradother", dispatch)
+    assert found == [
+        (severity, f"demo::op: AutogradOther is ambiguous between the kernel at {MATH} and {message}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "dispatch", [f"MkldnnCPU: a, {MATH}: b, AutogradOther: c", f"CPU: a, {MATH}: b", f"MkldnnCPU: a, {DEFAULT}: b"]
+)
+def test_what_is_not_ambiguous(dispatch: str, state_of: StateOf) -> None:
+    assert said(state_of, "ambiguous-autogradother", dispatch) == []
+
+
+# math-kernel-displaced
+
+
+def test_a_displaced_math_kernel(state_of: StateOf) -> None:
+    text = OPERATOR.replace("DISPATCH", f"CPU: a, CUDA: b, {MATH}: c")
+    assert findings(state_of(text), select="math-kernel-displaced") == (
+        Finding(
+            check="math-kernel-displaced",
+            severity=Severity.WARNING,
+            message=(
+                f"demo::op: the kernels at CPU, CUDA take AutogradCPU, AutogradCUDA from {MATH}, and only the autograd "
+                "fallback is there: results have no derivative"
+            ),
+            operator="demo::op",
+            key="AutogradCPU",
+            details=(("culprits", "CPU, CUDA"), ("autograd keys", "AutogradCPU, AutogradCUDA")),
+            span=Span("x.yaml", 4, 21),
+            related=(Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 60)),),
+            tip=f"register the operators that the kernel at {MATH} calls instead, or a kernel at AutogradCPU",
+            mark="CPU",
+        ),
+    )
+
+
+RAISES = 'nothing is there: every call with such tensors raises "Could not run"'
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "schema", "more", "found"),
+    [
+        (
+            f"NestedTensorCPU: a, {MATH}: b",
+            "",
+            "",
+            [("error", f"the kernel at NestedTensorCPU takes AutogradNestedTensor from {MATH}, and {RAISES}")],
+        ),
+        (
+            f"CPU: a, PrivateUse1: a, {MATH}: b",
+            "",
+            "universe: torch-2.4\n",
+            [("error", f"the kernel at PrivateUse1 takes AutogradPrivateUse1 from {MATH}, and {RAISES}")],
+        ),
+        (f"CPU: a, {MATH}: b", "(Tensor x) -> bool", "", []),  # nothing to differentiate
+        (
+            f"PrivateUse1: a, {MATH}: b",
+            "(Tensor x) -> bool",
+            "universe: torch-2.4\n",
+            [("error", f"the kernel at PrivateUse1 takes AutogradPrivateUse1 from {MATH}, and {RAISES}")],
+        ),
+        (f"CPU: a, {MATH}: b, Autograd: c", "", "", []),
+        (f"CPU: a, {MATH}: b, {DEFAULT}: c", "", "", []),  # composite-conflict's
+        (f"SparseCPU: a, {MATH}: b", "", "", []),  # sparse-bypass's
+    ],
+)
+def test_what_is_there_instead(
+    dispatch: str, schema: str, more: str, found: list[tuple[str, str]], state_of: StateOf
+) -> None:
+    expected = [(severity, f"demo::op: {message}") for severity, message in found]
+    assert said(state_of, "math-kernel-displaced", dispatch, schema, more) == expected
+
+
+# no-autograd-kernel
+
+WITHOUT = "AutogradCPU has PyTorch's fallback, which knows no derivative"
+
+
+def test_nothing_for_autograd(state_of: StateOf) -> None:
+    assert findings(state_of(OPERATOR.replace("DISPATCH", "CPU: a, Meta: b")), select="no-autograd-kernel") == (
+        Finding(
+            check="no-autograd-kernel",
+            severity=Severity.WARNING,
+            message=f"demo::op has a kernel at CPU, and nothing for autograd: {WITHOUT}",
+            operator="demo::op",
+            key="AutogradCPU",
+            details=(("backend kernels", "CPU"), ("autograd keys", "AutogradCPU")),
+            span=Span("x.yaml", 4, 21),
+            tip="register a kernel at Autograd, or a fallthrough there if the operator has no derivative",
+            mark="CPU",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "schema", "found"),
+    [
+        (
+            "CPU: a, CUDA: b, AutogradCPU: c",
+            "",
+            [
+                "warning: a kernel at CUDA, and nothing for autograd: AutogradCUDA has PyTorch's fallback, which knows "
+                "no derivative"
+            ],
+        ),
+        (
+            DEFAULT + ": a",
+            "",
+            [
+                f"warning: a kernel at {DEFAULT}, and nothing for autograd: AutogradCPU … AutogradPrivateUse1 "
+                "(11 keys) have PyTorch's fallback, which knows no derivative"
+            ],
+        ),
+        (
+            "CPU: a, NestedTensorCPU: b, AutogradCPU: c",
+            "",
+            [
+                "error: a kernel at NestedTensorCPU, and nothing for autograd: AutogradNestedTensor has nothing, so a "
+                'call raises "Could not run"'
+            ],
+        ),
+        (
+            "CPU: a",
+            "(Tensor(a!) x) -> ()",
+            [
+                "info: a kernel at CPU, and nothing for autograd: AutogradCPU has PyTorch's fallback, which does "
+                "nothing about arguments that change"
+            ],
+        ),
+        ("CPU: a", "(Tensor x) -> int", []),
+        ("CPU: a", "(int x) -> Tensor", []),
+        ("Meta: a", "", []),
+        ("QuantizedCPU: a", "", []),
+        ("CPU: a, Autograd: fallthrough", "", []),
+        (f"CPU: a, {MATH}: b, AutogradCPU: c", "", []),
+    ],
+)
+def test_who_lacks_autograd(dispatch: str, schema: str, found: list[str], state_of: StateOf) -> None:
+    told = said(state_of, "no-autograd-kernel", dispatch, schema)
+    assert [f"{severity}: {message.removeprefix('demo::op has ')}" for severity, message in told] == found
+
+
+@pytest.mark.parametrize("more", ["fallbacks: none\n", "fallbacks: none\nuniverse: torch-2.4\n"])
+def test_without_pytorchs_fallbacks_nothing_is_said(more: str, state_of: StateOf) -> None:
+    assert said(state_of, "no-autograd-kernel", "CPU: a", more=more) == []
+
+
+def test_over_a_base_the_files_own_kernels_count(state_of: StateOf) -> None:
+    text = "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'quantized::linear', dispatch: {CPU: mine}}\n"
+    (found,) = findings(state_of(text), select="no-autograd-kernel")
+    assert (found.severity, found.operator, found.mark) == (Severity.WARNING, "quantized::linear", "CPU")
+
+
+# sparse-bypass
+
+
+def test_a_bypassed_kernel(state_of: StateOf) -> None:
+    text = OPERATOR.replace("DISPATCH", f"SparseCPU: a, SparseCsrCPU: b, {MATH}: c")
+    assert findings(state_of(text), select="sparse-bypass") == (
+        Finding(
+            check="sparse-bypass",
+            severity=Severity.WARNING,
+            message=(
+                f"demo::op: outside inference mode tensors of SparseCPU, SparseCsrCPU get the kernel at {MATH}, which "
+                "fills AutogradCPU, and not the kernels at SparseCPU, SparseCsrCPU"
+            ),
+            operator="demo::op",
+            key="AutogradCPU",
+            details=(("bypassed", "SparseCPU, SparseCsrCPU"),),
+            span=Span("x.yaml", 4, 27),
+            related=(Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 74)),),
+            tip=f"register a kernel at AutogradCPU, or {DEFAULT} and Autograd in the place of {MATH}",
+            mark="SparseCPU",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "found"),
+    [
+        (
+            f"SparseCPU: a, QuantizedCUDA: a, {MATH}: b",
+            [("AutogradCPU", "SparseCPU"), ("AutogradCUDA", "QuantizedCUDA")],
+        ),
+        (f"MTIA: a, {MATH}: b", [("AutogradMTIA", "MTIA")]),
+        (f"HIP: a, VE: a, {MATH}: b", [("AutogradOther", "HIP, VE")]),
+        (f"NestedTensorCPU: a, Autograd: fallthrough, {MATH}: b", [("AutogradCPU", "NestedTensorCPU")]),
+        (f"NestedTensorCPU: a, {MATH}: b", []),
+        (f"CPU: a, SparseCPU: a, {MATH}: b", []),
+        (f"SparseCPU: fallthrough, {MATH}: b", []),
+        (f"SparseCPU: a, AutogradCPU: c, {MATH}: b", []),
+        (f"SparseCPU: a, {DEFAULT}: b", []),
+    ],
+)
+def test_who_is_bypassed(dispatch: str, found: list[tuple[str, str]], state_of: StateOf) -> None:
+    told = findings(state_of(OPERATOR.replace("DISPATCH", dispatch)), select="sparse-bypass")
+    assert [(one.key, dict(one.details)["bypassed"]) for one in told] == found
+
+
+# autograd-only
+
+ALONE = "inference mode leaves these out, and a call finds nothing"
+
+
+def test_autograd_alone(state_of: StateOf) -> None:
+    tip = f"register a decomposition at {MATH}; to an autograd kernel, add the backend kernel that it goes on to"
+    assert findings(state_of(OPERATOR.replace("DISPATCH", "Autograd: a, Meta: b")), select="autograd-only") == (
+        Finding(
+            check="autograd-only",
+            severity=Severity.WARNING,
+            message=f"demo::op has kernels at Autograd alone: {ALONE}",
+            operator="demo::op",
+            key="Autograd",
+            span=Span("x.yaml", 4, 26),
+            tip=tip,
+            mark="Autograd",
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "found"),
+    [
+        ("AutogradCPU: a, AutogradCUDA: a", [f"demo::op has kernels at AutogradCPU, AutogradCUDA alone: {ALONE}"]),
+        ("Autograd: fallthrough", []),
+        ("Autograd: a, Tracer: b", []),
+        ("Autograd: a, SparseCPU: b", []),
+        ("Autograd: a, CompositeImplicitAutogradNestedTensor: b", []),
+        (f"Autograd: op_autograd, {DEFAULT}: b", []),
+        (
+            f"Autograd: my_Decomposition, {DEFAULT}: lowering",
+            [f"demo::op: inference mode skips my_Decomposition at Autograd and runs lowering at {DEFAULT}"],
+        ),
+        (
+            "AutogradCUDA: op_decomp, CPU: a, CUDA: b",
+            ["demo::op: inference mode skips op_decomp at AutogradCUDA and runs b at CUDA"],
+        ),
+        (f"Autograd: decomp, {DEFAULT}: decomp", []),
+    ],
+)
+def test_what_inference_mode_skips(dispatch: str, found: list[str], state_of: StateOf) -> None:
+    assert [message for _, message in said(state_of, "autograd-only", dispatch)] == found
+
+
+@pytest.mark.parametrize(
+    ("python", "found"),
+    [
+        ("Autograd: p", [("info", "Autograd")]),
+        ("AutogradCUDA: p, Meta: q", [("info", "AutogradCUDA")]),
+        (f"Autograd: p, {MATH}: p", []),
+        ("Autograd: p, CPU: q", []),
+        ("Meta: p", []),
+    ],
+)
+def test_python_kernels(python: str, found: list[tuple[str, str]], state_of: StateOf) -> None:
+    told = said(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
+    text = "demo::op: inference mode skips the Python dispatcher's kernel, which is at {} alone"
+    assert told == [(severity, text.format(keys)) for severity, keys in found]

@@ -1,0 +1,85 @@
+"""Registrations that replace another."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.span import Span
+from tests.checks.helpers import StateOf, findings
+
+TWICE = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_first, KEY: op_second}
+  - {name: "demo::op", dispatch: {CPU: op_third}}
+  - {name: "demo::op", dispatch: {KEY: op_fourth}}
+"""
+
+
+def test_both_places_are_named(state_of: StateOf) -> None:
+    assert findings(state_of(TWICE.replace("KEY", "CUDA")), select="overridden-kernel") == (
+        Finding(
+            check="overridden-kernel",
+            severity=Severity.WARNING,
+            message="demo::op: the kernel at CPU replaces another",
+            operator="demo::op",
+            key="CPU",
+            details=(("runs", "op_third"), ("replaced", "op_first")),
+            span=Span("x.yaml", 5, 40),
+            related=(Related("a replaced kernel is registered here", Span("x.yaml", 4, 21)),),
+            tip="remove one of the registrations, or say why the override is meant",
+            mark="CPU",
+        ),
+        Finding(
+            check="overridden-kernel",
+            severity=Severity.WARNING,
+            message="demo::op: the kernel at CUDA replaces another",
+            operator="demo::op",
+            key="CUDA",
+            details=(("runs", "op_fourth"), ("replaced", "op_second")),
+            span=Span("x.yaml", 6, 41),
+            related=(Related("a replaced kernel is registered here", Span("x.yaml", 4, 37)),),
+            tip="remove one of the registrations, or say why the override is meant",
+            mark="CUDA",
+        ),
+    )
+
+
+@pytest.mark.parametrize("key", ["Meta", "MTIA"])
+def test_where_pytorch_is_silent_it_is_info(key: str, state_of: StateOf) -> None:
+    found = findings(state_of(TWICE.replace("KEY", key)), select="overridden-kernel")
+    assert [(one.key, one.severity) for one in found] == [("CPU", Severity.WARNING), (key, Severity.INFO)]
+
+
+def test_several_of_them(state_of: StateOf) -> None:
+    (found,) = findings(
+        state_of(TWICE.replace("KEY: op", "CPU: op").replace("CPU: op_second", "XLA: op_second")), select="DC102"
+    )
+    assert found.message == "demo::op: the kernel at CPU replaces 2 others"
+    assert dict(found.details) == {"runs": "op_fourth", "replaced": "op_third, op_first"}
+    assert [one.span.line for one in found.related] == [5, 4]
+
+
+def test_over_a_base_only_what_the_files_replace(state_of: StateOf) -> None:
+    text = (
+        "dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {name: 'aten::bmm', dispatch: {CPU: mine, Meta: mine}}\n"
+    )
+    found = findings(state_of(text), select="overridden-kernel")
+    # aten::bmm's kernel at CUDA replaces another in PyTorch 2.15 itself
+    assert [(one.key, one.severity, one.span) for one in found] == [
+        ("CPU", Severity.WARNING, Span("x.yaml", 4, 41)),
+        ("Meta", Severity.INFO, Span("x.yaml", 4, 53)),
+    ]
+    assert "RegisterCPU" in dict(found[0].details)["replaced"]
+
+
+def test_a_base_alone() -> None:
+    found = findings(load_state([], bases=["torch-2.15"]), select="overridden-kernel")
+    assert found == ()  # no operator is the files' own
+    names = ("aten::bmm", "aten::linalg_polar", "aten::linalg_polar.out", "aten::add.Tensor")
+    found = findings(load_state([], bases=["torch-2.15"]), *names, select="overridden-kernel")
+    assert [(one.operator, one.key) for one in found] == [(name, "CUDA") for name in names[:3]]
