@@ -29,7 +29,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "explain": ("explain", "aten::to.dtype", "AutogradPrivateUse1", "examples/scenarios/01_composite_override.yaml"),
     "explain_alias": ("explain", "aten::bmm", NON_FUNCTIONAL, "examples/scenarios/04_alias_gaps.yaml"),
     "explain_error": ("explain", "--from-error", "tests/cli/error.txt"),
-    "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC0"),
+    "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC004,DC9"),
     "resolve_factory": ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml"),
     "resolve_inference": (
         *("resolve", "demo::shrink", "examples/scenarios/09_inference_mode.yaml"),
