@@ -37,7 +37,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.declarations import Define, LibraryKind, OpenBlock
+from dispatch_cli.model.declarations import Block, Define, LibraryKind, OpenBlock
 
 TORCH_SCRIPT = frozenset({"prim"})
 """The namespaces that PyTorch reserves for the TorchScript interpreter."""
@@ -45,29 +45,41 @@ TORCH_SCRIPT = frozenset({"prim"})
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every definition, and every DEF block, of a file in a namespace that is PyTorch's."""
+    asked = frozenset(view.operators)
     for step in view.written_steps:
-        if isinstance(step, Define) and (step.block.implicit or step.block.kind is not LibraryKind.DEF):
-            name = step.schema.name
-            whose = _owner(view, name.namespace)
-            if whose is not None:
-                yield CHECK.finding(
-                    f"{name} is defined in {name.namespace}, a namespace of {whose}",
-                    name,
-                    span=step.span,
-                    mark=str(name) if step.block.implicit else None,
-                    tip="define it in a namespace of your own",
-                )
-        elif isinstance(step, OpenBlock) and step.block.kind is LibraryKind.DEF and not step.block.implicit:
-            namespace = step.block.namespace
-            whose = _owner(view, namespace)
-            if whose is not None:
-                yield CHECK.finding(
-                    f"a TORCH_LIBRARY block of {namespace}, a namespace of {whose}, which refuses a second one",
-                    span=step.block.span,
-                    tip="define operators in a namespace of your own; kernels for existing ones go into a "
-                    "TORCH_LIBRARY_IMPL block",
-                    subject=namespace,
-                )
+        if isinstance(step, OpenBlock) and view.is_whole and _is_def(step.block):
+            yield from _of_block(view, step.block)
+        elif isinstance(step, Define) and step.schema.name in asked and not _is_def(step.block):
+            yield from _of_definition(view, step)
+
+
+def _is_def(block: Block) -> bool:
+    """Whether somebody wrote a TORCH_LIBRARY block; what it defines is not said one by one."""
+    return block.kind is LibraryKind.DEF and not block.implicit
+
+
+def _of_block(view: View, block: Block) -> Iterator[Finding]:
+    whose = _owner(view, block.namespace)
+    if whose is not None:
+        yield CHECK.finding(
+            f"a TORCH_LIBRARY block of {block.namespace}, a namespace of {whose}, which refuses a second one",
+            span=block.span,
+            tip="define operators in a namespace of your own; kernels for existing ones go into a TORCH_LIBRARY_IMPL block",
+            subject=block.namespace,
+        )
+
+
+def _of_definition(view: View, step: Define) -> Iterator[Finding]:
+    name = step.schema.name
+    whose = _owner(view, name.namespace)
+    if whose is not None:
+        yield CHECK.finding(
+            f"{name} is defined in {name.namespace}, a namespace of {whose}",
+            name,
+            span=step.span,
+            mark=str(name) if step.block.implicit else None,
+            tip="define it in a namespace of your own",
+        )
 
 
 def _owner(view: View, namespace: str | None) -> str | None:

@@ -60,7 +60,8 @@ def find(view: View) -> Iterator[Finding]:
     for pattern in view.patterns:
         if pattern.fallthrough:
             yield from _of_pattern(view, pattern)
-    yield from _fallbacks(view)
+    if view.is_whole:
+        yield from _fallbacks(view)
 
 
 def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:

@@ -49,6 +49,8 @@ CUTOFF = 0.8
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every block of a file that belongs to no namespace, or almost to one."""
+    if not view.is_whole:
+        return
     blocks: dict[Block, bool] = {}
     for step in view.written_steps:
         if isinstance(step, OpenBlock):

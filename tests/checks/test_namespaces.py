@@ -122,3 +122,16 @@ operators:
   - {{func: 'mylib::mine() -> ()', {MATH}}}
 """
     assert said(state_of, text) == ["aten::mine is defined in aten, a namespace of PyTorch"]
+
+
+def test_only_what_is_asked_about(state_of: StateOf) -> None:
+    text = f"""\
+dispatch: 1
+operators:
+  - {{func: 'prim::one() -> ()', {MATH}}}
+  - {{func: 'prim::two() -> ()', {MATH}}}
+libraries:
+  - {{kind: IMPL, namespace: nobody, dispatch_key: CPU, impl: {{}}}}
+"""
+    found = [one.message for one in findings(state_of(text), "prim::two")]
+    assert found == ["prim::two is defined in prim, a namespace of the TorchScript interpreter"]
