@@ -64,7 +64,7 @@ def _of_block(view: View, block: Block) -> Iterator[Finding]:
         yield CHECK.finding(
             f"a TORCH_LIBRARY block of {block.namespace}, a namespace of {whose}, which refuses a second one",
             span=block.span,
-            tip="define operators in a namespace of your own; kernels for existing ones go into a TORCH_LIBRARY_IMPL block",
+            tip="define operators in a namespace of your own; kernels for others' go into a TORCH_LIBRARY_IMPL block",
             subject=block.namespace,
         )
 
