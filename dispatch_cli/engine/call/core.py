@@ -21,8 +21,8 @@ from dispatch_cli.engine.call.schema_facts import (
 )
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, hands_over, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
-from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH
-from dispatch_cli.engine.call.trace import ErrorKind, Handler, HandlerKind
+from dispatch_cli.engine.call.thread import BACK, FAKE_TENSOR_MODE, FRONT, FUNCTIONALIZE, PRE_DISPATCH
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, ErrorKind, Handler, HandlerKind, Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.call import Bit, Layout, WrapperKind
 from dispatch_cli.model.schema_model import Argument
@@ -156,10 +156,12 @@ def _python(moment: Moment) -> Step:
         return raises(failed_assert(ErrorKind.PYTHON, "tls_on_entry.has_value()", "PythonFallbackKernel.cpp"))
     mode = moment.thread.mode
     if mode is not None:
-        return hands_over(Handler(HandlerKind.MODE, mode.name, mode.position))
+        handler = Handler(HandlerKind.MODE, mode.name, mode.position)
+        return _handled(moment, handler, mode.instance or "" if mode.name == FAKE_TENSOR_MODE else None)
     for position, value in enumerate(moment.values):
         if value.has(PYTHON):
-            return hands_over(Handler(HandlerKind.SUBCLASS, _class_of(value), position))
+            handler = Handler(HandlerKind.SUBCLASS, _class_of(value), position)
+            return _handled(moment, handler, value.spec and value.spec.fake)
     if not moment.values:
         text = "Hit Python dispatch key but no arguments had PyInterpreter (no tensor args?)"
         return raises(failed_assert(ErrorKind.PYTHON, "0", "PythonFallbackKernel.cpp", text))
@@ -168,6 +170,15 @@ def _python(moment: Moment) -> Step:
     functionalities = DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
     thread = moment.thread.exclude(functionalities).without_included(maker.known(PYTHON))
     return redispatches(moment.keyset.remove(PYTHON), thread=thread)
+
+
+def _handled(moment: Moment, handler: Handler, fake: str | None) -> Step:
+    """A handler gets the call. fake: the name of its fake mode, which refuses the tensors of another one."""
+    found = [value.spec.fake for value in moment.values if value.has(PYTHON) and value.spec is not None]
+    if fake is None or all(other is None or other == fake for other in found):
+        return hands_over(handler)
+    error = Error(ErrorKind.MODES, "AssertionError", "Mixing fake modes NYI", whole=False)
+    return Step(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.ERROR, handler, error))
 
 
 def _class_of(value: Value) -> str:

@@ -223,7 +223,7 @@ class Handler(NamedTuple):
 
 
 class End(NamedTuple):
-    """The end of a call. handler: of HANDLER. error: of ERROR."""
+    """The end of a call. handler: of HANDLER, and of an error that a handler is known to raise. error: of ERROR."""
 
     kind: EndKind
     handler: Handler | None = None

@@ -310,7 +310,8 @@ def simulated(universe: Universe, number: int, asked: AskedOperator) -> list[Cal
 def said_of(call: Call) -> dict[str, Any]:
     """A call in the form of live_calls.py."""
     selection = call.selection
-    end = {EndKind.ERROR: "error"}.get(call.end.kind, "ended")
+    # live, a handler ends the call before it looks at the arguments
+    end = "error" if call.end.kind is EndKind.ERROR and call.end.handler is None else "ended"
     error = call.end.error
     if error is not None and error.kind is ErrorKind.ENDLESS:
         end = "too deep"

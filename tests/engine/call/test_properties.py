@@ -38,10 +38,11 @@ def check(call: Call) -> None:
         EndKind.HANDLER: Does.HANDS_OVER,
         EndKind.ERROR: Does.RAISES,
     }
-    endless = call.end.error is not None and call.end.error.kind is ErrorKind.ENDLESS
-    assert endless or call.hops[-1].does is ends[call.end.kind]
+    kind = None if call.end.error is None else call.end.error.kind
+    if kind is not ErrorKind.ENDLESS:
+        assert call.hops[-1].does is (Does.HANDS_OVER if kind is ErrorKind.MODES else ends[call.end.kind])
     assert (call.end.error is not None) == (call.end.kind is EndKind.ERROR)
-    assert (call.end.handler is not None) == (call.end.kind is EndKind.HANDLER)
+    assert (call.end.handler is not None) == (call.end.kind is EndKind.HANDLER or kind is ErrorKind.MODES)
 
 
 @pytest.mark.parametrize("universe", universes.names())

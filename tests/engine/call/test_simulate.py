@@ -172,6 +172,20 @@ def test_handlers() -> None:
     assert handler("cpu jagged", "below_autograd") == Handler(subclass, "NestedTensor", 0)
 
 
+def test_fake_modes_that_do_not_go_together() -> None:
+    """Asked of live PyTorch 2.4, 2.13 and 2.15: the mode of the handler refuses tensors of another one."""
+
+    def kind(tensors: str, *contexts: str) -> ErrorKind | None:
+        error = call(dispatcher_of(schema="(Tensor[] x) -> Tensor"), tensors, *contexts).end.error
+        return None if error is None else error.kind
+
+    assert kind("cpu fake=a,cpu fake=b") is ErrorKind.MODES
+    assert kind("cpu fake=b", "mode=FakeTensorMode=a") is ErrorKind.MODES
+    assert kind("cpu fake=a,cpu", "mode=FakeTensorMode=a") is None
+    assert kind("cpu fake,cpu fake") is None
+    assert kind("cpu fake=a,cpu fake=b", "mode=Mine") is None
+
+
 def test_the_python_dispatcher() -> None:
     dispatcher = dispatcher_of("CPU", "AutogradCPU")
     kernels = (PythonKernel(NAME, "CPU", "python_cpu"),)
