@@ -7,39 +7,28 @@ The operators and their precedence are those of ``c10::DispatchKeySet`` in C++ a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from dispatch_cli.engine.key_tokens import MAX_DEPTH, ExpressionMistake, Kind, Token, problem_at, tokens
+from dispatch_cli.engine.key_notes import ExpressionNote, NoteKind, notes_of_difference, notes_of_loose_bits
+from dispatch_cli.engine.key_tokens import (
+    MAX_DEPTH,
+    ExpressionMistake,
+    Kind,
+    Token,
+    bare,
+    close,
+    cut,
+    problem_at,
+    tokens,
+)
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.layout import layout_of
-from dispatch_cli.engine.named_key_sets import COMPONENT, FUNCTIONS, NAMED_SETS, components_of, functionalities_of
+from dispatch_cli.engine.named_key_sets import COMPONENT, FUNCTIONS, NAMED_SETS
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
 
 UNION = "DispatchKeySet"
 """The printed form of a key set, with keys between its brackets, is an expression too."""
-MAX_SHOWN = 60
-"""Characters of a wrong name that a message shows."""
-_PREFIXES = ("torch._C.", "torch.", "c10::", "DispatchKey.", "DispatchKey::", "BackendComponent::")
-
-
-class NoteKind(Enum):
-    """What about an expression is not what one would expect."""
-
-    ADDS_NOTHING = "alias keys and Undefined have no bits"
-    BACKENDS_STAY = "a difference keeps backend bits"
-    OTHERS_GO = "a difference takes a functionality away from every backend"
-    CROSS_PRODUCT = "a union contains keys that none of its parts does"
-    NO_FUNCTIONALITY = "backend bits without a functionality name no key"
-    NO_BACKEND = "a per-backend functionality without a backend bit names no key"
-
-
-class ExpressionNote(NamedTuple):
-    """A note and the keys it is about."""
-
-    kind: NoteKind
-    keys: tuple[str, ...]
 
 
 class KeyExpression(NamedTuple):
@@ -80,19 +69,8 @@ def evaluate(universe: Universe, text: str, origin: str = "EXPR") -> KeyExpressi
         raise InputError((*reader.problems, mistake.problem)) from None
     if reader.problems:
         raise InputError(tuple(reader.problems))
-    notes = [*reader.notes(), *_loose_bits(part.keys)]
+    notes = [*reader.notes(), *notes_of_loose_bits(part.keys)]
     return KeyExpression(text, part.reading, part.keys, tuple(notes))
-
-
-def _loose_bits(keys: DispatchKeySet) -> Iterable[ExpressionNote]:
-    """Bits that stand for no key because their other half is not there."""
-    universe = keys.layout.universe
-    per_backend = [name for name in functionalities_of(keys) if name in universe.per_backend]
-    components = components_of(keys)
-    if components and not per_backend:
-        yield ExpressionNote(NoteKind.NO_FUNCTIONALITY, components)
-    if per_backend and not components:
-        yield ExpressionNote(NoteKind.NO_BACKEND, tuple(per_backend))
 
 
 class _Reader:
@@ -147,23 +125,8 @@ class _Reader:
         keys = parts[0].keys
         for part in parts[1:]:
             left, keys = keys, keys - part.keys
-            self._note_of_difference(left, part.keys, keys)
+            self._add(notes_of_difference(left, part.keys, keys))
         return _Part(keys, " - ".join(part.bracketed for part in parts), compound=True)
-
-    def _note_of_difference(self, left: DispatchKeySet, right: DispatchKeySet, result: DispatchKeySet) -> None:
-        """Note where *result* is not what the keys of the two would leave."""
-        if result == left:
-            return
-        parts, functionalities = self._universe.runtime_parts, functionalities_of(right)
-        components = {name.removesuffix(COMPONENT) for name in components_of(right)}
-        expected = [
-            key
-            for key in left
-            if parts[key][0] not in functionalities or (components and parts[key][1] not in {*components, None})
-        ]
-        closed = DispatchKeySet.of(self._universe, expected)
-        self._note(NoteKind.BACKENDS_STAY, components_of(DispatchKeySet(self._layout, result.bits & ~closed.bits)))
-        self._note(NoteKind.OTHERS_GO, (key for key in expected if not result.has(key)))
 
     def _joined(self, sign: str, read: Callable[[], _Part]) -> list[_Part]:
         parts = [read()]
@@ -181,7 +144,7 @@ class _Reader:
         if token.kind is not Kind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
-        name = _bare(token.text)
+        name = bare(token.text)
         opening = self._next
         if not self._takes("("):
             return _Part(self._named(name, token), name)
@@ -190,8 +153,8 @@ class _Reader:
         function = FUNCTIONS.get(name)
         if function is None:
             known = ", ".join((*FUNCTIONS, UNION))
-            hint = _close(name, FUNCTIONS) or f"there are {known}"
-            raise self._mistake(f"no function is named {_cut(name)!r}", hint, token)
+            hint = close(name, FUNCTIONS) or f"there are {known}"
+            raise self._mistake(f"no function is named {cut(name)!r}", hint, token)
         key = self._within(opening, self._argument)
         keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
         return _Part(keys, f"{name}({key})")
@@ -210,7 +173,7 @@ class _Reader:
         if token.kind is not Kind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
-        name = _bare(token.text)
+        name = bare(token.text)
         if name in self._layout.key_bits:
             return name
         self._unknown(name, token, self._layout.key_bits)
@@ -247,7 +210,7 @@ class _Reader:
         try:
             bits = int(token.text, 0)
         except ValueError:
-            raise self._mistake(f"{_cut(token.text)!r} is not a number", "write 0x… or decimal digits", token) from None
+            raise self._mistake(f"{cut(token.text)!r} is not a number", "write 0x… or decimal digits", token) from None
         width = self._layout.functionality_mask.bit_length()
         if bits >> width:
             message = f"only the lowest {width} bits are keys of {self._universe.name}"
@@ -256,15 +219,18 @@ class _Reader:
         return DispatchKeySet(self._layout, bits)
 
     def _unknown(self, name: str, token: Token, known: Iterable[str]) -> None:
-        message = f"{self._universe.name} has no dispatch key {_cut(name)!r}"
-        problem = problem_at(
-            self._text, self._origin, token.start, message, _close(name, known), "unknown-dispatch-key"
-        )
+        message = f"{self._universe.name} has no dispatch key {cut(name)!r}"
+        problem = problem_at(self._text, self._origin, token.start, message, close(name, known), "unknown-dispatch-key")
         self.problems.append(problem)
 
     def _note(self, kind: NoteKind, keys: Iterable[str]) -> None:
-        for key in keys:
-            self._found.setdefault(kind, {})[key] = None
+        self._add((ExpressionNote(kind, tuple(keys)),))
+
+    def _add(self, notes: Iterable[ExpressionNote]) -> None:
+        """Notes of one kind become one, with all their keys."""
+        for note in notes:
+            for key in note.keys:
+                self._found.setdefault(note.kind, {})[key] = None
 
     # tokens
 
@@ -278,7 +244,7 @@ class _Reader:
         self._next = next(self._tokens)
 
     def _shown(self) -> str:
-        return "the end" if self._next.kind is Kind.END else repr(_cut(self._next.text))
+        return "the end" if self._next.kind is Kind.END else repr(cut(self._next.text))
 
     def _mistake(self, message: str, hint: str | None = None, token: Token | None = None) -> ExpressionMistake:
         start = (self._next if token is None else token).start
@@ -290,21 +256,3 @@ def _any_bits(sets: Iterable[int]) -> int:
     for one in sets:
         bits |= one
     return bits
-
-
-def _bare(name: str) -> str:
-    """A name without what Python and C++ write before it, such as ``DispatchKey.``"""
-    return name.replace("::", ".").rpartition(".")[2] if name.startswith(_PREFIXES) else name
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
-
-
-def _close(name: str, known: Iterable[str]) -> str | None:
-    """``did you mean …?`` for the name that looks most like it."""
-    from difflib import get_close_matches
-
-    by_lower = {one.lower(): one for one in known}
-    found = get_close_matches(name.lower()[:MAX_SHOWN], by_lower, n=1)
-    return f"did you mean {by_lower[found[0]]}?" if found else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -15,6 +15,10 @@ MAX_LENGTH = 16 * 1024
 """Characters of one expression; PyTorch's longest key set prints in a fifth of it."""
 MAX_DEPTH = 64
 """How deep brackets may nest."""
+
+MAX_SHOWN = 60
+"""Characters of a wrong name that a message shows."""
+_PREFIXES = ("torch._C.", "torch.", "c10::", "DispatchKey.", "DispatchKey::", "BackendComponent::")
 
 _TOKEN = re.compile(
     r"(?P<blank>\s+)|(?P<number>[0-9][0-9A-Za-z_]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|::)[A-Za-z_][A-Za-z0-9_]*)*)"
@@ -86,3 +90,22 @@ _OTHER_SIGNS = {
     "{": "write DispatchKeySet(A, B), or A | B",
     "[": "write DispatchKeySet(A, B), or A | B",
 }
+
+
+def bare(name: str) -> str:
+    """A name without what Python and C++ write before it, such as ``DispatchKey.``"""
+    return name.replace("::", ".").rpartition(".")[2] if name.startswith(_PREFIXES) else name
+
+
+def cut(name: str) -> str:
+    """A name as a message shows it."""
+    return name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
+
+
+def close(name: str, known: Iterable[str]) -> str | None:
+    """``did you mean …?`` for the name that looks most like it."""
+    from difflib import get_close_matches
+
+    by_lower = {one.lower(): one for one in known}
+    found = get_close_matches(name.lower()[:MAX_SHOWN], by_lower, n=1)
+    return f"did you mean {by_lower[found[0]]}?" if found else None

@@ -32,7 +32,8 @@ from dispatch_cli.render.resolve_wording import (
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.table import RULE_STYLES
 from dispatch_cli.render.wording import note_text, place_label
-from dispatch_cli.report.resolve import Fate, ResolveReport, Rung, Stage, StepReport
+from dispatch_cli.report.ladder import Fate, Rung
+from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 
 DOES_STYLES = {Does.RAISES: console.BAD, Does.ENDS: console.KERNEL, Does.DECOMPOSES: console.KERNEL}
 

@@ -24,7 +24,7 @@ from dispatch_cli.render.resolve_higher_order_wording import (
 from dispatch_cli.render.resolve_wording import error_lines, from_label, over_label, thread_label
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.wording import place_label
-from dispatch_cli.report.resolve import Fate
+from dispatch_cli.report.ladder import Fate
 from dispatch_cli.report.resolve_higher_order import HigherOrderRung, HigherOrderStep, ResolveHigherOrderReport
 
 

@@ -13,7 +13,7 @@ from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.resolve_wording import DOES, FATES, handler_label, raised_label, some_keys
 from dispatch_cli.render.wording import short_function
-from dispatch_cli.report.resolve import Fate
+from dispatch_cli.report.ladder import Fate
 from dispatch_cli.report.resolve_higher_order import HigherOrderRung, HigherOrderStep, ResolveHigherOrderReport
 
 _ASKERS = {

@@ -25,8 +25,9 @@ from dispatch_cli.render.resolve_wording import (
     thread_label,
 )
 from dispatch_cli.render.wording import note_text
+from dispatch_cli.report.ladder import Rung
 from dispatch_cli.report.notes import Note
-from dispatch_cli.report.resolve import SCHEMA_VERSION, ResolveReport, Rung, Stage, StepReport, ThreadKeys
+from dispatch_cli.report.resolve import SCHEMA_VERSION, ResolveReport, Stage, StepReport, ThreadKeys
 from dispatch_cli.report.table import TableRow
 
 

@@ -10,7 +10,8 @@ from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.wording import short_kernel, source_label
-from dispatch_cli.report.resolve import Fate, ResolveReport, Rung, Stage, StepReport, ThreadKeys
+from dispatch_cli.report.ladder import Fate, Rung
+from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport, ThreadKeys
 from dispatch_cli.report.table import TableRow
 
 DOES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.trace import (
@@ -24,45 +23,13 @@ from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.report.ladder import Fate, Rung, ladder
 from dispatch_cli.report.notes import Note, table_notes
 from dispatch_cli.report.slot_notes import slot_notes
 from dispatch_cli.report.table import TableRow, table_row
 
 SCHEMA_VERSION = 1
-
-
-class Fate(Enum):
-    """What became of a key; the value is the name in machine formats."""
-
-    RUNS = "runs"
-    EXCLUDED = "excluded"
-    """The thread takes it out."""
-    FALLS_THROUGH = "falls-through"
-    """The mask takes it out, because its entry is a fallthrough."""
-    OTHER_BACKEND = "other-backend"
-    """The same functionality has a higher backend in the set, and that one counts."""
-    LEFT_OUT = "left-out"
-    """The call went past it: a redispatch left it out of its set."""
-    NOT_REACHED = "not-reached"
-    """The call ended before."""
-
-
-class Rung(NamedTuple):
-    """A key, from the highest to the lowest.
-
-    steps: the numbers of the steps at it. row: what the live table holds there; canonical: what it should hold, where
-        that is something else.
-    tensors: the positions, from 1, of the tensors that have it. included: the thread brings it.
-    """
-
-    key: str
-    fate: Fate
-    steps: tuple[int, ...]
-    row: TableRow
-    canonical: TableRow | None
-    tensors: tuple[int, ...]
-    included: bool
 
 
 class StepReport(NamedTuple):
@@ -204,7 +171,8 @@ def _stages(dispatcher: Dispatcher, name: OperatorName, hops: tuple[Hop, ...]) -
         selection = part[0][1].selection
         assert selection is not None, "a stage begins with a selection"
         steps = tuple(_step(dispatcher, number, hop) for number, hop in part)
-        yield _stage(dispatcher, name, selection, steps, stale)
+        rungs = tuple(ladder(dispatcher, name, selection, part, stale))
+        yield _stage(dispatcher.universe, selection, rungs, steps)
 
 
 def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
@@ -224,15 +192,7 @@ def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
     )
 
 
-def _stage(
-    dispatcher: Dispatcher,
-    name: OperatorName,
-    selection: Selection,
-    steps: tuple[StepReport, ...],
-    stale: dict[str, StaleEntry],
-) -> Stage:
-    universe = dispatcher.universe
-    given = selection.mask_kind is MaskKind.NONE
+def _stage(universe: Universe, selection: Selection, rungs: tuple[Rung, ...], steps: tuple[StepReport, ...]) -> Stage:
     return Stage(
         arguments=tuple(ArgumentReport(one.text, one.keyset) for one in selection.arguments),
         union=selection.keyset,
@@ -243,7 +203,7 @@ def _stage(
         mask=selection.mask,
         unmasked=selection.unmasked,
         result=selection.result,
-        rungs=tuple(_rungs(dispatcher, name, selection, steps, stale, given)),
+        rungs=rungs,
         steps=steps,
     )
 
@@ -252,56 +212,6 @@ def thread_keys(universe: Universe, keys: DispatchKeySet, default: Iterable[str]
     """What a thread includes, or excludes, beside what a fresh one does."""
     own, usual = functionalities_of(keys), functionalities_of(DispatchKeySet.of(universe, default))
     return ThreadKeys(own, tuple(key for key in own if key not in usual), tuple(key for key in usual if key not in own))
-
-
-def _rungs(
-    dispatcher: Dispatcher,
-    name: OperatorName,
-    selection: Selection,
-    steps: tuple[StepReport, ...],
-    stale: dict[str, StaleEntry],
-    given: bool,
-) -> Iterator[Rung]:
-    universe = dispatcher.universe
-    slot, parts = universe.slot, universe.runtime_parts
-    live = dispatcher.operator(name).live
-    keys = selection.keyset if given else selection.keyset | selection.included
-    for step in steps:
-        keys |= step.keys
-    names = {*keys, *(step.slot for step in steps)}
-    skipped = {parts[one.key][0] for one in selection.skipped}
-    called: dict[str, list[int]] = {}
-    for step in steps:
-        called.setdefault(step.slot, []).append(step.number)
-    lowest = min((slot[step.slot] for step in steps), default=0)
-    highest_of: dict[str, str] = {}
-    for key in sorted(names, key=slot.__getitem__, reverse=True):
-        functionality = parts[key][0] if key != UNDEFINED else key
-        above = highest_of.setdefault(functionality, key)
-        if key in called:
-            fate = Fate.RUNS
-        elif not given and selection.excluded.has(functionality):
-            fate = Fate.EXCLUDED
-        elif functionality in skipped and above == key:
-            fate = Fate.FALLS_THROUGH
-        elif above != key:
-            fate = Fate.OTHER_BACKEND
-        else:
-            fate = Fate.LEFT_OUT if slot[key] > lowest else Fate.NOT_REACHED
-        canonical = stale.get(key)
-        yield Rung(
-            key=key,
-            fate=fate,
-            steps=tuple(called.get(key, ())),
-            row=table_row(dispatcher, live[key], None, None),
-            canonical=None if canonical is None else table_row(dispatcher, canonical.canonical, None, None),
-            tensors=tuple(
-                position
-                for position, argument in enumerate(selection.arguments, start=1)
-                if key != UNDEFINED and argument.keyset.has(key)
-            ),
-            included=not given and key != UNDEFINED and selection.included.has(functionality),
-        )
 
 
 def _notes(

@@ -12,7 +12,8 @@ from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.higher_order import HigherOrderRule
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.resolve import ArgumentReport, Fate, ThreadKeys, thread_keys
+from dispatch_cli.report.ladder import Fate
+from dispatch_cli.report.resolve import ArgumentReport, ThreadKeys, thread_keys
 
 
 class HigherOrderRung(NamedTuple):

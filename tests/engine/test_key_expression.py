@@ -8,7 +8,8 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.engine.key_expression import NoteKind, evaluate
+from dispatch_cli.engine.key_expression import evaluate
+from dispatch_cli.engine.key_notes import NoteKind
 from dispatch_cli.engine.key_tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.problem import InputError

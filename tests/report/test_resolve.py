@@ -14,8 +14,9 @@ from dispatch_cli.engine.key_expression import evaluate
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.ladder import Fate
 from dispatch_cli.report.notes import NoteKind
-from dispatch_cli.report.resolve import Fate, ResolveReport, resolve_report
+from dispatch_cli.report.resolve import ResolveReport, resolve_report
 
 DECLARATIONS = """\
 dispatch: 1

@@ -1,0 +1,102 @@
+"""What became of every key of a call: from the highest to the lowest, as dispatch looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.trace import Hop, MaskKind, Selection
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.table import TableRow, table_row
+
+
+class Fate(Enum):
+    """What became of a key; the value is the name in machine formats."""
+
+    RUNS = "runs"
+    EXCLUDED = "excluded"
+    """The thread takes it out."""
+    FALLS_THROUGH = "falls-through"
+    """The mask takes it out, because its entry is a fallthrough."""
+    OTHER_BACKEND = "other-backend"
+    """The same functionality has a higher backend in the set, and that one counts."""
+    LEFT_OUT = "left-out"
+    """The call went past it: a redispatch left it out of its set."""
+    NOT_REACHED = "not-reached"
+    """The call ended before."""
+
+
+class Rung(NamedTuple):
+    """A key, from the highest to the lowest.
+
+    steps: the numbers of the steps at it. row: what the live table holds there; canonical: what it should hold, where
+        that is something else.
+    tensors: the positions, from 1, of the tensors that have it. included: the thread brings it.
+    """
+
+    key: str
+    fate: Fate
+    steps: tuple[int, ...]
+    row: TableRow
+    canonical: TableRow | None
+    tensors: tuple[int, ...]
+    included: bool
+
+
+def ladder(
+    dispatcher: Dispatcher,
+    name: OperatorName,
+    selection: Selection,
+    hops: Sequence[tuple[int, Hop]],
+    stale: Mapping[str, StaleEntry],
+) -> Iterator[Rung]:
+    """Every key of one selection.
+
+    hops: the kernels that it led to, up to the next selection, each with its number; there is one at least. stale: the
+    slots whose live entry is another.
+    """
+    universe = dispatcher.universe
+    slot, parts = universe.slot, universe.runtime_parts
+    live = dispatcher.operator(name).live
+    given = selection.mask_kind is MaskKind.NONE
+    keys = selection.keyset if given else selection.keyset | selection.included
+    for _, hop in hops:
+        keys |= hop.keyset
+    names = {*keys, *(hop.slot for _, hop in hops)}
+    skipped = {parts[one.key][0] for one in selection.skipped}
+    called: dict[str, list[int]] = {}
+    for number, hop in hops:
+        called.setdefault(hop.slot, []).append(number)
+    lowest = min(slot[hop.slot] for _, hop in hops)
+    highest_of: dict[str, str] = {}
+    for key in sorted(names, key=slot.__getitem__, reverse=True):
+        functionality = parts[key][0] if key != UNDEFINED else key
+        above = highest_of.setdefault(functionality, key)
+        if key in called:
+            fate = Fate.RUNS
+        elif not given and selection.excluded.has(functionality):
+            fate = Fate.EXCLUDED
+        elif functionality in skipped and above == key:
+            fate = Fate.FALLS_THROUGH
+        elif above != key:
+            fate = Fate.OTHER_BACKEND
+        else:
+            fate = Fate.LEFT_OUT if slot[key] > lowest else Fate.NOT_REACHED
+        canonical = stale.get(key)
+        yield Rung(
+            key=key,
+            fate=fate,
+            steps=tuple(called.get(key, ())),
+            row=table_row(dispatcher, live[key], None, None),
+            canonical=None if canonical is None else table_row(dispatcher, canonical.canonical, None, None),
+            tensors=tuple(
+                position
+                for position, argument in enumerate(selection.arguments, start=1)
+                if key != UNDEFINED and argument.keyset.has(key)
+            ),
+            included=not given and key != UNDEFINED and selection.included.has(functionality),
+        )
