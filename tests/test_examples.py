@@ -88,6 +88,7 @@ def test_what_the_checks_say_of_the_examples_of_mistakes() -> None:
         said[name] = [tuple(line.split(",")[:4]) for line in out.splitlines()[1:]]
     assert said == {
         "ambiguous": [
+            ("order-sensitive", "warning", "demo::ambiguous", "AutogradOther"),
             ("ambiguous-autogradother", "warning", "demo::ambiguous", "AutogradOther"),
             ("sparse-bypass", "warning", "demo::ambiguous", "AutogradCPU"),
             ("sparse-bypass", "warning", "demo::settled", "AutogradCPU"),

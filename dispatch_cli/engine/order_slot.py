@@ -102,7 +102,7 @@ class SlotOrders:
         """The fewest blocks that do it alone, in their order. Errors: ValueError when no order of all does."""
         lives = {_answer(way.live) for way in self._ways(self._blocks)}
         canonical = _answer(self._canonical(self._blocks))
-        unlike = {block.likeness: block for block in reversed(self._blocks)}
+        unlike = {block.likeness: block for block in reversed(self._blocks)}  # the first of those that are alike
         chosen = sorted(unlike.values(), key=lambda block: block.number)
         for count in range(1, len(chosen) + 1):
             for few in combinations(chosen, count):
@@ -119,7 +119,8 @@ class SlotOrders:
         canonical, done = self._canonical(blocks), set()
         refreshers = [block for block in blocks if block.refreshed]
         free = [block for block in blocks if not block.refreshed]
-        for last in {block.likeness: block for block in refreshers}.values() if refreshers else (None,):
+        # the last of them first: what comes of it is nearest to the order in which they are given
+        for last in {block.likeness: block for block in reversed(refreshers)}.values() if refreshers else (None,):
             early = [block for block in refreshers if block is not last]
             start = _all_bits(early) | (last.before if last is not None else 0)
             for registered in _sums(start, free if last is not None else ()):

@@ -126,7 +126,7 @@ def test_a_kernel_of_its_own_at_the_slot_makes_the_order_harmless() -> None:
 
 def test_functions_count_as_pytorch_counts_them() -> None:
     keys = (CATCH_ALL, "Autograd", "NestedTensorCPU")
-    expected = [("AutogradNestedTensor", "math", "autograd", [CATCH_ALL, "Autograd", "NestedTensorCPU"])]
+    expected = [("AutogradNestedTensor", "math", "autograd", ["Autograd", CATCH_ALL, "NestedTensorCPU"])]
     assert answers(dispatcher_with(*keys)) == expected
     assert answers(dispatcher_with(*keys, functions=("one", "one", "two"))) == []
     assert answers(dispatcher_with(*keys, functions=("one", "two", "two"))) == expected
@@ -243,3 +243,22 @@ def test_what_is_order_sensitive_on_a_live_pytorch() -> None:
         stale_today += not holds[0]
     assert 300 < sensitive < 2700, f"seed {seed}"
     assert stale_today > 100, f"seed {seed}"
+
+
+@pytest.mark.live
+def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
+    """The order found for each sensitive operator of an embedded state, and the shortest one, break the invariants."""
+    source = bases.load("torch-2.15")
+    dispatcher = Dispatcher(source.universe, base=source)
+    orders, sets = Orders(dispatcher), []
+    for name in dispatcher.names():
+        for one in orders.sensitive_slots(OperatorName.parse(name)):
+            kinds = {one.live.decision.source: "def", one.canonical.decision.source: "impl"}
+            for order in (one.order, one.shortest):
+                calls = [[registration.key, kinds.get(registration.key, "python")] for registration in order]
+                sets.append({"calls": calls, "orders": [list(range(len(calls)))]})
+    command = [torch_python(), str(HERE / "live_orders.py")]
+    text = json.dumps({"ids": run_probe(torch_python())["universe"]["ids"], "sets": sets})
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[False]] * len(sets)
+    assert len(sets) >= 12

@@ -1,0 +1,163 @@
+"""No order of an operator's registrations leaves its live table stale.
+
+PyTorch recomputes, at each registration, only the slots that it believes the registration can change, and it can miss
+one (`OperatorEntry::updateDispatchTable_` in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`). Whether it does depends
+on the order of static initialisers. That is the order in which object files and libraries are linked and loaded, which
+nobody writes down and any build may change. The order of today may be fine, and the next one run another kernel. Where
+the order of today already leaves a slot stale, the check of the live table says so, and this one is silent.
+
+The registrations of one library block keep their order. PyTorch's own libraries are loaded before those that are linked
+against them. Where only an order against one of these does it, the finding is for information; so it is for a captured
+state, whose order is PyTorch's own.
+
+Bad, because registered in the order op_math, op_autograd, op_nested the math kernel stays live at AutogradNestedTensor:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {NestedTensorCPU: op_nested, CompositeImplicitAutograd: op_math, Autograd: op_autograd}
+```
+
+Good, because a kernel at a runtime key refreshes its own slot, in any order:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {NestedTensorCPU: op_nested, CompositeImplicitAutograd: op_math, AutogradNestedTensor: op_autograd}
+```
+
+Fix: register a kernel at the slot itself; or leave out one of the registrations that the order is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.key_words import MAX_NAMED, keys_text
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.order import Orders, SensitiveSlot, slots_at_risk
+from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.model.declarations import Block, Implement
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
+
+_ORDINALS = ("first", "second", "third", "fourth")
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator and order, the shortest for each slot."""
+    orders = Orders(view.dispatcher)
+    for pattern in view.patterns:
+        if slots_at_risk(view.layout, pattern.registered):
+            for name in pattern.operators:
+                if not view.dispatcher.stale_entries(name):
+                    yield from _of_operator(view, orders, name)
+
+
+def _of_operator(view: View, orders: Orders, name: OperatorName) -> Iterator[Finding]:
+    found: tuple[SensitiveSlot, ...] = ()
+    within_blocks = False
+    if not view.dispatcher.is_untouched(name):
+        found = orders.sensitive_slots(name, _blocks(view, name))
+        within_blocks = bool(found)
+    groups: dict[tuple[object, ...], list[SensitiveSlot]] = {}
+    for slot in found or orders.sensitive_slots(name):
+        # what one registration does by itself, in every order, is not a matter of their order
+        if len(slot.shortest) > 1 and view.concerns(name, [one.key for one in slot.shortest]):
+            groups.setdefault((*map(id, slot.shortest), _kernel(slot.live)), []).append(slot)
+    for slots in groups.values():
+        yield _finding(name, slots, within_blocks and _is_plausible(view, slots[0].shortest))
+
+
+def _blocks(view: View, name: OperatorName) -> list[list[Registration]]:
+    """The operator's registrations, what is captured first: those of a written block keep their order, any other is by
+    itself.
+    """
+    left = {(id(one.kernel), one.key): one for found in view.kernels(name).values() for one in reversed(found)}
+    blocks: list[list[Registration]] = []
+    written: dict[Block, list[Registration]] = {}
+    for step in view.state.declarations.steps:
+        if isinstance(step, Implement) and step.operator == name:
+            key = step.dispatch_key or step.block.dispatch_key
+            one = left.pop((id(step.kernel), CATCH_ALL if key is None or key == UNDEFINED else key), None)
+            if one is None:
+                continue
+            if step.block in written:
+                written[step.block].append(one)
+                continue
+            blocks.append([one])
+            if not step.block.implicit and not _is_snapshot(view, one):
+                written[step.block] = blocks[-1]
+    return [*([one] for one in left.values()), *blocks]
+
+
+def _is_snapshot(view: View, registration: Registration) -> bool:
+    """Whether it is part of a captured state, which has an order of its own."""
+    return registration.captured or (view.is_own(registration) and not view.is_written(registration))
+
+
+def _is_plausible(view: View, order: Sequence[Registration]) -> bool:
+    """Whether an order can come about: some of it is not captured, and none of that is before what is."""
+    captured = [_is_snapshot(view, one) for one in order]
+    return not all(captured) and captured == sorted(captured, reverse=True)
+
+
+def _finding(name: OperatorName, slots: Sequence[SensitiveSlot], plausible: bool) -> Finding:
+    order, first = slots[0].shortest, slots[0]
+    keys, verb = keys_text([slot.canonical.key for slot in slots]), "is" if len(slots) == 1 else "are"
+    right = " or ".join(dict.fromkeys(_holder(slot.canonical) for slot in slots))
+    last = order[-1]
+    related = tuple(
+        Related(f"registered {_ORDINALS[number] if number < len(_ORDINALS) else 'next'}", one.kernel.span)
+        for number, one in enumerate(order)
+        if one.kernel.span is not None and one is not last
+    )
+    return CHECK.finding(
+        f"{name}: registered in the order {' → '.join(one.key for one in order)}, {keys} {verb} left with "
+        f"{_holder(first.live)}, where {right} belongs",
+        name,
+        first.canonical.key,
+        span=last.kernel.span,
+        mark=last.key,
+        related=related,
+        details=(
+            ("order", ", then ".join(f"{one.kernel.debug} at {one.key}" for one in order)),
+            ("live", _kernel(first.live)),
+            ("canonical", "; ".join(dict.fromkeys(_kernel(slot.canonical) for slot in slots))),
+        ),
+        tip=f"register a kernel at {keys}" if len(slots) <= MAX_NAMED else "leave out one of these registrations",
+        subject=" ".join(one.key for one in order),
+        severity=None if plausible else Severity.INFO,
+    )
+
+
+def _holder(entry: TableEntry) -> str:
+    """Where the kernel of an entry is from, in a sentence."""
+    if entry.decision.source is not None:
+        return f"the kernel at {entry.decision.source}"
+    return {Rule.AMBIGUOUS: "the error of an ambiguous kernel", Rule.FALLBACK: "the backend fallback"}.get(
+        entry.rule, "nothing"
+    )
+
+
+def _kernel(entry: TableEntry) -> str:
+    if entry.kernel is None:
+        return "nothing"
+    if entry.rule is Rule.FALLBACK and entry.kernel.span is None:
+        return "PyTorch's own backend fallback"
+    return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
+
+
+CHECK = Check(
+    id="order-sensitive",
+    code="DC005",
+    title="the live table is in order whatever the order of registrations",
+    severity=Severity.WARNING,
+    documentation=__doc__,
+    find=find,
+)
