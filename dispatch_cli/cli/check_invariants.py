@@ -67,7 +67,9 @@ def command(
         raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
     guards = () if source.keys else (*project.guards, *options.guards)
     state = load_state(source, color, annotate, guards)
-    names = chosen_operators(state, ops, own=True)
+    over_a_base = state.source is not None or state.declarations.inherited_steps > 0
+    own_only = bool(source.files) and over_a_base and not ops
+    names = state.own_operators() if own_only else chosen_operators(state, ops)
     known, baseline = read_known(options, project)
     from dispatch_cli.checks import selection
     from dispatch_cli.report.findings import findings_report
@@ -82,11 +84,12 @@ def command(
         warn_of_overrides(state, color)
     if options.update_baseline:
         from dispatch_cli.render.baseline import baseline_json
+        from dispatch_cli.render.text_safety import safe
 
         assert report.baseline is not None and baseline is not None, "--update-baseline needs a baseline"
         write(baseline_json(report.baseline.renewed), baseline)
         count = sum(report.baseline.renewed.values())
-        click.echo(f"{baseline}: {count} finding{'' if count == 1 else 's'}", err=True)
+        click.echo(f"{safe(baseline)}: {count} finding{'' if count == 1 else 's'}", err=True)
         raise click.exceptions.Exit(0)
     write(_render(state, report, format_, style_for(sys.stdout, color, output), summary), output)
     raise click.exceptions.Exit(1 if report.failing and not options.exit_zero else 0)

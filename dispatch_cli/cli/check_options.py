@@ -117,6 +117,7 @@ def read_known(options: CheckOptions, project: CheckSettings) -> tuple[Mapping[E
         return None, None
     from dispatch_cli.declarations.limits import MAX_BYTES
     from dispatch_cli.declarations.source import SourceError, read_bytes
+    from dispatch_cli.render.text_safety import safe
     from dispatch_cli.report.baseline import BaselineError, read_baseline
 
     if options.update_baseline and not Path(file).exists():
@@ -125,9 +126,9 @@ def read_known(options: CheckOptions, project: CheckSettings) -> tuple[Mapping[E
         return read_baseline(read_bytes(file, MAX_BYTES).decode("utf-8")), file
     except SourceError as error:
         hint = " Write it with --update-baseline." if error.code == "file-not-found" else ""
-        raise click.BadParameter(f"{error.message}.{hint}", param_hint="'--baseline'") from None
+        raise click.BadParameter(safe(f"{error.message}.{hint}"), param_hint="'--baseline'") from None
     except (BaselineError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{file}: {error}", param_hint="'--baseline'") from None
+        raise click.BadParameter(safe(f"{file}: {error}"), param_hint="'--baseline'") from None
 
 
 @contextmanager

@@ -208,6 +208,24 @@ def test_guards_of_the_project() -> None:
     assert check("-k", "CPU").code in (0, 1)
 
 
+def test_files_over_a_base_are_checked_and_not_the_base() -> None:
+    own = "operators:\n  - {name: 'aten::relu', dispatch: {CPU: a}}\n"
+    texts = {
+        "own": (f"extends: [torch-2.15]\n{own}", 1),
+        "nothing": ("extends: [torch-2.15]\n", 0),
+        "guards": ("extends: [torch-2.15]\nguards:\n  - {op: aten::relu, key: CPU, rule: math}\n", 0),
+        "fallback": ("extends: [torch-2.15]\nfallbacks: {PrivateUse1: a}\n", 0),
+        "file": (f"extends: [./a.yaml]\n{own}", 1),
+        "nothing more": ("extends: [./a.yaml]\n", 0),
+    }
+    for name, (text, operators) in texts.items():
+        write("b.yaml", f"dispatch: 1\n{text}")
+        result = document("b.yaml", "--select", "DC004,guard")
+        assert (name, result["operators"]) == (name, operators)
+        assert [one["check"] for one in result["findings"]] == (["guard"] if name == "guards" else [])
+    assert document("--base", "torch-2.15", "--select", "DC004")["operators"] == 3624  # type: ignore[comparison-overlap]
+
+
 # suppressions
 
 
@@ -279,8 +297,11 @@ def test_suppressions_of_nothing_are_reported_when_the_run_can_know() -> None:
 
 def test_suppressions_travel_with_files_that_are_extended() -> None:
     write("base.yaml", f"{DANGLING}suppress:\n  - {{checks: DC1, op: 'demo::*', reason: defined elsewhere}}\n")
-    write("b.yaml", "dispatch: 1\nextends: [./base.yaml]\n")
-    assert found("b.yaml", "--select", "DC1,DC9") == []
+    own = "operators:\n  - {name: 'demo::a', dispatch: {CPU: c}}\n  - {name: 'other::a', dispatch: {CPU: c}}\n"
+    write("b.yaml", f"dispatch: 1\nextends: [./base.yaml]\n{own}")
+    assert found("b.yaml", "--select", "DC101,DC9") == [("dangling-implementation", "other::a")]
+    write("b.yaml", f"dispatch: 1\nextends: [./base.yaml]\n{own}".replace("demo::a", "other::b"))
+    assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC101,DC9"), "it is not of this file"
 
 
 # baselines
@@ -368,6 +389,14 @@ def test_what_is_no_baseline(text: str, message: str) -> None:
     result = check("a.yaml", "--baseline", "known.json")
     assert (result.code, result.out) == (2, "")
     assert f"Invalid value for '--baseline': known.json: {message}" in result.err
+
+
+def test_names_of_files_are_data() -> None:
+    write("pyproject.toml", '[tool.dispatch-cli]\nbaseline = "\\u001b[31m.json"\n')
+    assert "\x1b" not in check("a.yaml").err
+    assert "\x1b" not in check("a.yaml", "--update-baseline").err
+    write("\x1b[31m.json", "{")
+    assert "\x1b" not in check("a.yaml").err
 
 
 def test_updating_needs_a_baseline() -> None:
