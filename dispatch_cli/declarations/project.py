@@ -122,7 +122,7 @@ class _Reader:
         for check, value in table.items():
             severity = self._severity(value, check)
             if severity is not None:
-                yield Selector(check, self._span(check)), severity
+                yield Selector(check, self._span(check, self._span("severity").line)), severity
 
     def _severity(self, value: object, field: str) -> Severity | None:
         found = _SEVERITIES.get(value) if isinstance(value, str) else None

@@ -23,6 +23,7 @@ extends: []
 core_fallbacks: false
 snapshot: true
 operators:
+  # dispatch-cli: ignore[guard, DC1] it is meant
   - func: m::a(Tensor x) -> Tensor
     debug: somewhere
     alias_analysis: default

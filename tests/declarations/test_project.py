@@ -1,0 +1,119 @@
+"""Project files: what they say, where they are looked for, and that whatever is in them is a mistake at the worst."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dispatch_cli.declarations.project import find_project, read_project
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.span import Span
+
+TEXT = """\
+[project]
+name = "x"  # select
+
+[tool.dispatch-cli]
+select = ["DC1, guard", "stale"]
+ignore = "DC101"
+fail-on = "info"
+baseline = "known.json"
+guards = ["a.yaml", "/b.yaml"]
+
+[tool.dispatch-cli.severity]
+guard = "warning"
+"""
+
+
+def test_what_a_project_says(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    assert read_project(path, "p.toml") == CheckSettings(
+        select=(
+            Selector("DC1", Span("p.toml", 5, 12)),
+            Selector("guard", Span("p.toml", 5, 12)),
+            Selector("stale", Span("p.toml", 5, 26)),
+        ),
+        ignore=(Selector("DC101", Span("p.toml", 6, 11)),),
+        severities=((Selector("guard", Span("p.toml", 12, 1)), Severity.WARNING),),
+        fail_on=Severity.INFO,
+        baseline=str(tmp_path / "known.json"),
+        guards=(str(tmp_path / "a.yaml"), "/b.yaml"),
+    )
+
+
+def test_a_project_that_says_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    for text in ("", "[tool]\n", "[tool.other]\nselect = 1\n", "tool = 1\n"):
+        path.write_text(text, encoding="utf-8")
+        assert read_project(path) == CheckSettings()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[tool.dispatch-cli]\n", True),
+        ("[ tool . 'dispatch-cli' ]\n", True),
+        ('[tool."dispatch-cli".severity]\n', True),
+        ("# [tool.dispatch-cli]\n", False),
+        ("[project]\nname = 'dispatch-cli'\n", False),
+    ],
+)
+def test_which_file_speaks_of_this_program(text: str, found: bool, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert (find_project(inner) == tmp_path / "pyproject.toml") is found
+
+
+def test_the_nearest_file_counts(tmp_path: Path) -> None:
+    inner = tmp_path / "a"
+    inner.mkdir()
+    for folder in (tmp_path, inner):
+        (folder / "pyproject.toml").write_text("[tool.dispatch-cli]\n", encoding="utf-8")
+    assert find_project(inner) == inner / "pyproject.toml"
+    (inner / "pyproject.toml").unlink()
+    (inner / "pyproject.toml").mkdir()
+    assert find_project(inner) == tmp_path / "pyproject.toml"
+
+
+pieces = st.sampled_from(
+    [
+        "[tool.dispatch-cli]",
+        "\n",
+        "select",
+        "=",
+        "[",
+        "]",
+        "'",
+        '"',
+        "{",
+        "}",
+        "severity",
+        ".",
+        "guard",
+        "1",
+        ",",
+        "é",
+        "\0",
+        "#",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.one_of(pieces, st.text(max_size=3)), max_size=30), st.integers(0, len(TEXT)))
+def test_any_text_is_settings_or_a_located_mistake(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[str], cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("project") / "pyproject.toml"
+    text = TEXT[:cut] + "".join(parts) + TEXT[cut:]
+    path.write_text(text, encoding="utf-8", errors="surrogatepass")
+    try:
+        read_project(path)
+    except InputError as error:
+        assert all(problem.message for problem in error.problems)
