@@ -67,9 +67,6 @@ def _finding(view: View, name: OperatorName, key: str) -> Finding:
         key,
         span=view.place(name, key),
         mark=key,
-        details=(("fills", ", ".join(filled)), ("taken", ", ".join(taken)))
-        if taken
-        else (("fills", ", ".join(filled)),),
         tip="register at the runtime keys of your own backend",
     )
 

@@ -78,8 +78,14 @@ def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) 
         mark=past[0],
         related=() if composite is None else (Related(f"the kernel at {CATCH_ALL} is registered here", composite),),
         details=(("bypassed", ", ".join(past)),),
-        tip=f"register a kernel at {above}, or CompositeExplicitAutograd and Autograd in the place of {CATCH_ALL}",
+        tip=_tip(view, above),
     )
+
+
+def _tip(view: View, above: str) -> str:
+    """What to register. Some keys, such as AutogradMTIA, PyTorch's own parser does not know."""
+    at_the_key = f"a kernel at {above}, or " if above in view.universe.parseable else ""
+    return f"register {at_the_key}CompositeExplicitAutograd and Autograd in the place of {CATCH_ALL}"
 
 
 CHECK = Check(

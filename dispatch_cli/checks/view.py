@@ -222,12 +222,17 @@ class View:
     # what the files say
 
     def is_own(self, registration: Registration) -> bool:
-        """Whether the registration is by a file that the user named, not by one that it extends, or by a base."""
-        return registration.kernel.span is not None and registration.kernel.span in self._own_places
+        """Whether the registration is by a file that the user named, not by one that it extends, or by a base.
+
+        Those of a what-if, which are in no file, are the user's own too.
+        """
+        span = registration.kernel.span
+        return self._is_of_what_if(registration) if span is None else span in self._own_places
 
     def is_written(self, registration: Registration) -> bool:
         """Whether the registration is the user's own, and was written by somebody: it is not part of a snapshot."""
-        return registration.kernel.span is not None and registration.kernel.span in self._written_places
+        span = registration.kernel.span
+        return self._is_of_what_if(registration) if span is None else span in self._written_places
 
     def concerns(self, name: OperatorName, keys: Iterable[str]) -> bool:
         """Whether the kernels at *keys* are for the user to answer for: all that a state has, where there are no files;
@@ -239,9 +244,11 @@ class View:
         return any(key in active and self.is_own(active[key]) for key in keys)
 
     def is_defined_by_files(self, name: OperatorName) -> bool:
-        """Whether the operator is defined by a file that the user named."""
+        """Whether the operator is defined by a file that the user named, or by a what-if."""
         defined = self.defined_at(name)
-        return defined is not None and defined in self._own_places
+        if defined is None:  # of a what-if, or of a base
+            return self.state.source is None and self.has_files and self.schema_text(name) is not None
+        return defined in self._own_places
 
     def own_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the operator's active kernel is the user's own, in the order of the enum."""
@@ -304,6 +311,10 @@ class View:
         )
 
     # inside
+
+    def _is_of_what_if(self, registration: Registration) -> bool:
+        """Whether a kernel without a place is one of a what-if; a base's, and PyTorch's fallbacks, have none either."""
+        return registration.operator is not None and self.state.source is None and self.has_files
 
     def _outline(self, name: OperatorName) -> Outline:
         found = self._outlines.get(name)

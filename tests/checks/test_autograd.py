@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dispatch_cli.api import what_if_state
 from dispatch_cli.checks.check import Finding, Severity
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
@@ -255,6 +256,11 @@ def test_who_is_bypassed(dispatch: str, found: list[tuple[str, str]], state_of: 
     assert [(one.key, dict(one.details)["bypassed"]) for one in told] == found
 
 
+def test_a_key_that_nobody_can_name_is_not_advised(state_of: StateOf) -> None:
+    (found,) = findings(state_of(OPERATOR.replace("DISPATCH", f"MTIA: a, {MATH}: b")), select="sparse-bypass")
+    assert found.tip == f"register {DEFAULT} and Autograd in the place of {MATH}"
+
+
 # autograd-only
 
 ALONE = "inference mode leaves these out, and a call finds nothing"
@@ -314,3 +320,21 @@ def test_python_kernels(python: str, found: list[tuple[str, str]], state_of: Sta
     told = said(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
     text = "demo::op: inference mode skips the Python dispatcher's kernel, which is at {} alone"
     assert told == [(severity, text.format(keys)) for severity, keys in found]
+
+
+# what-ifs
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        (["CPU", MATH], [("math-kernel-displaced", "AutogradCPU")]),
+        (["CPU"], [("no-autograd-kernel", "AutogradCPU")]),
+        (["CPU", "Autograd"], []),
+        (["MkldnnCPU", MATH], [("ambiguous-autogradother", "AutogradOther")]),
+        (["SparseCPU", "AutogradOther", MATH], [("sparse-bypass", "AutogradCPU")]),
+    ],
+)
+def test_the_registrations_of_a_what_if_are_ones_own(keys: list[str], found: list[tuple[str, str]]) -> None:
+    told = findings(what_if_state(keys), select="DC1,DC2,DC5")
+    assert [(one.check, one.key) for one in told] == found

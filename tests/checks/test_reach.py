@@ -152,14 +152,12 @@ def test_a_kernel_at_an_alias_key_of_another_library(state_of: StateOf) -> None:
     operator = f"{{name: 'aten::to.dtype', dispatch: {{{DEFAULT}: mine}}}}"
     text = f"dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {operator}\n"
     (found,) = findings(state_of(text), select="foreign-alias-kernel")
-    filled, taken = (dict(found.details)[fact].split(", ") for fact in ("fills", "taken"))
-    assert taken == filled and filled[0] == "Undefined" and "CPU" in filled and "AutogradCPU" not in filled
-    assert found._replace(details=()) == Finding(
+    assert found == Finding(
         check="foreign-alias-kernel",
         severity=Severity.WARNING,
         message=(
             f"aten::to.dtype is of another library, and the kernel at the alias key {DEFAULT} serves every backend: it "
-            f"fills Undefined … SparseCsrMeta ({len(filled)} keys), all of which had another kernel before"
+            "fills Undefined … SparseCsrMeta (70 keys), all of which had another kernel before"
         ),
         operator="aten::to.dtype",
         key=DEFAULT,
