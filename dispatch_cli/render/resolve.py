@@ -16,6 +16,7 @@ from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_wording import (
     end_sentence,
     error_lines,
+    excluded_sentences,
     fate_label,
     from_label,
     kernel_label,
@@ -57,6 +58,7 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
         yield Text.assemble("  ", text) if style.width is None else Padding(text, (0, 0, 0, 2))
     if len(report.steps) > 1:
         yield plain(f"Slots: {path_label(report)}")
+    yield from map(plain, excluded_sentences(report, short))
     for note in report.notes:
         yield plain(note_text(note))
     for note in report.advice:

@@ -14,6 +14,7 @@ from dispatch_cli.render.machine import Sheet, json_document, markdown_line, mar
 from dispatch_cli.render.resolve_wording import (
     end_sentence,
     error_lines,
+    excluded_sentences,
     fate_label,
     from_label,
     mask_label,
@@ -114,6 +115,7 @@ def _rung_data(rung: Rung) -> dict[str, Any]:
         "steps": list(rung.steps),
         "tensors": list(rung.tensors),
         "included": rung.included,
+        "excluded_by_context": rung.by_context,
         "entry": _row_data(rung.row),
         "canonical": None if rung.canonical is None else _row_data(rung.canonical),
     }
@@ -169,7 +171,7 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
     for line in error_lines(report.end, short=False):
         yield "\n"
         yield markdown_line("> {}", line)
-    said = [note_text(note) for note in report.notes]
+    said = excluded_sentences(report, short=False) + [note_text(note) for note in report.notes]
     said += [f"Advice: {advice_text(note, report.operator)}" for note in report.advice]
     for sentence in said:
         yield "\n"

@@ -148,6 +148,17 @@ def stage_title(report: ResolveReport, stage: Stage) -> str:
     return f"Called anew by {before.slot}, with {arguments}"
 
 
+def excluded_sentences(report: ResolveReport, short: bool) -> list[str]:
+    """The kernels of the operator that do not run because of the contexts; one that runs at another key does."""
+    ran = {step.row.kernel for step in report.steps}
+    found = []
+    for rung in report.stages[0].rungs:
+        row = rung.row
+        if rung.by_context and row.kernel not in (None, *ran) and not row.core and not row.fallthrough:
+            found.append(f"{rung.key} is excluded by the contexts, and so {kernel_label(row, short)} does not run")
+    return found
+
+
 def path_label(report: ResolveReport) -> str:
     """The slots of all steps."""
     return " > ".join(step.slot for step in report.steps)

@@ -36,6 +36,7 @@ class Rung(NamedTuple):
     steps: the numbers of the steps at it. row: what the live table holds there; canonical: what it should hold, where
         that is something else.
     tensors: the positions, from 1, of the tensors that have it. included: the thread brings it.
+    by_context: the thread takes it out, and a fresh one would not.
     """
 
     key: str
@@ -45,6 +46,7 @@ class Rung(NamedTuple):
     canonical: TableRow | None
     tensors: tuple[int, ...]
     included: bool
+    by_context: bool = False
 
 
 def ladder(
@@ -68,6 +70,7 @@ def ladder(
         keys |= hop.keyset
     names = {*keys, *(hop.slot for _, hop in hops)}
     skipped = {parts[one.key][0] for one in selection.skipped}
+    usual = {parts[key][0] for key in universe.default_excluded}
     called: dict[str, list[int]] = {}
     for number, hop in hops:
         called.setdefault(hop.slot, []).append(number)
@@ -99,4 +102,5 @@ def ladder(
                 if key != UNDEFINED and argument.keyset.has(key)
             ),
             included=not given and key != UNDEFINED and selection.included.has(functionality),
+            by_context=fate is Fate.EXCLUDED and functionality not in usual,
         )

@@ -46,7 +46,11 @@ def test_scenario_9_inference_mode() -> None:
     assert "AutogradCPU      tensor  1 redispatches  shrink_decomposition" in call(*INFERENCE).out
     inside = (*INFERENCE, "--context", "inference_mode")
     assert answer(*inside)[1].startswith("The call ends in shrink_lowering at CPU ")
-    assert "AutogradCPU      tensor  excluded       shrink_decomposition" in call(*inside).out
+    shown = call(*inside).out
+    assert "AutogradCPU      tensor  excluded       shrink_decomposition" in shown
+    why = "AutogradCPU is excluded by the contexts, and so shrink_decomposition does not run\n"
+    assert why in shown
+    assert why not in call(*INFERENCE).out
 
 
 def test_scenario_10_the_sparse_bypass() -> None:
@@ -60,6 +64,14 @@ def test_scenario_10_the_sparse_bypass() -> None:
     inside = (*SPARSE, "--context", "inference_mode")
     assert answer(*inside) == (0, "The call ends in norm_sparse at SparseCPU (rule 1, kernel).")
     assert why not in call(*inside).out
+
+
+def test_a_math_kernel_that_runs_all_the_same() -> None:
+    """Without the autograd keys the same kernel is at the backend's."""
+    args = ("resolve", "__test__::foo", "-k", "CompositeImplicitAutograd", "--tensor", "cpu")
+    shown = call(*args, "--context", "inference_mode").out
+    assert "The call ends in fn_CompositeImplicitAutograd at CPU " in shown
+    assert "does not run" not in shown
 
 
 def key_set(raw: int, keys: list[str], functionalities: list[str], backends: list[str]) -> dict[str, Any]:
