@@ -56,6 +56,8 @@ def _render(
     if format_ == "raw":
         from dispatch_cli.render.raw import raw_registrations
 
+        if not names and higher_order:
+            raise click.UsageError("PyTorch prints no dump of a higher-order operator; use another --format.")
         return raw_registrations(state.dispatcher, names)
     from dispatch_cli.report.registrations import registrations_report
 

@@ -78,6 +78,9 @@ def command(
     if resolver == "differences":
         from dispatch_cli.cli.table_views import differences
 
+        if not names:
+            raise click.UsageError("A higher-order operator has no C++ table that Python could differ from.")
+
         write(differences(state, names, slots, format_, style), output)
         return
     if view == "auto":

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import wrap
 
 from rich.text import Text
 
 from dispatch_cli.crossref.compare import Comparison, Part
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, plain, to_text
-from dispatch_cli.render.divergences import REASONS, because_of, choice_label
+from dispatch_cli.render.divergences import REASONS, because_of, choice_label, wrapped
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import runs_label
 from dispatch_cli.report.crossref import CrossrefReport, FoldedDifference, folded
 from dispatch_cli.report.divergences import DivergenceGroup
@@ -87,21 +85,11 @@ def _divergences(report: CrossrefReport, style: Style) -> Iterator[Text]:
 def _group(group: DivergenceGroup, style: Style) -> Iterator[Text]:
     because = because_of(group)
     chosen = f"C++ chooses {choice_label(group.cpp)}, Python {choice_label(group.python)}, because of {because}"
-    yield from _wrapped(f"{runs_label(group.keys)}: {chosen}", 2, style)
+    yield from wrapped(f"{runs_label(group.keys)}: {chosen}", 2, style)
     shown = ", ".join(group.operators[:_SHOWN_OPERATORS])
     more = len(group.operators) - _SHOWN_OPERATORS
     others = f" and {more:,} more" if more > 0 else ""
-    yield from _wrapped(f"{_operators(len(group.operators))}: {shown}{others}", 6, style)
-
-
-def _wrapped(text: str, indent: int, style: Style) -> Iterator[Text]:
-    """A text that stays behind its indent, however narrow the terminal."""
-    blanks, words = " " * indent, safe(text)
-    if style.width is None:
-        yield Text(blanks + words)
-        return
-    for line in wrap(words, style.width - indent, break_on_hyphens=False, subsequent_indent="  "):
-        yield Text(blanks + line)
+    yield from wrapped(f"{_operators(len(group.operators))}: {shown}{others}", 6, style)
 
 
 def _slots(number: int) -> str:

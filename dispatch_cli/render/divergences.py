@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from textwrap import wrap
+
+from rich.text import Text
+
 from dispatch_cli.engine.python_table import Reason
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.style import Style
+from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.divergences import Choice, DivergenceGroup
 
 REASONS = {
@@ -26,3 +33,13 @@ def because_of(group: DivergenceGroup) -> str:
 def choice_label(choice: Choice) -> str:
     """The key whose kernel is chosen, or what is in its place."""
     return choice.key if choice.key is not None else _WITHOUT_KEY[choice.rule]
+
+
+def wrapped(text: str, indent: int, style: Style) -> Iterator[Text]:
+    """A text that stays behind its indent, however narrow the terminal."""
+    blanks, words = " " * indent, safe(text)
+    if style.width is None:
+        yield Text(blanks + words)
+        return
+    for line in wrap(words, style.width - indent, break_on_hyphens=False, subsequent_indent="  "):
+        yield Text(blanks + line)

@@ -83,7 +83,7 @@ def _heading(operator: HigherOrderRules) -> Iterator[Text]:
 
 def _rules(rules: Iterable[RuleRow], short: bool) -> Rows:
     rules = list(rules)
-    placed = any(row.rule.span is not None for row in rules)
+    placed = not short and any(row.rule.span is not None for row in rules)
     table = Rows(["Rule for", "Name", "Kernel", "Fills", *(["Declared at"] if placed else [])])
     for alike in _alike(rules):
         rule, filled = alike[0].rule, sum(row.fills for row in alike)
@@ -92,11 +92,11 @@ def _rules(rules: Iterable[RuleRow], short: bool) -> Rows:
         cells = [
             plain(kind_label(rule.kind)),
             plain(keys_label(tuple(row.rule.name or "-" for row in alike), short)),
-            _function(rule, short),
+            _kernel(rule, short),
             plain(fills, "" if filled else console.DIM),
         ]
         if placed:
-            cells.append(plain(place_label(rule.span, short), console.PLACE))
+            cells.append(plain(place_label(rule.span), console.PLACE))
         table.add_row(*cells)
     return table
 
@@ -107,12 +107,18 @@ def _alike(rules: Iterable[RuleRow]) -> Iterator[tuple[RuleRow, ...]]:
         yield tuple(run)
 
 
-def _function(rule: HigherOrderRule, short: bool) -> Text:
+def _kernel(rule: HigherOrderRule, short: bool, facts: bool = True) -> Text:
+    """A rule's function; short, what is declared about it, and where, stand below it."""
     if rule.fallthrough:
-        return Text(rule.kernel, console.WARN)
-    text = plain(short_function(rule.kernel) if short else rule.kernel)
-    facts = facts_of(rule)
-    return Text.assemble(text, (f" ({facts})", console.DIM)) if facts else text
+        text = Text(rule.kernel, console.WARN)
+    else:
+        text = plain(short_function(rule.kernel) if short else rule.kernel)
+    said = facts_of(rule) if facts else ""
+    if said:
+        text = Text.assemble(text, "\n" if short else " ", (f"({said})", console.DIM))
+    if short and rule.span is not None:
+        text = Text.assemble(text, "\n", (safe(place_label(rule.span, short)), console.PLACE))
+    return text
 
 
 def _table(table: HigherOrderSlots, all_rows: bool, style: Style) -> Iterator[RenderableType]:
@@ -130,21 +136,22 @@ def _table(table: HigherOrderSlots, all_rows: bool, style: Style) -> Iterator[Re
 
 
 def _entries(rows: list[FoldedEntry], short: bool) -> Rows:
-    placed = any(row.first.rule is not None and row.first.rule.span is not None for row in rows)
-    table = Rows(["Key", "Kernel", "Rule", "From", *(["Declared at"] if placed else [])])
+    placed = not short and any(row.first.rule is not None and row.first.rule.span is not None for row in rows)
+    aliased = [] if short else ["From"]
+    table = Rows(["Key", "Kernel", "Rule", *aliased, *(["Declared at"] if placed else [])])
     for row in rows:
         entry = row.first
-        cells = [plain(keys_label(row.keys, short)), _what(entry, short), *_decided(entry)]
+        cells = [plain(keys_label(row.keys, short)), _what(entry, short), *_decided(entry, short)]
         if placed:
             span = None if entry.rule is None else entry.rule.span
-            cells.append(plain(place_label(span, short), console.PLACE))
+            cells.append(plain(place_label(span), console.PLACE))
         table.add_row(*cells)
     return table
 
 
 def _what(entry: HigherOrderEntry, short: bool) -> Text:
     if entry.slot is Slot.RULE and entry.rule is not None:
-        return _function(entry.rule, short)
+        return _kernel(entry.rule, short, facts=False)
     if entry.slot is Slot.FALLTHROUGH:
         return Text("falls through", console.WARN)
     if entry.error is not None:
@@ -152,23 +159,26 @@ def _what(entry: HigherOrderEntry, short: bool) -> Text:
     return Text(slot_label(entry.slot))
 
 
-def _decided(entry: HigherOrderEntry) -> tuple[Text, Text]:
-    """The rule that chose the function, and the alias key that it is from."""
+def _decided(entry: HigherOrderEntry, short: bool) -> tuple[Text, ...]:
+    """The rule that chose the function and, where there is room, the alias key that it is from."""
     rule = entry.decision.rule
     if entry.slot is not Slot.RULE:
-        return Text(), Text()
+        return (Text(),) if short else (Text(), Text())
     source = entry.decision.source if rule is not Rule.KERNEL else None
-    return Text(rule.dump_text, console.KERNEL if source is None else console.ALIAS), plain(source or "", console.ALIAS)
+    color = console.KERNEL if source is None else console.ALIAS
+    if short:
+        return (Text(rule.value, color),)
+    return Text(rule.dump_text, color), plain(source or "", console.ALIAS)
 
 
 def _asked(rules: list[RuleRow], short: bool) -> Rows:
     """The rules that are not found by ``resolve_key``: of modes, subclasses, transforms and functionalization."""
-    placed = any(row.rule.span is not None for row in rules)
+    placed = not short and any(row.rule.span is not None for row in rules)
     table = Rows(["Asked for", "Name", "Kernel", *(["Declared at"] if placed else [])])
     for row in rules:
-        cells = [plain(kind_label(row.rule.kind)), plain(rule_label(row)), _function(row.rule, short)]
+        cells = [plain(kind_label(row.rule.kind)), plain(rule_label(row)), _kernel(row.rule, short)]
         if placed:
-            cells.append(plain(place_label(row.rule.span, short), console.PLACE))
+            cells.append(plain(place_label(row.rule.span), console.PLACE))
         table.add_row(*cells)
     return table
 

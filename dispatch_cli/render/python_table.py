@@ -11,7 +11,7 @@ from rich.text import Text
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
-from dispatch_cli.render.divergences import REASONS, because_of, choice_label
+from dispatch_cli.render.divergences import REASONS, because_of, choice_label, wrapped
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import keys_label, place_label, runs_label, short_function, short_kernel
@@ -64,8 +64,8 @@ def differences_text(report: PythonReport, style: Style) -> Iterator[str]:
         closing = f"Python's resolve_key chooses the C++ table's key everywhere: {compared} ({report.universe})"
         yield to_text([plain(closing, console.KERNEL)], style)
         return
-    rows = _difference_rows(found, short=False)
-    yield to_text([rows if fits(rows, style) else _difference_rows(found, short=True), Text()], style)
+    rows = _difference_rows(found)
+    yield to_text([*([rows] if fits(rows, style) else _difference_lines(found, style)), Text()], style)
     everything = [(one.operator, divergence) for one in found for divergence in one.divergences]
     lines = []
     for count in by_reason(everything):
@@ -76,19 +76,27 @@ def differences_text(report: PythonReport, style: Style) -> Iterator[str]:
     yield to_text([*lines, closing_line], style)
 
 
-def _difference_rows(found: Iterable[OperatorDifferences], short: bool) -> Rows:
+def _difference_rows(found: Iterable[OperatorDifferences]) -> Rows:
     rows = Rows(["Operator", "Key", "C++", "Python", "Because of"])
     for one in found:
         for number, group in enumerate(one.groups):
-            because = ", ".join(group.because) if short else because_of(group)
             rows.add_row(
                 plain("" if number else one.operator),
                 plain(runs_label(group.keys)),
                 plain(choice_label(group.cpp)),
                 plain(choice_label(group.python), console.WARN),
-                plain(because),
+                plain(because_of(group)),
             )
     return rows
+
+
+def _difference_lines(found: Iterable[OperatorDifferences], style: Style) -> Iterator[Text]:
+    """The same as sentences, where rows have no room."""
+    for one in found:
+        yield plain(one.operator, console.HEAD)
+        for group in one.groups:
+            chosen = f"C++ chooses {choice_label(group.cpp)}, Python {choice_label(group.python)}"
+            yield from wrapped(f"{runs_label(group.keys)}: {chosen}, because of {because_of(group)}", 2, style)
 
 
 def _operator(table: PythonTable, folded: FoldedPythonTable, style: Style) -> Iterator[RenderableType]:
@@ -103,10 +111,10 @@ def _operator(table: PythonTable, folded: FoldedPythonTable, style: Style) -> It
 
 
 def _rows(rows: tuple[FoldedPythonRow, ...], short: bool) -> Rows:
-    placed = any(row.first.span is not None for row in rows)
+    placed = not short and any(row.first.span is not None for row in rows)
     aliased = any(_source(row.first) for row in rows) and not short
     differ = any(row.first.divergence is not None for row in rows)
-    optional = (("From", aliased), ("C++ chooses", differ), ("Declared at", placed))
+    optional = (("From", aliased), ("C++ chooses", differ and not short), ("Declared at", placed))
     table = Rows(["Key", "Kernel", "Rule", *(header for header, shown in optional if shown)])
     for folded in rows:
         row = folded.first
@@ -114,21 +122,31 @@ def _rows(rows: tuple[FoldedPythonRow, ...], short: bool) -> Rows:
         cells = [plain(mark + keys_label(folded.keys, short)), _kernel(row, short), _rule(row, short)]
         if aliased:
             cells.append(plain(_source(row), console.ALIAS))
-        if differ:
+        if differ and not short:
             label = "" if row.divergence is None else choice_label(choice(row.divergence.cpp))
             cells.append(plain(label, console.WARN))
         if placed:
-            cells.append(plain(place_label(row.span, short), console.PLACE))
+            cells.append(plain(place_label(row.span), console.PLACE))
         table.add_row(*cells)
     return table
 
 
 def _kernel(row: PythonRow, short: bool) -> Text:
+    """The kernel; short, what C++ chooses instead, and where it is declared, stand below it."""
+    text = _kernel_alone(row, short)
+    if short and row.divergence is not None:
+        text = Text.assemble(text, "\n", (f"C++ chooses {choice_label(choice(row.divergence.cpp))}", console.WARN))
+    if short and row.span is not None:
+        text = Text.assemble(text, "\n", (safe(place_label(row.span, short)), console.PLACE))
+    return text
+
+
+def _kernel_alone(row: PythonRow, short: bool) -> Text:
     if row.python:
         name = row.kernel or ""
         return Text.assemble(("Python ", console.ALIAS), safe(short_function(name) if short else name))
     if row.kernel is None:
-        return plain(f"error: {row.error}", console.BAD)
+        return plain(f"error: {row.decision.rule.value if short else row.error}", console.BAD)
     text = plain(short_kernel(row.kernel) if short else row.kernel)
     if row.core:
         text = Text("PyTorch's own", console.DIM)

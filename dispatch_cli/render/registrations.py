@@ -33,6 +33,8 @@ def registrations_text(report: RegistrationsReport, style: Style) -> Iterator[st
     if lines := inherited_lines(inherited):
         yield to_text([*(plain(line, console.DIM) for line in lines), Text()], style)
     parts = [_plural(count, "operator"), _plural(kernels, "kernel")]
+    if report.higher_order:
+        parts.append(_plural(len(report.higher_order), "higher-order operator"))
     if overridden:
         parts.append(f"{overridden} overridden")
     if dangling:
