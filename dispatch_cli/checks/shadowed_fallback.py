@@ -1,11 +1,11 @@
 """A backend's catch-all fallback catches what it is meant for.
 
 A backend fallback is the last resort (rule 9): an operator with a kernel at CompositeExplicitAutograd or
-CompositeExplicitAutogradNonFunctional has that default in the backend's slot, and the fallback is not asked. Of
-PyTorch 2.15's 3,624 operators these are some 1,600. Many defaults are made of other operators, which do get to the
-fallback; but some choose by the device themselves, as `aten::convolution`, or write into an `out=` argument, as
-`aten::softmax.int_out`, and fail for a device that they do not know (pytorch/pytorch#188052, #187576). Kernels at
-CompositeImplicitAutograd do not count here: what they decompose into gets to the fallback.
+CompositeExplicitAutogradNonFunctional has that default in the backend's slot, and the fallback is not asked
+(pytorch/pytorch#188052, #187576). Of PyTorch 2.15's 3,624 operators these are some 1,700. Many defaults are made of
+other operators, which do get to the fallback. Others choose by the device themselves: `aten::convolution` ends in
+"convolution_overrideable not implemented. You are likely triggering this with tensor backend other than
+CPU/CUDA/MKLDNN". Kernels at CompositeImplicitAutograd do not count here: what they decompose into gets to the fallback.
 
 Reported once for each fallback that your own files register at a backend key. Silent when these files also register
 the fallback's kernel for a single operator at that key: whoever does so knows of this.

@@ -33,29 +33,22 @@ tensor by other operators, register it at CompositeExplicitAutograd, which fills
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.view import Pattern, View
-from dispatch_cli.engine.hazards import comes_from_tensors_only
-from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.hazards import unreachable_without_tensors
 from dispatch_cli.model.universe import UNDEFINED
 
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator without tensor arguments whose calls end at an empty Undefined."""
     for pattern in view.patterns:
-        if pattern.rule(UNDEFINED) is not Rule.MISSING:
-            continue
-        keys = tuple(key for key in pattern.keys if comes_from_tensors_only(view.universe, key))
-        if keys and _all_fall_through(view, pattern):
+        skips = partial(pattern.falls_through, fallbacks=view.dispatcher.fallbacks)
+        keys = unreachable_without_tensors(view.universe, pattern.keys, pattern.decision, skips)
+        if keys:
             yield from _of_pattern(view, pattern, keys)
-
-
-def _all_fall_through(view: View, pattern: Pattern) -> bool:
-    """Whether dispatch skips every key that a call without tensors has."""
-    included = (key for key in view.universe.default_included if key in view.universe.slot)
-    return all(pattern.falls_through(key, view.dispatcher.fallbacks) for key in included)
 
 
 def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator[Finding]:

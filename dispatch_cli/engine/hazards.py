@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import UNDEFINED, Universe
 
 AUTOGRAD = "Autograd"
 """The alias that covers every autograd key."""
@@ -71,6 +71,19 @@ def displaced(universe: Universe, decide: Decide) -> Mapping[str, Decision]:
     """
     decisions = ((key, decide(key)) for key in universe.covered_by(AUTOGRAD))
     return {key: one for key, one in decisions if one.blockers and one.rule in (Rule.FALLBACK, Rule.MISSING)}
+
+
+def unreachable_without_tensors(
+    universe: Universe, keys: Iterable[str], decide: Decide, falls_through: Callable[[str], bool]
+) -> tuple[str, ...]:
+    """The keys whose kernels no call without tensors gets to, where such a call ends at an empty Undefined.
+
+    Its key set is what every call has; where all of that falls through, the Undefined slot decides.
+    """
+    included = (key for key in universe.default_included if key in universe.slot)
+    if decide(UNDEFINED).rule is not Rule.MISSING or not all(map(falls_through, included)):
+        return ()
+    return tuple(key for key in keys if comes_from_tensors_only(universe, key))
 
 
 def comes_from_tensors_only(universe: Universe, key: str) -> bool:

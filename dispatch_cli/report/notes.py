@@ -8,7 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.hazards import bypassed, comes_from_tensors_only
+from dispatch_cli.engine.hazards import bypassed, unreachable_without_tensors
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, PRECEDENCE, Rule
 from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
@@ -123,14 +123,14 @@ def _shadowed(dispatcher: Dispatcher, entries: Mapping[str, TableEntry]) -> Iter
 def _unreachable(
     universe: Universe, table: Table, schema: str | None, shown: Set[str], stale: Container[str]
 ) -> Iterator[Note]:
-    """A factory's key set is what every call has; where all of that falls through, the Undefined slot decides."""
-    if schema is None or table[UNDEFINED].rule is not Rule.MISSING or takes_tensors(schema):
+    """Kernels of a factory that no call gets to."""
+    if schema is None or takes_tensors(schema):
         return
-    included = [key for key in universe.default_included if key in universe.slot]
-    kernels = tuple(key for key in table.active if comes_from_tensors_only(universe, key))
-    known = not any(key in stale for key in (UNDEFINED, *included))
-    wanted = not shown.isdisjoint((UNDEFINED, *kernels))
-    if kernels and known and wanted and all(table[key].is_fallthrough for key in included):
+    kernels = unreachable_without_tensors(
+        universe, table.active, lambda key: table[key].decision, lambda key: table[key].is_fallthrough
+    )
+    known = not any(key in stale for key in (UNDEFINED, *universe.default_included))
+    if kernels and known and not shown.isdisjoint((UNDEFINED, *kernels)):
         yield Note(NoteKind.UNREACHABLE, (UNDEFINED,), kernels)
 
 

@@ -24,6 +24,7 @@ OUTCOMES = {
     "ambiguous": "ambiguous",
     "has kernels registered to both": "ambiguous",
     "Could not run": "could not run",
+    "convolution_overrideable not implemented": "not implemented",
     "automatic differentiation": "refuses gradients",
     "Expected src_subclass_tensor": "runs",
 }
@@ -67,9 +68,9 @@ def outcome(call: Callable[[], Any]) -> str:
     return ran[0] if ran else "runs"
 
 
-def on(device: str, called: Any) -> str:
+def on(device: str, called: Any, dimensions: int = 1) -> str:
     """A call with a tensor of a device that this build may not have."""
-    tensor = torch.Tensor._make_wrapper_subclass(Foreign, (1,), device=device)
+    tensor = torch.Tensor._make_wrapper_subclass(Foreign, (1,) * dimensions, device=device)
     with torch._C._ExcludeDispatchKeyGuard(
         DispatchKeySet(DispatchKey.Python) | DispatchKeySet(DispatchKey.PythonTLSSnapshot)
     ):
@@ -150,6 +151,13 @@ def in_pytorch() -> dict[str, str]:
     }
     if "out" in torch.ops.aten.avg_pool1d.overloads():
         found["avg_pool1d.out"] = outcome(lambda: torch.ops.aten.avg_pool1d.out(line, [2], out=torch.empty(1, 1, 2)))
+    if hasattr(torch.library.Library, "fallback"):
+        fallback = torch.library.Library("_", "IMPL")
+        fallback.fallback(noting("fallback"), "PrivateUse1")
+        ones, zeros = [1, 1], [0, 0]
+        found["convolution under a fallback"] = on(
+            "privateuseone", lambda x: torch.ops.aten.convolution(x, x, None, ones, zeros, ones, False, zeros, 1), 4
+        )
     replacing = torch.library.Library("aten", "IMPL")
     replacing.impl("max_pool2d", noting("Autograd"), "Autograd")
     found["max_pool2d's kernel at Autograd"] = outcome(lambda: torch.ops.aten.max_pool2d(image, [2]))
