@@ -162,7 +162,8 @@ def test_machine_formats_have_no_colour_and_no_width(format_: str) -> None:
 
 
 @pytest.mark.parametrize("format_", ["sarif", "github", "junit"])
-def test_reports_for_ci_have_no_colour_and_no_width(format_: str) -> None:
+def test_reports_for_ci_have_no_colour_and_no_width(format_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     args = ("check-invariants", "examples/stale.yaml", "--format", format_)
     assert in_terminal(40, *args, FORCE_COLOR="1").out == call(*args).out
 
