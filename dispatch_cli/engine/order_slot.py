@@ -50,8 +50,12 @@ class _Block(NamedTuple):
     @property
     def likeness(self) -> tuple[Hashable, ...]:
         """Blocks of equal likeness can stand for one another."""
-        ends = tuple(tuple(sorted(newest.items())) for newest in (self.newest_before, self.newest))
-        return (self.refreshed > 0, self.before, self.bits, *ends)
+        return (*self.shape, *self.newest_before.values(), *self.newest.values())
+
+    @property
+    def shape(self) -> tuple[Hashable, ...]:
+        """The same, but for the functions."""
+        return (self.refreshed > 0, self.before, self.bits, tuple(self.newest_before), tuple(self.newest))
 
 
 class _Newest(NamedTuple):
@@ -86,17 +90,22 @@ class SlotOrders:
         self._roles: dict[tuple[bool, ...], int] = {}
         self._decided: dict[int, Decision] = {}
         seen = [self._block(number, block) for number, block in enumerate(blocks)]
-        self._blocks = [block for block in seen if block.refreshed or block.bits]
-        self._idle = [block for block in seen if not block.refreshed and not block.bits]
+        self._idle = [block.number for block in seen if not block.refreshed and not block.bits]
+        self._sizes = [block.size for block in seen]
+        self._followers: dict[int, list[int]] = {}
+        self._blocks = self._leaders([block for block in seen if block.refreshed or block.bits])
 
     def way(self) -> Way | None:
         """An order of all blocks that leaves the slot stale, or None."""
         found = next(self._ways(self._blocks), None)
         if found is None:
             return None
-        idle = tuple(block.number for block in self._idle)
-        refreshed = found.refreshed + sum(block.size for block in self._idle) if found.refreshed else 0
-        return Way(found.live, (*idle, *found.order), refreshed)
+        order, refreshed = self._idle.copy(), found.refreshed
+        for number in found.order:
+            order += (*self._followers.get(number, ()), number)
+        if refreshed:
+            refreshed += sum(self._sizes[number] for number in self._idle)
+        return Way(found.live, tuple(order), refreshed)
 
     def shortest(self) -> tuple[int, ...]:
         """The fewest blocks that do it alone, in their order. Errors: ValueError when no order of all does."""
@@ -111,6 +120,28 @@ class SlotOrders:
                         if _answer(way.live) in lives:
                             return way.order
         raise ValueError("no order leaves the slot stale")
+
+    def _leaders(self, blocks: Sequence[_Block]) -> list[_Block]:
+        """As many blocks as make a difference. Any other follows one of them: it stands right before it in every order,
+        and does nothing there that its leader does not do again.
+
+        Of blocks that register at one key that can fill the slot, or at none, two different functions are enough: one
+        of them differs from whatever third there is. Of blocks with equal functions, two: one can be before the last
+        refresher, or it, and the other after it.
+        """
+        leaders: list[_Block] = []
+        groups: dict[Hashable, dict[Hashable, list[_Block]]] = {}
+        for block in blocks:
+            group = groups.setdefault(block.shape, {})
+            alike = group.get(block.likeness)
+            if alike is None and len(group) >= 2 and len(block.newest) < 2:
+                alike = next(iter(group.values()))
+            if alike is not None and (len(alike) >= 2 or block.likeness != alike[0].likeness):
+                self._followers.setdefault(alike[0].number, []).append(block.number)
+                continue
+            group.setdefault(block.likeness, []).append(block)
+            leaders.append(block)
+        return leaders
 
     # the enumeration
 
@@ -146,7 +177,7 @@ class SlotOrders:
                     continue
                 chosen = self._choose(live, last, early, free, inside, end.outside)
                 if chosen is not None:
-                    return _arranged(live, last, [*early, *chosen], free, late, end.outside)
+                    return self._arranged(live, last, [*early, *chosen], free, late, end.outside)
         return None
 
     def _at_the_last_refresh(
@@ -221,6 +252,31 @@ class SlotOrders:
                 return [*forced, *(block for block in rest if block.number in chosen)]
         return None
 
+    def _arranged(
+        self,
+        live: Decision,
+        last: _Block | None,
+        before: list[_Block],
+        free: list[_Block],
+        late: list[_Block],
+        outside: _Block | None,
+    ) -> Way:
+        """The order: those before the last refresher, the late ones last; then it; then the rest, *outside* last."""
+        numbers = {block.number for block in before}
+        held = {block.number for block in late}
+        order = sorted((block for block in before if block.number not in held), key=lambda block: block.number) + late
+        after = [block for block in free if block.number not in numbers and block is not outside]
+        refreshed = 0
+        if last is not None:
+            order.append(last)
+            refreshed = sum(map(self._size, order)) - last.size + last.refreshed
+        order += [*after, outside] if outside is not None else after
+        return Way(live, tuple(block.number for block in order), refreshed)
+
+    def _size(self, block: _Block) -> int:
+        """How many registrations a block has, with those that follow it."""
+        return block.size + sum(self._sizes[number] for number in self._followers.get(block.number, ()))
+
     # the slot
 
     def _block(self, number: int, units: Sequence[Unit]) -> _Block:
@@ -280,22 +336,3 @@ def _sums(start: int, blocks: Iterable[_Block]) -> Mapping[int, frozenset[int]]:
         for registered, chosen in list(found.items()):
             found.setdefault(registered | bits, chosen | {block.number})
     return found
-
-
-def _arranged(
-    live: Decision,
-    last: _Block | None,
-    before: list[_Block],
-    free: list[_Block],
-    late: list[_Block],
-    outside: _Block | None,
-) -> Way:
-    """The order: those before the last refresher, the late ones last; then it; then the rest, *outside* last."""
-    numbers = {block.number for block in before}
-    held = {block.number for block in late}
-    order = sorted((block for block in before if block.number not in held), key=lambda block: block.number) + late
-    refreshed = sum(block.size for block in order) + last.refreshed if last is not None else 0
-    after = [block for block in free if block.number not in numbers and block is not outside]
-    order += [last] if last is not None else []
-    order += [*after, outside] if outside is not None else after
-    return Way(live, tuple(block.number for block in order), refreshed)

@@ -89,8 +89,8 @@ def random_blocks(random: Random, universe: Universe, single: bool) -> list[list
     """Few enough registrations to run every order of them. single: one in each block."""
     sizes = [1] * random.randrange(2, 6) if single else [random.randrange(1, 4) for _ in range(random.randrange(2, 5))]
     calls = [random_call(random, universe, number) for number in range(sum(sizes))]
-    if random.random() < 0.4:  # several at one key
-        calls[-1] = Call(calls[0].key, calls[-1].kernel)
+    for number in range(1, min(len(calls), random.choice((1, 1, 1, 2, 3, 4)))):  # several at one key
+        calls[number] = Call(calls[0].key, calls[number].kernel)
     random.shuffle(calls)
     return [[calls.pop() for _ in range(size)] for size in sizes]
 

@@ -139,6 +139,25 @@ def test_a_catch_all_refreshes_every_slot() -> None:
     assert [kernel.kernel.debug for kernel in one.shortest] == ["catch all", "fn_QuantizedCPU"]
 
 
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_many_registrations_at_few_keys(universe: str) -> None:
+    """Thousands of kernels, each of a function of its own, are what a few of them are."""
+    keys = ["Autograd", CATCH_ALL, "NestedTensorCPU", "QuantizedCPU", "FuncTorchBatchedDecomposition"]
+    few, many = (Dispatcher(universes.load(universe)) for _ in range(2))
+    for dispatcher, count in ((few, 2), (many, 1_500)):
+        for key in keys:
+            for number in range(count):
+                dispatcher.implement(NAME, key, Kernel(f"{key} {number}"))
+    expected, found = (Orders(dispatcher).sensitive_slots(NAME) for dispatcher in (few, many))
+    assert [shown(one) for one in found] == [shown(one) for one in expected]
+    assert [[one.key for one in slot.shortest] for slot in found] == [
+        [one.key for one in slot.shortest] for slot in expected
+    ]
+    for one in found:
+        assert len(one.order) == 1_500 * len(keys)
+        assert run(Dispatcher(few.universe), one.order) >= {shown(one)}
+
+
 @pytest.mark.parametrize("base", UNIVERSES)
 def test_operators_of_pytorch(base: str) -> None:
     """Every answer about an embedded state, by its own order; a sample of the others by brute force."""
