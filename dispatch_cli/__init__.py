@@ -12,13 +12,16 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dispatch_cli.api import load_state, run_blocks_onto, run_declarations, run_onto, what_if_state
     from dispatch_cli.declarations.loader import load
+    from dispatch_cli.engine.call.higher_order import simulate_higher_order
     from dispatch_cli.engine.checkpoint import Checkpoint
     from dispatch_cli.engine.difference import ChangeKind, Difference
     from dispatch_cli.engine.differences import differences
     from dispatch_cli.engine.dispatcher import Dispatcher
     from dispatch_cli.engine.dump import dump_registrations, dump_table
+    from dispatch_cli.engine.higher_order import HigherOrderTable
     from dispatch_cli.engine.keyset import DispatchKeySet
     from dispatch_cli.engine.library import Library
+    from dispatch_cli.engine.python_operator import PythonOperator
     from dispatch_cli.engine.refusal import Refused
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.state import State
@@ -45,7 +48,10 @@ _HOMES = {
     "dump_registrations": "engine.dump",
     "dump_table": "engine.dump",
     "DispatchKeySet": "engine.keyset",
+    "HigherOrderTable": "engine.higher_order",
     "Library": "engine.library",
+    "PythonOperator": "engine.python_operator",
+    "simulate_higher_order": "engine.call.higher_order",
     "Refused": "engine.refusal",
     "Rule": "engine.rules",
     "State": "engine.state",
@@ -75,12 +81,14 @@ __all__ = [
     "DispatchKeySet",
     "Dispatcher",
     "FunctionSchema",
+    "HigherOrderTable",
     "InputError",
     "Kernel",
     "Library",
     "LibraryKind",
     "OperatorName",
     "Problem",
+    "PythonOperator",
     "Refused",
     "Rule",
     "SchemaError",
@@ -97,6 +105,7 @@ __all__ = [
     "run_blocks_onto",
     "run_declarations",
     "run_onto",
+    "simulate_higher_order",
     "what_if_state",
 ]
 

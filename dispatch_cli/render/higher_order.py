@@ -69,7 +69,7 @@ def summary_text(report: HigherOrderReport, style: Style) -> Iterator[str]:
         cells = (Text(str(count)) if count else Text("·", console.DIM) for count in counts)
         rows.add_row(plain(table.rules.name), *cells)
     noun = "higher-order operator" if len(tables) == 1 else "higher-order operators"
-    closing = Text(f"{len(tables)} {noun}, {report.universe}; slots by what a call finds there", console.DIM)
+    closing = plain(f"{len(tables)} {noun}, {report.universe}; slots by what a call finds there", console.DIM)
     yield to_text([rows, Text(), closing], style)
 
 

@@ -53,7 +53,7 @@ def python_summary_text(report: PythonReport, style: Style) -> Iterator[str]:
         different = Text(str(summary.different), console.WARN) if summary.different else Text("·", console.DIM)
         rows.add_row(plain(summary.operator), *cells, different)
     closing = f"{len(summaries)} operators, {report.universe}; slots by the rule of Python's resolve_key"
-    yield to_text([rows, Text(), Text(closing, console.DIM)], style)
+    yield to_text([rows, Text(), plain(closing, console.DIM)], style)
 
 
 def differences_text(report: PythonReport, style: Style) -> Iterator[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from dispatch_cli.crossref.compare import AMBIGUOUS, MISSING
 from tests.cli.support import call
+from tests.cli.test_untrusted_names import NAMES, SAFE, dangerous
 from tests.support import load_recording
 
 HOP = """\
@@ -195,3 +196,27 @@ def test_differences_are_those_of_the_recorded_answers() -> None:
     found = json.loads(call("table", "--base", "torch-2.15", "--resolver", "differences", "--format", "json").out)
     assert (found["report"], found["compared"]) == ("python-differences", 3624)
     assert sum(len(one["slots"]) for one in found["operators"]) == 702
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_names_are_data(kind: str, tmp_path: Path) -> None:
+    """Of an operator, a rule, a mode and a subclass; of the Python kernel of an ordinary operator."""
+    name = NAMES[kind]
+    operator = {
+        "name": name,
+        "dispatch": {"CPU": name},
+        "modes": {name: {"kernel": name, "returns": "NotImplemented"}},
+        "subclasses": {name: name},
+    }
+    ordinary = {"func": "m::f(Tensor x) -> Tensor", "python_dispatch": {"CPU": name}}
+    document = {"dispatch": 1, "higher_order_operators": [operator], "operators": [ordinary]}
+    (tmp_path / "names.json").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+    for args in (("register",), ("table",), ("table", "--resolver", "python"), ("table", "--view", "summary")):
+        for format_ in ("text", "json", "csv", "markdown"):
+            result = call(args[0], "names.json", *args[1:], "--format", format_)
+            assert (result.code, result.err) == (0, "")
+            assert not dangerous(format_, result.out)
+    assert SAFE[kind] in call("register", "names.json").out
+    assert SAFE[kind] in call("table", "names.json", "--resolver", "python").out
+    found = json.loads(call("table", "names.json", "--format", "json").out)["higher_order_operators"][0]
+    assert (found["name"], {rule["kernel"] for rule in found["rules"]}) == (name, {name})

@@ -54,10 +54,16 @@ def test_the_two_algorithms_are_told_apart(live: Any) -> None:
 
 
 def test_a_capture_of_it_is_equal(live: Any, tmp_path: Path) -> None:
-    """The registrations by way of a file, Python kernels too."""
+    """The registrations by way of a file, Python kernels too; and what is listed of the two algorithms without PyTorch.
+
+    Tables and answers are equal to live at every slot, so that the list is what live says, too.
+    """
     file = str(tmp_path / "capture.json.gz")
     assert process("capture", "--python", torch_python(), "-o", file).code == 0
     assert crossref(file) == live
+    listed = json.loads(process("table", file, "--resolver", "differences", "--format", "json").out)
+    slots = [{"operator": one["operator"], **slot} for one in listed["operators"] for slot in one["slots"]]
+    assert slots == live["python"]["divergences"]
 
 
 def test_an_overlay_differs_where_it_overlays(tmp_path: Path) -> None:
