@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.keyset import DispatchKeySet
     from dispatch_cli.engine.library import Library
     from dispatch_cli.engine.python_operator import PythonOperator
+    from dispatch_cli.engine.order import Orders, SensitiveSlot
+    from dispatch_cli.engine.play import Played
     from dispatch_cli.engine.refusal import Refused
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.state import State
@@ -52,8 +54,11 @@ _HOMES = {
     "Library": "engine.library",
     "PythonOperator": "engine.python_operator",
     "simulate_higher_order": "engine.call.higher_order",
+    "Orders": "engine.order",
+    "Played": "engine.play",
     "Refused": "engine.refusal",
     "Rule": "engine.rules",
+    "SensitiveSlot": "engine.order",
     "State": "engine.state",
     "Table": "engine.table",
     "TableEntry": "engine.table",
@@ -87,11 +92,14 @@ __all__ = [
     "Library",
     "LibraryKind",
     "OperatorName",
+    "Orders",
+    "Played",
     "Problem",
     "PythonOperator",
     "Refused",
     "Rule",
     "SchemaError",
+    "SensitiveSlot",
     "State",
     "Table",
     "TableEntry",
