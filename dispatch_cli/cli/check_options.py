@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
@@ -89,8 +90,8 @@ def load_settings(options: CheckOptions) -> tuple[tuple[CheckSettings, ...], Che
     if options.config is not None:
         project = read_project(Path(options.config))
     elif not options.no_config and (found := find_project(Path.cwd())) is not None:
-        shown = found.name if found.parent == Path.cwd() else str(found)
-        project = read_project(found, shown)
+        # as seen from here, so that places in it and in files that it names read well
+        project = read_project(Path(os.path.relpath(found)))
     own = CheckSettings(
         select=_selectors(options.select, "--select") if options.select else None,
         ignore=_selectors(options.ignore, "--ignore"),

@@ -37,13 +37,12 @@ def find_project(folder: Path) -> Path | None:
 _HEAD = re.compile(rf"^\s*\[\s*tool\s*\.\s*[\"']?{TABLE}[\"']?\s*[\].]", re.M)
 
 
-def read_project(path: Path, shown: str | None = None) -> CheckSettings:
-    """The settings in a project file; none where it has no such table.
+def read_project(path: Path) -> CheckSettings:
+    """The settings in a project file; none where it has no such table. Paths in it are relative to its folder.
 
-    shown: what to call the file in places and messages. Paths in it are relative to its folder.
     Errors: InputError, for everything that is not a setting.
     """
-    name = shown or str(path)
+    name = str(path)
     try:
         text = read_bytes(str(path), MAX_BYTES).decode("utf-8")
     except SourceError as error:

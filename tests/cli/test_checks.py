@@ -167,6 +167,7 @@ def test_the_project_is_the_nearest_above_that_speaks_of_this_program(monkeypatc
     write("inner/pyproject.toml", "[project]\nname = 'dispatch-cli'\n")
     monkeypatch.chdir("inner/most")
     assert ran("../../a.yaml") == ["guard"]
+    assert check("../../a.yaml", "--update-baseline").err == "../../known.json: 0 findings\n"
     write("other.toml", "[tool.dispatch-cli]\nselect = ['DC902']\n")
     assert ran("../../a.yaml", "--config", "other.toml") == ["unmatched-guard"]
 

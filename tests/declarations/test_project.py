@@ -29,10 +29,10 @@ guard = "warning"
 """
 
 
-def test_what_a_project_says(tmp_path: Path) -> None:
-    path = tmp_path / "pyproject.toml"
-    path.write_text(TEXT, encoding="utf-8")
-    assert read_project(path, "p.toml") == CheckSettings(
+def test_what_a_project_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.toml").write_text(TEXT, encoding="utf-8")
+    assert read_project(Path("p.toml")) == CheckSettings(
         select=(
             Selector("DC1", Span("p.toml", 5, 12)),
             Selector("guard", Span("p.toml", 5, 12)),
@@ -41,8 +41,8 @@ def test_what_a_project_says(tmp_path: Path) -> None:
         ignore=(Selector("DC101", Span("p.toml", 6, 11)),),
         severities=((Selector("guard", Span("p.toml", 12, 1)), Severity.WARNING),),
         fail_on=Severity.INFO,
-        baseline=str(tmp_path / "known.json"),
-        guards=(str(tmp_path / "a.yaml"), "/b.yaml"),
+        baseline="known.json",
+        guards=("a.yaml", "/b.yaml"),
     )
 
 
