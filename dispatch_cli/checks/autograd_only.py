@@ -144,9 +144,9 @@ def _below(view: View, pattern: Pattern, key: str) -> list[str]:
 
 def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Finding]:
     for name in view.operators:
-        keys = view.python_keys(name)
-        if view.has_files and name not in view.own:
+        if view.has_files and not view.declares_python_kernels(name):
             continue
+        keys = view.python_keys(name)
         above = [key for key in keys if key in autograd]
         if above and below.isdisjoint(keys):
             yield CHECK.finding(

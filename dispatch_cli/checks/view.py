@@ -219,6 +219,10 @@ class View:
         captured = source.python_kernels(text)
         return (*[key for key, _ in captured], *declared) if captured else declared
 
+    def declares_python_kernels(self, name: OperatorName) -> bool:
+        """Whether a file says what the Python dispatcher has for the operator."""
+        return name in self._declared_python_keys
+
     # what the files say
 
     def is_own(self, registration: Registration) -> bool:

@@ -322,6 +322,12 @@ def test_python_kernels(python: str, found: list[tuple[str, str]], state_of: Sta
     assert told == [(severity, text.format(keys)) for severity, keys in found]
 
 
+def test_pytorchs_own_python_kernels_are_not_the_files(state_of: StateOf) -> None:
+    operator = "{name: 'aten::hardshrink', dispatch: {PrivateUse1: mine}}"
+    text = f"dispatch: 1\nextends: [torch-2.15]\noperators:\n  - {operator}\n"
+    assert findings(state_of(text), select="autograd-only") == ()
+
+
 # what-ifs
 
 
