@@ -39,7 +39,8 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.key_words import keys_text
-from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
 
 IMPLICIT = "CompositeImplicitAutograd"
 EXPLICIT = "CompositeExplicitAutograd"

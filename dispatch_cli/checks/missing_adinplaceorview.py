@@ -41,7 +41,8 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys
-from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName

@@ -49,7 +49,8 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.key_words import AUTOGRAD, keys_text
-from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.names import OperatorName

@@ -43,7 +43,8 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.key_words import MAX_NAMED, backend_keys, keys_text
-from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 

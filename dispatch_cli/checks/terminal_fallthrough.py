@@ -45,7 +45,8 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys, keys_text
-from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import UNDEFINED
 

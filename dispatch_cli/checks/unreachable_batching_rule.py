@@ -32,7 +32,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
-from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.names import OperatorName
 

@@ -8,16 +8,16 @@ operators only where it found something. Nothing here takes an operator in from 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from dispatch_cli.engine.dispatcher import Dispatcher, Outline
+from dispatch_cli.checks.files import Files
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.engine.dispatcher import Outline
 from dispatch_cli.engine.registration import Registration
-from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import Plan, Table, plan
-from dispatch_cli.model.declarations import Define, Fallback, Implement, Settle, Step
+from dispatch_cli.engine.table import Table, plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
@@ -26,47 +26,10 @@ if TYPE_CHECKING:
     from dispatch_cli.model.function_schema import FunctionSchema
 
 
-CORE_NAMESPACES = frozenset({"aten", "prims"})
-"""The namespaces of PyTorch's own operators and of the primitives that they decompose into."""
 _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
 
 
-class Pattern(NamedTuple):
-    """Operators that the dispatcher cannot tell apart.
-
-    keys: where they have a kernel, in the order of the enum. fallthrough: those whose active kernel falls through.
-    registered: the same keys as bits (`Layout.registered_bit`). plan: the decision of every slot.
-    operators: those of the view with this pattern, by name; none when only `View.pattern` led here.
-    """
-
-    keys: tuple[str, ...]
-    fallthrough: frozenset[str]
-    registered: int
-    plan: Plan
-    operators: tuple[OperatorName, ...]
-    slot: Mapping[str, int]
-
-    def has(self, key: str) -> bool:
-        """Whether a kernel is registered at exactly *key*."""
-        return key in self.keys
-
-    def decision(self, key: str) -> Decision:
-        """What fills the slot of a runtime key or Undefined, and why."""
-        return self.plan.decisions[self.slot[key]]
-
-    def rule(self, key: str) -> Rule:
-        """The rule that fills the slot of a runtime key or Undefined."""
-        return self.plan.decisions[self.slot[key]].rule
-
-    def falls_through(self, key: str, fallbacks: Mapping[str, Registration]) -> bool:
-        """Whether dispatch skips the slot. fallbacks: the backend fallbacks in effect."""
-        decision = self.decision(key)
-        if decision.source is not None:
-            return decision.source in self.fallthrough
-        return decision.rule is Rule.FALLBACK and fallbacks[key].kernel.fallthrough
-
-
-class View:
+class View(Files):
     """What the checks look at.
 
     state: everything that is there. operators: those to report on, by name.
@@ -83,8 +46,7 @@ class View:
         guarded: frozenset[OperatorName] | None = None,
         broken: frozenset[str] = frozenset(),
     ) -> None:
-        self.state = state
-        self.dispatcher: Dispatcher = state.dispatcher
+        super().__init__(state)
         self.universe = state.dispatcher.universe
         self.layout = state.dispatcher.layout
         self.operators = tuple(name for name in operators if not broken or str(name) not in broken)
@@ -105,11 +67,6 @@ class View:
         return View(self.state, self.operators, self.guarded, names) if names else self
 
     # the operators
-
-    @cached_property
-    def own(self) -> frozenset[OperatorName]:
-        """The operators that the files named by the user register something for."""
-        return frozenset(self.state.own_operators())
 
     @cached_property
     def touched(self) -> tuple[OperatorName, ...]:
@@ -225,19 +182,6 @@ class View:
 
     # what the files say
 
-    def is_own(self, registration: Registration) -> bool:
-        """Whether the registration is by a file that the user named, not by one that it extends, or by a base.
-
-        Those of a what-if, which are in no file, are the user's own too.
-        """
-        span = registration.kernel.span
-        return self._is_of_what_if(registration) if span is None else span in self._own_places
-
-    def is_written(self, registration: Registration) -> bool:
-        """Whether the registration is the user's own, and was written by somebody: it is not part of a snapshot."""
-        span = registration.kernel.span
-        return self._is_of_what_if(registration) if span is None else span in self._written_places
-
     def concerns(self, name: OperatorName, keys: Iterable[str]) -> bool:
         """Whether the kernels at *keys* are for the user to answer for: all that a state has, where there are no files;
         with files, what these register.
@@ -264,61 +208,7 @@ class View:
         """The keys at which the operator's active kernel is the user's own, and not part of a snapshot."""
         return tuple(key for key in self.own_keys(name) if self.is_written(self.active(name)[key]))
 
-    @cached_property
-    def written_steps(self) -> tuple[Step, ...]:
-        """The steps of the files that the user named, without those that make up a snapshot."""
-        settled: set[OperatorName] = set()
-        kept: list[Step] = []
-        for step in reversed(self._own_steps):
-            if isinstance(step, Settle):
-                settled.update(step.operators)
-            elif not (
-                (isinstance(step, Implement) and step.operator in settled)
-                or (isinstance(step, Define) and step.schema.name in settled)
-            ):
-                kept.append(step)
-        return tuple(reversed(kept))
-
-    @cached_property
-    def pytorch_namespaces(self) -> frozenset[str]:
-        """The namespaces that are PyTorch's: those of the embedded state's operators. Of a snapshot's, which may hold
-        libraries of the user's own, only those that every PyTorch has.
-        """
-        source = self.state.source
-        found = {name.partition("::")[0] for name in source.names} if source is not None else set()
-        for step in self.state.declarations.steps:
-            if isinstance(step, Settle):
-                found.update(name.namespace for name in step.operators if name.namespace in CORE_NAMESPACES)
-        return frozenset(found)
-
-    @cached_property
-    def own_fallbacks(self) -> Mapping[str, Registration]:
-        """The backend fallbacks that the user's own files register, by runtime key."""
-        return {key: one for key, one in self.dispatcher.fallbacks.items() if self.is_own(one)}
-
-    @cached_property
-    def has_pytorch(self) -> bool:
-        """Whether the operators of a PyTorch state are there: an embedded one, or a snapshot."""
-        steps = self.state.declarations.steps
-        return self.state.source is not None or any(isinstance(step, Settle) for step in steps)
-
-    @cached_property
-    def has_files(self) -> bool:
-        """Whether the user's own files register something."""
-        return bool(self._own_steps)
-
-    @cached_property
-    def has_order(self) -> bool:
-        """Whether the user's own files register kernels in an order that was written down."""
-        return any(isinstance(step, Implement) for step in self._own_steps) and not any(
-            isinstance(step, Settle) for step in self._own_steps
-        )
-
     # inside
-
-    def _is_of_what_if(self, registration: Registration) -> bool:
-        """Whether a kernel without a place is one of a what-if; a base's, and PyTorch's fallbacks, have none either."""
-        return registration.operator is not None and self.state.source is None and self.has_files
 
     def _outline(self, name: OperatorName) -> Outline:
         found = self._outlines.get(name)
@@ -336,27 +226,6 @@ class View:
         for kernel in self.state.declarations.python_kernels:
             found[kernel.operator] = (*found.get(kernel.operator, ()), kernel.dispatch_key)
         return found
-
-    @cached_property
-    def _own_steps(self) -> tuple[Step, ...]:
-        declarations = self.state.declarations
-        return declarations.steps[declarations.inherited_steps :]
-
-    @cached_property
-    def _own_places(self) -> frozenset[Span]:
-        def places() -> Iterator[Span]:
-            for step in self._own_steps:
-                if isinstance(step, Implement | Fallback) and step.kernel.span is not None:
-                    yield step.kernel.span
-                elif isinstance(step, Define) and step.span is not None:
-                    yield step.span
-
-        return frozenset(places())
-
-    @cached_property
-    def _written_places(self) -> frozenset[Span]:
-        kernels = (step.kernel for step in self.written_steps if isinstance(step, Implement | Fallback))
-        return frozenset(kernel.span for kernel in kernels if kernel.span is not None)
 
     def _pattern(self, shape: tuple[int, frozenset[str]]) -> Pattern:
         found = self._shapes.get(shape)

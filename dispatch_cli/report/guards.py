@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from dispatch_cli.checks.guarding import Guards, Verdict
-from dispatch_cli.checks.view import Pattern, View
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
