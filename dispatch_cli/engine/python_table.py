@@ -78,7 +78,10 @@ def error_text(name: OperatorName, key: str, decision: Decision) -> str:
 
 
 def python_key_text(key: str) -> str:
-    """A dispatch key as Python prints it."""
+    """A dispatch key as Python prints it.
+
+    Some keys have no name in Python, where they print as ``DispatchKey.???``; here they keep the one they have in C++.
+    """
     return f"DispatchKey.{key}"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.render.higher_order_machine import operator_data, rule_cells
 from dispatch_cli.render.machine import Sheet, json_document, origin_data, place_text, span_data
 from dispatch_cli.report.registrations import (
     SCHEMA_VERSION,
@@ -32,9 +31,17 @@ def registrations_json(report: RegistrationsReport) -> Iterator[str]:
             }
             for row in report.fallbacks
         ],
-        "higher_order_operators": [operator_data(row) for row in report.higher_order],
+        "higher_order_operators": _higher_order_data(report),
     }
     return json_document(head, "operators", (_operator_data(operator) for operator in report.operators()))
+
+
+def _higher_order_data(report: RegistrationsReport) -> list[dict[str, Any]]:
+    if not report.higher_order:
+        return []
+    from dispatch_cli.render.higher_order_machine import operator_data
+
+    return list(map(operator_data, report.higher_order))
 
 
 def _operator_data(operator: OperatorRegistrations) -> dict[str, Any]:
@@ -99,5 +106,8 @@ def _rows(report: RegistrationsReport) -> Iterator[tuple[str, ...]]:
             )
         for key, kernel, span in operator.python_kernels:
             yield (operator.operator, key, "", kernel, "active", "", "", "", place_text(span), "python")
-    for higher_order in report.higher_order:
-        yield from rule_cells(higher_order)
+    if report.higher_order:
+        from dispatch_cli.render.higher_order_machine import rule_cells
+
+        for higher_order in report.higher_order:
+            yield from rule_cells(higher_order)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.higher_order import HigherOrderRules, rules_of
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.higher_order import HigherOrderOperator
+    from dispatch_cli.report.higher_order import HigherOrderRules
 
 SCHEMA_VERSION = 1
 FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
@@ -105,10 +108,17 @@ def registrations_report(
             if one.kernel.span is not None
         ),
         core_fallbacks=len(fallbacks) - len(declared),
-        higher_order=tuple(
-            rules_of(state, one) for one in (state.higher_order_operators if higher_order is None else higher_order)
-        ),
+        higher_order=_higher_order(state, state.higher_order_operators if higher_order is None else higher_order),
     )
+
+
+def _higher_order(state: State, operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderRules, ...]:
+    chosen = tuple(operators)
+    if not chosen:
+        return ()
+    from dispatch_cli.report.higher_order import rules_of
+
+    return tuple(rules_of(state, operator) for operator in chosen)
 
 
 def _operator(state: State, name: OperatorName) -> OperatorRegistrations:

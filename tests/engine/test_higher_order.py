@@ -37,21 +37,25 @@ def test_what_a_call_finds() -> None:
     operator = state.higher_order_operator("call_torchbind")
     assert operator is not None
     table = state.higher_order_table(operator)
-    found = {key: table.entry(key) for key in ("CPU", "Undefined", "Python", "BackendSelect", "Conjugate", "Fake")}
+    found = {
+        key: table.entry(key) for key in ("CPU", "Undefined", "Python", "BackendSelect", "Conjugate", "AutocastHPU")
+    }
     assert {key: entry.slot for key, entry in found.items()} == {
         "CPU": Slot.RULE,
         "Undefined": Slot.RULE,
         "Python": Slot.MODES,
         "BackendSelect": Slot.FALLTHROUGH,
         "Conjugate": Slot.NO_RULE,
-        "Fake": Slot.MISSING,
+        "AutocastHPU": Slot.MISSING,
     }
     # As live PyTorch 2.13.0 and 2.15.0 word it.
     assert found["Conjugate"].error == (
         "could not find kernel for HigherOrderOperator call_torchbind at dispatch key DispatchKey.Conjugate "
         "(resolved from DispatchKey.Conjugate)"
     )
-    assert found["Fake"].error == "could not find kernel for call_torchbind at dispatch key DispatchKey.Fake"
+    assert (
+        found["AutocastHPU"].error == "could not find kernel for call_torchbind at dispatch key DispatchKey.AutocastHPU"
+    )
 
 
 def test_modes_that_support_them_are_captured() -> None:
