@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.higher_order import HigherOrderTable
     from dispatch_cli.engine.keyset import DispatchKeySet
     from dispatch_cli.engine.library import Library
-    from dispatch_cli.engine.python_operator import PythonOperator
     from dispatch_cli.engine.order import Orders, SensitiveSlot
     from dispatch_cli.engine.play import Played
+    from dispatch_cli.engine.python_operator import PythonOperator
     from dispatch_cli.engine.refusal import Refused
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.state import State
