@@ -40,7 +40,6 @@ class Contents:
         self.fallbacks = Fallbacks()
         self.history = FallbackHistory()
         self.time = 0
-        self.base: StateSource | None = None
         self._layout = layout
         self._captured: dict[str, None] = {}
         self._taken: set[str] = set()
@@ -53,7 +52,6 @@ class Contents:
 
     def continue_from(self, base: StateSource) -> None:
         """Let the operators of *base* wait to be taken in; the fallbacks that are there were there with them."""
-        self.base = base
         self._captured = dict.fromkeys(base.names)
         self._base_changes = len(self.history.changes)
 

@@ -39,7 +39,8 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.layout import Layout
-from dispatch_cli.engine.order_slot import SlotOrders, Unit
+from dispatch_cli.engine.order_blocks import Unit
+from dispatch_cli.engine.order_slot import SlotOrders
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import decide
 from dispatch_cli.engine.table import TableEntry, entry_for

@@ -2,73 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 from dispatch_cli.engine.layout import Layout
+from dispatch_cli.engine.order_blocks import Newest, SlotBlock, Unit, Way, all_bits, answer_of, sums
 from dispatch_cli.engine.rules import Decision, Rule, decide
-
-
-class Unit(NamedTuple):
-    """A registration as it counts here. function: equal for two kernels of one function."""
-
-    key: str
-    catch_all: bool
-    function: Hashable
-
-
-class Way(NamedTuple):
-    """An order that leaves the slot stale.
-
-    live: the decision that stays. order: numbers of blocks. refreshed: how many registrations there are up to the last
-    that refreshes the slot.
-    """
-
-    live: Decision
-    order: tuple[int, ...]
-    refreshed: int
-
-
-class _Block(NamedTuple):
-    """A block as the slot sees it.
-
-    size: how many registrations it has. refreshed: how many up to the last one that refreshes the slot, 0 where none
-    does; then the whole block counts as before that.
-    before, bits: roles of what it registers up to there, and in all.
-    newest_before, newest: the function of its newest kernel at each key that can fill the slot, likewise.
-    """
-
-    number: int
-    size: int
-    refreshed: int
-    before: int
-    bits: int
-    newest_before: dict[int, Hashable]
-    newest: dict[int, Hashable]
-
-    @property
-    def likeness(self) -> tuple[Hashable, ...]:
-        """Blocks of equal likeness can stand for one another."""
-        return (*self.shape, *self.newest_before.values(), *self.newest.values())
-
-    @property
-    def shape(self) -> tuple[Hashable, ...]:
-        """The same, but for the functions."""
-        return (self.refreshed > 0, self.before, self.bits, tuple(self.newest_before), tuple(self.newest))
-
-
-class _Newest(NamedTuple):
-    """A choice of the newest kernel at the key that fills the slot.
-
-    function: whose it is. block: the block that has to come after all others with that key; None where none has to.
-    inside: blocks that have to be before the last refresher. outside: the block that has to be after it.
-    """
-
-    function: Hashable
-    block: _Block | None = None
-    inside: tuple[_Block, ...] = ()
-    outside: _Block | None = None
 
 
 class SlotOrders:
@@ -109,19 +48,19 @@ class SlotOrders:
 
     def shortest(self) -> tuple[int, ...]:
         """The fewest blocks that do it alone, in their order. Errors: ValueError when no order of all does."""
-        lives = {_answer(way.live) for way in self._ways(self._blocks)}
-        canonical = _answer(self._canonical(self._blocks))
+        lives = {answer_of(way.live) for way in self._ways(self._blocks)}
+        canonical = answer_of(self._canonical(self._blocks))
         unlike = {block.likeness: block for block in reversed(self._blocks)}  # the first of those that are alike
         chosen = sorted(unlike.values(), key=lambda block: block.number)
         for count in range(1, len(chosen) + 1):
             for few in combinations(chosen, count):
-                if _answer(self._canonical(few)) == canonical:
+                if answer_of(self._canonical(few)) == canonical:
                     for way in self._ways(few):
-                        if _answer(way.live) in lives:
+                        if answer_of(way.live) in lives:
                             return way.order
         raise ValueError("no order leaves the slot stale")
 
-    def _leaders(self, blocks: Sequence[_Block]) -> list[_Block]:
+    def _leaders(self, blocks: Sequence[SlotBlock]) -> list[SlotBlock]:
         """As many blocks as make a difference. Any other follows one of them: it stands right before it in every order,
         and does nothing there that its leader does not do again.
 
@@ -129,8 +68,8 @@ class SlotOrders:
         of them differs from whatever third there is. Of blocks with equal functions, two: one can be before the last
         refresher, or it, and the other after it.
         """
-        leaders: list[_Block] = []
-        groups: dict[Hashable, dict[Hashable, list[_Block]]] = {}
+        leaders: list[SlotBlock] = []
+        groups: dict[Hashable, dict[Hashable, list[SlotBlock]]] = {}
         for block in blocks:
             group = groups.setdefault(block.shape, {})
             alike = group.get(block.likeness)
@@ -145,7 +84,7 @@ class SlotOrders:
 
     # the enumeration
 
-    def _ways(self, blocks: Sequence[_Block]) -> Iterator[Way]:
+    def _ways(self, blocks: Sequence[SlotBlock]) -> Iterator[Way]:
         """For each live decision that can be left stale, an order that does it."""
         canonical, done = self._canonical(blocks), set()
         refreshers = [block for block in blocks if block.refreshed]
@@ -153,17 +92,17 @@ class SlotOrders:
         # the last of them first: what comes of it is nearest to the order in which they are given
         for last in {block.likeness: block for block in reversed(refreshers)}.values() if refreshers else (None,):
             early = [block for block in refreshers if block is not last]
-            start = _all_bits(early) | (last.before if last is not None else 0)
-            for registered in _sums(start, free if last is not None else ()):
+            start = all_bits(early) | (last.before if last is not None else 0)
+            for registered in sums(start, free if last is not None else ()):
                 live = self._decide(registered)
-                if _answer(live) not in done:
+                if answer_of(live) not in done:
                     way = self._order(live, canonical, last, early, free)
                     if way is not None:
-                        done.add(_answer(live))
+                        done.add(answer_of(live))
                         yield way
 
     def _order(
-        self, live: Decision, canonical: Decision, last: _Block | None, early: list[_Block], free: list[_Block]
+        self, live: Decision, canonical: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
     ) -> Way | None:
         """An order with that last refresher that leaves *live* where *canonical* is right, or None."""
         same = live.source is not None and live.source == canonical.source
@@ -181,45 +120,45 @@ class SlotOrders:
         return None
 
     def _at_the_last_refresh(
-        self, live: Decision, last: _Block | None, early: list[_Block], free: list[_Block]
-    ) -> Iterator[_Newest]:
+        self, live: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
+    ) -> Iterator[Newest]:
         """What the live entry's function can be, of a decision."""
         if live.source is None:
-            yield _Newest(self._function(live))
+            yield Newest(self._function(live))
             return
         bit = self._layout.registered_bit[live.source]
         if last is not None and bit in last.newest_before:
-            yield _Newest(last.newest_before[bit])
+            yield Newest(last.newest_before[bit])
             return
         for block in early:
             if bit in block.newest:
-                yield _Newest(block.newest[bit], block)
+                yield Newest(block.newest[bit], block)
         for block in free:
             if bit in block.newest:
-                yield _Newest(block.newest[bit], block, inside=(block,))
+                yield Newest(block.newest[bit], block, inside=(block,))
 
     def _at_the_end(
-        self, canonical: Decision, last: _Block | None, early: list[_Block], free: list[_Block]
-    ) -> Iterator[_Newest]:
+        self, canonical: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
+    ) -> Iterator[Newest]:
         """What the canonical entry's function can be."""
         if canonical.source is None:
-            yield _Newest(self._function(canonical))
+            yield Newest(self._function(canonical))
             return
         bit = self._layout.registered_bit[canonical.source]
         holders = [block for block in free if bit in block.newest]
         for block in holders:
-            yield _Newest(block.newest[bit], outside=block)
+            yield Newest(block.newest[bit], outside=block)
         inside = tuple(holders)
         if last is None:
             return
         if bit in last.newest:
-            yield _Newest(last.newest[bit], inside=inside)
+            yield Newest(last.newest[bit], inside=inside)
             return
         for block in (*early, *holders):
             if bit in block.newest:
-                yield _Newest(block.newest[bit], block, inside)
+                yield Newest(block.newest[bit], block, inside)
 
-    def _late(self, live: Decision, canonical: Decision, then: _Newest, end: _Newest) -> list[_Block] | None:
+    def _late(self, live: Decision, canonical: Decision, then: Newest, end: Newest) -> list[SlotBlock] | None:
         """The blocks that come last before the last refresher, in order; None where they stand in each other's way."""
         wanted = [one.block for one in (end, then) if one.block is not None]
         if len(wanted) < 2 or wanted[0] is wanted[1]:
@@ -235,31 +174,31 @@ class SlotOrders:
     def _choose(
         self,
         live: Decision,
-        last: _Block | None,
-        early: list[_Block],
-        free: list[_Block],
+        last: SlotBlock | None,
+        early: list[SlotBlock],
+        free: list[SlotBlock],
         inside: set[int],
-        outside: _Block | None,
-    ) -> list[_Block] | None:
+        outside: SlotBlock | None,
+    ) -> list[SlotBlock] | None:
         """Which free blocks to have before the last refresher, so that it leaves that decision."""
         forced = [block for block in free if block.number in inside]
         if last is None:
             return None if forced else []
         rest = [block for block in free if block.number not in inside and block is not outside]
-        start = _all_bits([*early, *forced]) | last.before
-        for registered, chosen in _sums(start, rest).items():
-            if _answer(self._decide(registered)) == _answer(live):
+        start = all_bits([*early, *forced]) | last.before
+        for registered, chosen in sums(start, rest).items():
+            if answer_of(self._decide(registered)) == answer_of(live):
                 return [*forced, *(block for block in rest if block.number in chosen)]
         return None
 
     def _arranged(
         self,
         live: Decision,
-        last: _Block | None,
-        before: list[_Block],
-        free: list[_Block],
-        late: list[_Block],
-        outside: _Block | None,
+        last: SlotBlock | None,
+        before: list[SlotBlock],
+        free: list[SlotBlock],
+        late: list[SlotBlock],
+        outside: SlotBlock | None,
     ) -> Way:
         """The order: those before the last refresher, the late ones last; then it; then the rest, *outside* last."""
         numbers = {block.number for block in before}
@@ -273,17 +212,17 @@ class SlotOrders:
         order += [*after, outside] if outside is not None else after
         return Way(live, tuple(block.number for block in order), refreshed)
 
-    def _size(self, block: _Block) -> int:
+    def _size(self, block: SlotBlock) -> int:
         """How many registrations a block has, with those that follow it."""
         return block.size + sum(self._sizes[number] for number in self._followers.get(block.number, ()))
 
     # the slot
 
-    def _block(self, number: int, units: Sequence[Unit]) -> _Block:
+    def _block(self, number: int, units: Sequence[Unit]) -> SlotBlock:
         refreshed = max((at for at, unit in enumerate(units, 1) if self._refreshes(unit)), default=0)
         before, newest_before = self._registered(units[: refreshed or len(units)])
         bits, newest = self._registered(units)
-        return _Block(number, len(units), refreshed, before, bits, newest_before, newest)
+        return SlotBlock(number, len(units), refreshed, before, bits, newest_before, newest)
 
     def _refreshes(self, unit: Unit) -> bool:
         return unit.catch_all or self._key in self._layout.universe.refreshed_by(unit.key)
@@ -304,8 +243,8 @@ class SlotOrders:
         role = tuple(bool(bit & mask) for one in self._candidates for mask in (one.unless, one.ambiguous))
         return self._roles.setdefault(role, bit) if any(role) else 0
 
-    def _canonical(self, blocks: Iterable[_Block]) -> Decision:
-        return self._decide(_all_bits(blocks))
+    def _canonical(self, blocks: Iterable[SlotBlock]) -> Decision:
+        return self._decide(all_bits(blocks))
 
     def _decide(self, registered: int) -> Decision:
         found = self._decided.get(registered)
@@ -316,23 +255,3 @@ class SlotOrders:
     def _function(self, decision: Decision) -> Hashable:
         """The function of a decision for none of the operator's kernels."""
         return self._fallback if decision.rule is Rule.FALLBACK else decision.rule
-
-
-def _answer(decision: Decision) -> tuple[Rule, str | None]:
-    return decision.rule, decision.source
-
-
-def _all_bits(blocks: Iterable[_Block]) -> int:
-    bits = 0
-    for block in blocks:
-        bits |= block.bits
-    return bits
-
-
-def _sums(start: int, blocks: Iterable[_Block]) -> Mapping[int, frozenset[int]]:
-    """What any choice of blocks adds up to, each with the numbers of blocks that do it; the least choice first."""
-    found: dict[int, frozenset[int]] = {start: frozenset()}
-    for bits, block in {block.bits: block for block in blocks}.items():
-        for registered, chosen in list(found.items()):
-            found.setdefault(registered | bits, chosen | {block.number})
-    return found
