@@ -12,6 +12,7 @@ import pytest
 
 from dispatch_cli import api
 from dispatch_cli.capture.run import run_probe
+from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.call.trace import EndKind, ErrorKind
 from tests.capture.support import torch_python
 from tests.engine.call.higher_order_cases import declarations, differences
@@ -21,9 +22,8 @@ pytestmark = pytest.mark.live
 COUNT = 1500
 
 
-def live_cases(seed: int) -> list[dict[str, Any]]:
-    script = Path(__file__).with_name("live_higher_order.py")
-    command = [torch_python(), str(script), str(seed), str(COUNT)]
+def live_cases(seed: int, script: str = "live_higher_order.py", count: int = COUNT) -> list[dict[str, Any]]:
+    command = [torch_python(), str(Path(__file__).with_name(script)), str(seed), str(count)]
     answer = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL)
     cases: list[dict[str, Any]] = json.loads(answer.stdout)
     return cases
@@ -38,3 +38,22 @@ def test_random_calls(tmp_path: Path) -> None:
     different, ends = differences(api.load_state([str(file)]), cases)
     assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
     assert {EndKind.KERNEL, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.MODES} <= ends
+
+
+def test_calls_of_its_own_operators(tmp_path: Path) -> None:
+    """Which rule of PyTorch's own operators gets a call, in random contexts."""
+    seed = secrets.randbits(32)
+    file, overlay = tmp_path / "capture.json", tmp_path / "overlay.json"
+    file.write_text("".join(state_text(run_probe(torch_python()), as_json=True)), encoding="utf-8")
+    modes = {"Supporting": {"supports_higher_order_operators": True}}
+    document = {"dispatch": 1, "extends": ["./capture.json"], "modes": modes}
+    overlay.write_text(json.dumps(document), encoding="utf-8")
+    state = api.load_state([str(overlay)])
+    known = {operator.name for operator in state.higher_order_operators}
+    cases = live_cases(seed, "live_own_higher_order.py", 800)
+    # What the script imports besides torch may bring operators that a capture does not have.
+    cases = [case for case in cases if case["operator"]["name"] in known]
+    different, ends = differences(state, cases)
+    assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
+    assert len(cases) > 500
+    assert {EndKind.KERNEL, EndKind.HANDLER, ErrorKind.PYTHON, ErrorKind.NO_KERNEL} <= ends
