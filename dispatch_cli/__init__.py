@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dispatch_cli.api import load_state, run_blocks_onto, run_declarations, run_onto, what_if_state
     from dispatch_cli.declarations.loader import load
     from dispatch_cli.engine.call.higher_order import simulate_higher_order
+    from dispatch_cli.engine.call.simulate import simulate
+    from dispatch_cli.engine.call.trace import Call
     from dispatch_cli.engine.checkpoint import Checkpoint
     from dispatch_cli.engine.difference import ChangeKind, Difference
     from dispatch_cli.engine.differences import differences
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.rules import Rule
     from dispatch_cli.engine.state import State
     from dispatch_cli.engine.table import Table, TableEntry
+    from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.declarations import Block, Declarations, LibraryKind
     from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
     from dispatch_cli.model.kernel import Kernel
@@ -53,6 +56,8 @@ _HOMES = {
     "HigherOrderTable": "engine.higher_order",
     "Library": "engine.library",
     "PythonOperator": "engine.python_operator",
+    "Call": "engine.call.trace",
+    "simulate": "engine.call.simulate",
     "simulate_higher_order": "engine.call.higher_order",
     "Orders": "engine.order",
     "Played": "engine.play",
@@ -62,6 +67,9 @@ _HOMES = {
     "State": "engine.state",
     "Table": "engine.table",
     "TableEntry": "engine.table",
+    "CallError": "model.call",
+    "Context": "model.call",
+    "TensorSpec": "model.call",
     "Block": "model.declarations",
     "Declarations": "model.declarations",
     "Kernel": "model.kernel",
@@ -79,8 +87,11 @@ _HOMES = {
 __all__ = [
     "AliasAnalysisKind",
     "Block",
+    "Call",
+    "CallError",
     "ChangeKind",
     "Checkpoint",
+    "Context",
     "Declarations",
     "Difference",
     "DispatchKeySet",
@@ -103,6 +114,7 @@ __all__ = [
     "State",
     "Table",
     "TableEntry",
+    "TensorSpec",
     "Universe",
     "differences",
     "dump_registrations",
@@ -113,6 +125,7 @@ __all__ = [
     "run_blocks_onto",
     "run_declarations",
     "run_onto",
+    "simulate",
     "simulate_higher_order",
     "what_if_state",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.api import load_state
+from tests.cli.support import in_terminal
 from tests.write_reference import README, with_reference
 
 TEXT = README.read_text(encoding="utf-8")
@@ -39,3 +41,16 @@ def test_the_programs_run(program: str, monkeypatch: pytest.MonkeyPatch, capsys:
     )
     place = f"examples/custom_library.yaml:{line}:{text.index('norm2_math') + 1}"
     assert capsys.readouterr().out == f"Rule.MATH norm2_math {place}\n"
+
+
+@pytest.mark.parametrize("text", blocks("text"))
+def test_what_is_shown_is_what_is_printed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every part between two signs of omission stands in the answer, in order, in a terminal of 110 columns."""
+    monkeypatch.chdir(README.parent)
+    command, _, shown = text.partition("\n")
+    answer = in_terminal(110, *shlex.split(command.removeprefix("$ dispatch-cli ")), NO_COLOR="1").out
+    parts = [part for part in shown.split("…\n") if part]
+    assert parts
+    for part in parts:
+        assert part in answer
+        answer = answer[answer.index(part) + len(part) :]

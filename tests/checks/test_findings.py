@@ -121,7 +121,9 @@ def test_findings_come_by_place(state_of: StateOf) -> None:
         "dispatch: 1\nguards:\n  - {op: 'x::*', key: CPU, rule: kernel}\noperators:\n"
         "  - {name: 'b::b', dispatch: {CPU: b}}\n  - {name: 'a::a', dispatch: {CPU: a}}\n"
     )
-    assert [(one.check, one.span.line) for one in findings(state_of(text), select="DC101,DC9") if one.span is not None] == [
+    assert [
+        (one.check, one.span.line) for one in findings(state_of(text), select="DC101,DC9") if one.span is not None
+    ] == [
         ("unmatched-guard", 3),
         ("dangling-implementation", 5),
         ("dangling-implementation", 6),
