@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dispatch_cli.checks import (
+from dispatch_cli.checks.check import Check
+from dispatch_cli.checks.rules import (
     alias_gap,
     ambiguous_autogradother,
     autograd_only,
@@ -34,7 +35,6 @@ from dispatch_cli.checks import (
     unused_registration,
     unused_suppression,
 )
-from dispatch_cli.checks.check import Check
 
 CHECKS: tuple[Check, ...] = (
     schema_name.CHECK,

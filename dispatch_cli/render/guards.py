@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from dispatch_cli.checks.guard import wants_text
+from dispatch_cli.checks.rules.guard import wants_text
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
 from dispatch_cli.report.guards import SCHEMA_VERSION, GuardRow, GuardsReport

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.terminal_fallthrough import ASSERTS, COULD_NOT_RUN, NO_TENSORS
+from dispatch_cli.checks.rules.terminal_fallthrough import ASSERTS, COULD_NOT_RUN, NO_TENSORS
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import torch_python

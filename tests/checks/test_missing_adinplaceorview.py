@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.checks.check import Finding, Severity
-from dispatch_cli.checks.missing_adinplaceorview import TIP
+from dispatch_cli.checks.rules.missing_adinplaceorview import TIP
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings

@@ -71,11 +71,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from dispatch_cli.checks.alias_gap import COMPOSITE
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys, keys_text
-from dispatch_cli.checks.no_autograd_kernel import META
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.rules.alias_gap import COMPOSITE
+from dispatch_cli.checks.rules.no_autograd_kernel import META
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import autograd_key_of
 from dispatch_cli.model.names import OperatorName

@@ -40,8 +40,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
-from dispatch_cli.checks.composite_conflict import EXPLICIT
 from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.rules.composite_conflict import EXPLICIT
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import displaced
 from dispatch_cli.engine.rules import Decision, Rule

@@ -1,0 +1,1 @@
+"""The rules: one file each. Its docstring is its documentation, and its examples run as tests."""
