@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.state import State
     from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.higher_order import HigherOrderOperator
+    from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import Problem
     from dispatch_cli.render.style import Style
     from dispatch_cli.report.resolve import ResolveReport
@@ -45,6 +46,11 @@ _Spec = TypeVar("_Spec")
     multiple=True,
     metavar="SPEC",
     help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'; give it several times.",
+)
+@click.option(
+    "--device",
+    metavar="DEVICE",
+    help="The device argument of a factory, such as cuda; else its default, or the universe's first device.",
 )
 @click.option(
     "--keyset",
@@ -66,6 +72,7 @@ def command(
     source: Source,
     operator: str,
     tensors: tuple[str, ...],
+    device: str | None,
     keyset: str | None,
     contexts: tuple[str, ...],
     stop_after: int | None,
@@ -78,7 +85,8 @@ def command(
     A SPEC is a device of the universe, such as cuda:0, and words in any order: strided, sparse, sparse_csr,
     sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged, quantized, nested, requires_grad, inference, conj, neg,
     zerotensor, fake or fake=NAME of its mode, subclass=NAME, and the wrappers batched, grad-wrapped and functional,
-    the innermost first. Without --tensor the operator gets no tensors, as a factory.
+    the innermost first. Without --tensor the operator gets no tensors, as a factory. A kernel at BackendSelect goes
+    on with the key of the device argument; layout and dtype are taken to be those of a strided tensor.
 
     A context is autocast DEVICE, inference_mode, no_grad, below_autograd, below_ADInplaceOrView,
     enable_functionalization, suspend_functionalization, python_dispatcher, no_python_dispatcher, pre_dispatch,
@@ -93,7 +101,7 @@ def command(
     from dispatch_cli.model.problem import InputError
 
     state, assumed = state_or_newest(source, color)
-    asked = _Asked(operator, tensors, keyset, contexts)
+    asked = _Asked(operator, tensors, device, keyset, contexts)
     try:
         report = _report(state, asked, bases_of(state, source), assumed, stop_after)
     except InputError as error:
@@ -109,6 +117,7 @@ class _Asked(NamedTuple):
 
     operator: str
     tensors: tuple[str, ...]
+    device: str | None
     keyset: str | None
     contexts: tuple[str, ...]
 
@@ -129,9 +138,13 @@ def _report(
     contexts = _read(asked.contexts, Context.parse, "--context", problems)
     _check(state.dispatcher, specs, contexts, problems)
     keys = _key_set(state.dispatcher, asked.keyset, problems)
+    _check_device(state.dispatcher, name, asked, problems)
     if higher_order is not None and asked.keyset is not None:
         message = "--keyset: a higher-order operator has no C++ kernels; give it tensors"
         problems.append(Problem("keyset", message))
+    if higher_order is not None and asked.device is not None:
+        message = "--device: a higher-order operator has no schema, and so no known argument of type Device"
+        problems.append(Problem("device", message))
     if problems:
         raise InputError(tuple(problems))
     try:
@@ -141,7 +154,7 @@ def _report(
         from dispatch_cli.engine.call.simulate import simulate
         from dispatch_cli.report.resolve import resolve_report
 
-        call = simulate(state, name, specs, contexts, keys)
+        call = simulate(state, name, specs, contexts, keys, asked.device)
         return resolve_report(
             state.dispatcher, call, over=over, assumed=assumed, keyset=asked.keyset, stop_after=stop_after
         )
@@ -195,6 +208,23 @@ def _check(dispatcher: Dispatcher, specs: list[TensorSpec], contexts: list[Conte
         _tried(partial(maker.make, spec), "--tensor", problems)
     for context in contexts:
         _tried(partial(thread.enter, fresh, context), "--context", problems)
+
+
+def _check_device(dispatcher: Dispatcher, name: OperatorName | None, asked: _Asked, problems: list[Problem]) -> None:
+    """Note what is wrong with the device argument; name: of the operator, if it is an ordinary one."""
+    if asked.device is None:
+        return
+    from dispatch_cli.engine.call.device import check_device
+    from dispatch_cli.engine.call.tensors import TensorMaker
+    from dispatch_cli.model.call import device_type
+
+    maker, device = TensorMaker(dispatcher.universe), asked.device
+    if name is None:
+        _tried(lambda: maker.device_key(device_type(device), device), "--device", problems)
+    else:
+        definition = dispatcher.operator(name).definition
+        schema = None if definition is None else definition.schema
+        _tried(partial(check_device, maker, name, schema, device), "--device", problems)
 
 
 def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) -> _Spec | None:

@@ -181,6 +181,14 @@ def suggestion(word: str, words: tuple[str, ...] | list[str]) -> str | None:
     return f"did you mean {by_lower[found[0]]}?" if found else None
 
 
+def device_type(text: str) -> str:
+    """The ``cuda`` of ``cuda:0``. Errors: CallError."""
+    match = _DEVICE.fullmatch(text)
+    if match is None:
+        raise CallError("a device is a word, with a number perhaps", text[:MAX_TEXT], "such as `cuda` or `cuda:0`")
+    return match[1]
+
+
 def _parse_tensor(text: str) -> TensorSpec:
     words = _words(text, "a tensor", "such as `cpu` or `cuda sparse`")
     fields: dict[str, object] = {}

@@ -14,6 +14,7 @@ from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_wording import (
+    device_label,
     end_sentence,
     error_lines,
     excluded_sentences,
@@ -79,6 +80,9 @@ def _asked(report: ResolveReport) -> Iterator[Fact]:
         yield Fact("Tensors", lines(*(numbered if len(tensors) > 1 else tensors)))
     elif report.keyset is None:
         yield Fact("Tensors", plain("none"))
+    device = device_label(report)
+    if device is not None:
+        yield Fact("Device", plain(device))
     if report.contexts:
         yield Fact("Contexts", plain(", ".join(report.contexts)))
 

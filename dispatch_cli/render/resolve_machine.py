@@ -12,6 +12,7 @@ from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_wording import (
+    device_label,
     end_sentence,
     error_lines,
     excluded_sentences,
@@ -44,6 +45,7 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         "declared_at": span_data(report.span),
         "tensors": list(report.tensors),
         "contexts": list(report.contexts),
+        "device": report.device,
         "keyset": report.keyset,
         "stopped_after": report.stopped,
         "end": None if report.end is None else end_data(report.end),
@@ -147,6 +149,7 @@ def _step_data(step: StepReport) -> dict[str, Any]:
         "passes": None if step.passes is None else set_data(step.passes),
         "excludes": None if step.excludes is None else list(functionalities_of(step.excludes)),
         "includes": None if step.includes is None else list(functionalities_of(step.includes)),
+        "device": step.device,
         "python": None if step.python is None else _python_data(step.python),
     }
 
@@ -164,6 +167,8 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
     yield "\n"
     asked = [f"tensors: {'; '.join(report.tensors) or 'none'}"] if report.keyset is None or report.tensors else []
     asked += [f"key set: {report.keyset}"] if report.keyset is not None else []
+    device = device_label(report)
+    asked += [f"device: {device}"] if device is not None else []
     asked += [f"contexts: {', '.join(report.contexts)}"] if report.contexts else []
     yield markdown_line("{}", ", ".join(asked))
     yield "\n"

@@ -36,6 +36,7 @@ _REASONS = {
     Why.PYTHON: ", as the Python dispatcher chose",
 }
 """What is added where the kernel's place alone does not tell what it does."""
+_BY_DEVICE = ", as kernels there that get a device do by convention"
 MANY = 6
 """More keys than this are counted where there is little room."""
 
@@ -131,14 +132,31 @@ def step_sentence(step: StepReport, short: bool) -> str:
         case Does.DECOMPOSES:
             text = f"{kernel} calls other operators"
         case Does.REDISPATCHES:
-            text = f"{kernel} redispatches with {_set_label(step.passes, short)}"
+            text = f"{kernel} redispatches with {_set_label(step.passes, short)}{_of_device(step)}"
         case Does.CALLS_ANEW:
             text = f"{kernel} calls the operator anew{_changes(step, short)}"
         case Does.HANDS_OVER:
             text = f"{kernel} hands over to a __torch_dispatch__"
         case Does.RAISES:
             text = f"{kernel} raises"
-    return f"{step.slot}: {text}{_REASONS.get(step.why, '')}"
+    reason = _BY_DEVICE if step.device is not None and step.why is Why.CONVENTION else _REASONS.get(step.why, "")
+    return f"{step.slot}: {text}{reason}"
+
+
+def device_label(report: ResolveReport) -> str | None:
+    """The device argument; where it was not given, the one that a step assumed; None where none counted."""
+    if report.device is not None:
+        return report.device
+    assumed = next((step.device for step in report.steps if step.device is not None), None)
+    return None if assumed is None else f"{assumed}, unless --device names another"
+
+
+def _of_device(step: StepReport) -> str:
+    """By which device a key set was chosen; of layout and dtype, which nobody gives, what is assumed."""
+    if step.device is None or step.passes is None:
+        return ""
+    which = "the key" if len([*step.passes]) == 1 else "with the key"
+    return f", {which} of a strided tensor on {step.device}"
 
 
 def stage_title(report: ResolveReport, stage: Stage) -> str:

@@ -65,10 +65,9 @@ def ladder(
     slot, parts = universe.slot, universe.runtime_parts
     live = dispatcher.operator(name).live
     given = selection.mask_kind is MaskKind.NONE
-    keys = selection.keyset if given else selection.keyset | selection.included
-    for _, hop in hops:
-        keys |= hop.keyset
-    names = {*keys, *(hop.slot for _, hop in hops)}
+    # A backend that only a later set has, as that of a device argument, does not make keys of what came before.
+    sets = (selection.keyset if given else selection.keyset | selection.included, *(hop.keyset for _, hop in hops))
+    names = {*(key for keys in sets for key in keys), *(hop.slot for _, hop in hops)}
     skipped = {parts[one.key][0] for one in selection.skipped}
     usual = {parts[key][0] for key in universe.default_excluded}
     called: dict[str, list[int]] = {}

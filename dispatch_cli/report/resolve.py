@@ -35,7 +35,8 @@ SCHEMA_VERSION = 1
 class StepReport(NamedTuple):
     """A kernel that was called. number: from 1. keys: the set that it gets; passes: the set of its redispatch.
 
-    row, canonical: as in `Rung`. excludes, includes: what it changes on the thread for a call anew.
+    row, canonical: as in `Rung`. excludes, includes: what it changes on the thread for what it calls.
+    device: the device by which it chose what it passes.
     """
 
     number: int
@@ -50,6 +51,7 @@ class StepReport(NamedTuple):
     passes: DispatchKeySet | None
     excludes: DispatchKeySet | None
     includes: DispatchKeySet | None
+    device: str | None
 
 
 class ThreadKeys(NamedTuple):
@@ -90,7 +92,8 @@ class Stage(NamedTuple):
 class ResolveReport(NamedTuple):
     """over: the embedded states that the answer is over; assumed: nobody named them.
 
-    tensors, contexts: as they are read. keyset: the expression that was given instead of a key set from tensors.
+    tensors, contexts: as they are read. device: the device argument, where it was given.
+    keyset: the expression that was given instead of a key set from tensors.
     stopped: after how many steps it was cut short; None when all of it is there. end: None when it was.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
     """
@@ -103,6 +106,7 @@ class ResolveReport(NamedTuple):
     span: Span | None
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
+    device: str | None
     keyset: str | None
     stages: tuple[Stage, ...]
     stopped: int | None
@@ -145,6 +149,7 @@ def resolve_report(
         span=outline.span,
         tensors=tuple(map(str, call.tensors)),
         contexts=tuple(map(str, call.contexts)),
+        device=call.device,
         keyset=keyset,
         stages=stages,
         stopped=stopped,
@@ -189,6 +194,7 @@ def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
         passes=hop.passes,
         excludes=hop.excludes,
         includes=hop.includes,
+        device=hop.device,
     )
 
 

@@ -11,6 +11,7 @@ from tests.cli.support import Result, call
 
 SPARSE = ("resolve", "mylib::norm", "examples/scenarios/10_sparse_bypass.yaml", "--tensor", "cpu sparse requires_grad")
 FACTORY = ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml")
+FIXED = ("resolve", "mylib::filled", "examples/scenarios/06_factory.fixed.yaml")
 INFERENCE = ("resolve", "demo::shrink", "examples/scenarios/09_inference_mode.yaml", "--tensor", "cpu")
 
 
@@ -31,6 +32,10 @@ def test_scenario_6_a_factory_out_of_reach() -> None:
         "Advice: No argument is a tensor, so a call has only the keys that every call has. They fall through, and "
         in shown
     )
+    assert answer(*FIXED) == (0, "The call ends in filled_cpu at CPU (rule 1, kernel).")
+    on_cuda = answer(*FIXED, "--device", "cuda:1")
+    assert on_cuda == (0, "The call ends in filled_cuda at CUDA (rule 1, kernel).")
+    assert answer(*FIXED, "--device", "xla")[0] == 1
     fixed = answer("resolve", "mylib::opened", "examples/scenarios/06_factory.fixed.yaml")
     assert fixed == (
         0,
@@ -94,6 +99,7 @@ def test_json_has_every_key_set() -> None:
         "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 14, "column": 11},
         "tensors": ["cpu sparse requires_grad"],
         "contexts": [],
+        "device": None,
         "keyset": None,
         "stopped_after": None,
         "end": {"kind": "decomposition", "handler": None, "error": None},
@@ -166,6 +172,7 @@ def test_json_has_every_key_set() -> None:
             "passes": None,
             "excludes": None,
             "includes": None,
+            "device": None,
             "python": None,
         }
     ]
@@ -220,6 +227,58 @@ def test_a_key_set_instead_of_tensors() -> None:
     assert (found.code, selection["mask"]["kind"]) == (0, "none")
     assert [step["slot"] for step in selection["steps"]] == ["AutogradCPU", "CPU"]
     assert "Mask    none: a key set was given\n" in call("resolve", "aten::sin", "--keyset", "CPU").out
+
+
+def test_the_device_argument() -> None:
+    """In a step, above it, and for machines; where it is not given, what is assumed."""
+    assumed = call(*FIXED).out
+    assert "\nDevice   cpu, unless --device names another\n" in assumed
+    step = "BackendSelect: filled_by_device redispatches with {}, the key of a strided tensor on {}, as kernels there "
+    assert step.format("CPU", "cpu") in assumed
+    given = call(*FIXED, "--device", "cuda:1").out
+    assert "\nDevice   cuda:1\n" in given
+    assert step.format("CUDA", "cuda:1") in given
+    markdown = call(*FIXED, "--device", "cuda:1", "--format", "markdown").out
+    assert "\ntensors: none, device: cuda:1\n" in markdown
+    own = ("resolve", "aten::_to_copy", "--tensor", "cpu", "--device", "cuda")
+    found = json.loads(call(*own, "--format", "json").out)
+    (selection,) = found["selections"]
+    steps = [(one["slot"], one["device"], one["why"]) for one in selection["steps"]]
+    assert (found["device"], steps) == (
+        "cuda",
+        [("AutogradCPU", None, "core-kernel"), ("BackendSelect", "cuda", "core-kernel"), ("CUDA", None, "backend")],
+    )
+    assert selection["steps"][1]["passes"]["keys"] == ["CPU", "CUDA"]
+    assert [one["key"] for one in selection["keys"]] == [
+        *("AutocastCPU", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "CUDA", "CPU")
+    ]
+    assert "with the key of a strided tensor on cuda, as PyTorch's own kernel there does" in call(*own).out
+
+
+def test_mistakes_in_the_device_argument() -> None:
+    def said(*args: str) -> list[str]:
+        result = call("resolve", *args)
+        assert (result.code, result.out) == (2, "")
+        return result.err.splitlines()[:-2]
+
+    known = "cpu, cuda, ipu, xpu, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone"
+    unknown = [
+        f"error[device]: --device 'cdua': the universe torch-2.15 has no device 'cdua' (it has {known})",
+        "  help: did you mean cuda?",
+    ]
+    assert said("aten::zeros", "--device", "cdua") == unknown
+    assert said("aten::sn", "--device", "cdua")[-2:] == unknown
+    without = "error[device]: --device 'cuda': aten::sin has no argument of type Device"
+    assert said("aten::sin", "--device", "cuda") == [without]
+    assert said("aten::zeros", "--device", "a b") == [
+        "error[device]: --device 'a b': a device is a word, with a number perhaps",
+        "  help: such as `cuda` or `cuda:0`",
+    ]
+    assert said("call_torchbind", "--device", "cuda") == [
+        "error[device]: --device: a higher-order operator has no schema, and so no known argument of type Device"
+    ]
+    dangling = said("__test__::foo", "-k", "CPU", "--device", "cuda")
+    assert dangling == ["error[device]: --device 'cuda': __test__::foo has no argument of type Device"]
 
 
 def test_stop_after() -> None:
@@ -284,7 +343,7 @@ def test_the_help_names_every_word() -> None:
 
 def test_untrusted_texts() -> None:
     for text in ("\x1b[31mcpu", "cpu\u202e", "x" * 5000):
-        for option in ("--tensor", "--context", "--keyset"):
+        for option in ("--tensor", "--context", "--keyset", "--device"):
             result = call("resolve", "aten::sin", option, text)
             assert (result.code, result.out) == (2, "")
             assert "\x1b" not in result.err

@@ -1,7 +1,7 @@
 """Kernels of PyTorch itself that do not go on by the convention; told by the source file in their debug text.
 
-Sources: torchgen's templates ``VariableType.cpp`` and ``RegisterBackendSelect.cpp``, ``autocast_mode.h``,
-``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``.
+Sources: ``gen_variable_type.py`` and ``gen_inplace_or_view_type.py``, torchgen's ``RegisterBackendSelect.cpp``,
+``autocast_mode.h``, ``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``, torch/_prims/__init__.py.
 """
 
 from __future__ import annotations
@@ -9,27 +9,38 @@ from __future__ import annotations
 import re
 
 from dispatch_cli.engine.call.core import unwrap_functional
+from dispatch_cli.engine.call.device import select_backend
 from dispatch_cli.engine.call.errors import refused
+from dispatch_cli.engine.call.schema_facts import has_aliases
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises, redispatches
-from dispatch_cli.engine.call.thread import FUNCTIONALIZE
+from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, BACKEND_SELECT
+from dispatch_cli.engine.call.thread import FUNCTIONALIZE, Thread
 from dispatch_cli.engine.call.trace import ErrorKind, Why
-from dispatch_cli.engine.keyset import DispatchKeySet
 
 _NATIVE = re.compile(r"_[0-9]+$")
 """What torchgen puts behind the name of a file when it writes several of them."""
 _SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
 
+_PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
+"""Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
+
 
 def core_kernel(moment: Moment) -> Step | None:
     """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
     kernel = moment.entry.kernel
-    found = _SOURCE.search(kernel.debug) if kernel is not None else None
+    if kernel is None:
+        return None
+    if moment.slot == BACKEND_SELECT and _PRIMS.search(kernel.debug):
+        return ends(Why.CORE_KERNEL)
+    found = _SOURCE.search(kernel.debug)
     if found is None:
         return None
     source = found[1]
     universe = moment.maker.universe
     if source.startswith("VariableType") and moment.slot in universe.aliases.get("Autograd", ()):
-        return redispatches(moment.below(universe.after_autograd), Why.CORE_KERNEL)
+        return redispatches(moment.below(universe.after_autograd), Why.CORE_KERNEL, thread=_guarded(moment))
+    if source.startswith("ADInplaceOrViewType") and moment.slot == AD_INPLACE_OR_VIEW:
+        return redispatches(moment.below(moment.slot), Why.CORE_KERNEL, thread=_guarded(moment))
     if source == "autocast_mode":
         return calls_anew(moment.thread.exclude(moment.maker.known(moment.slot)), why=Why.CORE_KERNEL)
     if source.startswith(("BatchRules", "LegacyBatchingRegistrations", "PyTorchOperatorHacks")):
@@ -38,7 +49,7 @@ def core_kernel(moment: Moment) -> Step | None:
         text = f"vmap: we do not yet support {moment.name}. Please file an issue"
         return raises(refused(ErrorKind.TRANSFORM, text), Why.CORE_KERNEL)
     if source == "RegisterBackendSelect":
-        return _backend_select(moment)
+        return select_backend(moment, Why.CORE_KERNEL)
     if _NATIVE.sub("", source) == f"Register{moment.slot}":
         return ends(Why.CORE_KERNEL)
     if source.startswith("RegisterFunctionalization") or source == "FunctionalizeFallbackKernel":
@@ -46,16 +57,13 @@ def core_kernel(moment: Moment) -> Step | None:
     return None
 
 
-def _backend_select(moment: Moment) -> Step:
-    """On with the key of the device argument, which is the first device's where it is not given, and of the tensors."""
-    universe, keys = moment.maker.universe, moment.thread.keys
-    chosen = DispatchKeySet.of(universe, (moment.maker.device_key(None, ""),))
-    if not moment.values:
-        return redispatches(chosen, Why.CORE_KERNEL)
-    for value in moment.values:
-        chosen |= value.keyset
-    below = DispatchKeySet.full_after(universe, moment.slot)
-    return redispatches(((chosen | keys.included) - keys.excluded) & below, Why.CORE_KERNEL)
+def _guarded(moment: Moment) -> Thread:
+    """The thread while a generated kernel calls on below autograd; a selection of the Python dispatcher sees it."""
+    below = moment.maker.autograd_keys
+    # Operators that write, and those that make views, have a kernel at ADInplaceOrView still to come.
+    if moment.slot == AD_INPLACE_OR_VIEW or not has_aliases(moment.schema):
+        below |= moment.maker.known(AD_INPLACE_OR_VIEW)
+    return moment.thread.exclude(below)
 
 
 def _functionalized(moment: Moment) -> Step:

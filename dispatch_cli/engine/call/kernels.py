@@ -6,7 +6,9 @@ from functools import lru_cache
 
 from dispatch_cli.engine.call import core, errors
 from dispatch_cli.engine.call.core_kernels import core_kernel
+from dispatch_cli.engine.call.device import device_argument, select_backend
 from dispatch_cli.engine.call.step import Moment, Step, decomposes, ends, raises, redispatches
+from dispatch_cli.engine.call.tensors import BACKEND_SELECT
 from dispatch_cli.engine.call.thread import FRONT
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.dispatcher import Dispatcher
@@ -14,7 +16,6 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
-BACKEND_SELECT = "BackendSelect"
 _COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
 
@@ -35,7 +36,15 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
         return ends(Why.BACKEND)
     if moment.slot == FRONT:  # an operator is taken apart here, before any transform sees it
         return decomposes(Why.CONVENTION)
-    return core_kernel(moment) or redispatches(moment.below(moment.slot), Why.CONVENTION)
+    return core_kernel(moment) or _by_convention(moment)
+
+
+def _by_convention(moment: Moment) -> Step:
+    """What a kernel does that nobody knows: at BackendSelect it chooses by the device, if it gets one."""
+    chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
+    if chooses and device_argument(moment.schema) is not None:
+        return select_backend(moment, Why.CONVENTION)
+    return redispatches(moment.below(moment.slot), Why.CONVENTION)
 
 
 def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:

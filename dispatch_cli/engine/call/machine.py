@@ -32,12 +32,23 @@ class _At(NamedTuple):
 
 
 class Machine:
-    """Simulates calls of one operator. python: its kernels for the Python dispatcher, by dispatch key."""
+    """Simulates calls of one operator.
 
-    def __init__(self, dispatcher: Dispatcher, name: OperatorName, maker: TensorMaker, python: dict[str, str]) -> None:
+    python: its kernels for the Python dispatcher, by dispatch key. device: its device argument, where that is given.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        name: OperatorName,
+        maker: TensorMaker,
+        python: dict[str, str],
+        device: str | None = None,
+    ) -> None:
         self._dispatcher = dispatcher
         self._name = name
         self._maker = maker
+        self._device = device
         self._operator: Operator = dispatcher.operator(name)
         definition = self._operator.definition
         self._schema = None if definition is None else definition.schema
@@ -89,7 +100,7 @@ class Machine:
         if entry.kernel is None:
             error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
-        moment = Moment(self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset)
+        moment = Moment(self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset, self._device)
         return kernels.run(moment, self._dispatcher)
 
     def _dispatcher_of_python_runs(self, entry: TableEntry) -> bool:
@@ -155,6 +166,7 @@ class Machine:
                 python=python,
                 excludes=_new_keys(before.excluded, after.excluded),
                 includes=_new_keys(before.included, after.included),
+                device=step.device,
             )
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dispatch_cli.engine.call.device import check_device
 from dispatch_cli.engine.call.machine import Machine
 from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
@@ -30,12 +31,15 @@ def simulate(
     tensors: Sequence[TensorSpec] = (),
     contexts: Sequence[Context] = (),
     keyset: DispatchKeySet | None = None,
+    device: str | None = None,
 ) -> Call:
     """What happens when the operator is called with those tensors, in those contexts.
 
     state: a dispatcher alone has no Python kernels. contexts: the outermost first.
     keyset: a key set to call with, as a redispatch does: the thread's state and the mask do not count then; without
         tensors, it stands for those, too.
+    device: the operator's device argument, such as ``cuda:0``. None: the argument's default, or else the universe's
+        first device. The other arguments of a factory are taken to be those of a strided tensor.
 
     Errors: Refused for an unknown operator; CallError for what the universe, the schema or the contexts do not have.
     """
@@ -44,14 +48,17 @@ def simulate(
     maker = TensorMaker(dispatcher.universe)
     operator = dispatcher.operator(name)
     tensors, contexts = tuple(tensors), tuple(contexts)
-    most = None if operator.definition is None else most_tensors(operator.definition.schema)
+    schema = None if operator.definition is None else operator.definition.schema
+    most = None if schema is None else most_tensors(schema)
     _check_count(name, tensors, most)
+    if device is not None:
+        check_device(maker, name, schema, device)
     thread = Contexts(maker).enter_all(contexts)
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
-    hops, end = Machine(dispatcher, name, maker, python).run(values, thread, keyset)
-    return Call(name, tensors, contexts, hops, end)
+    hops, end = Machine(dispatcher, name, maker, python, device).run(values, thread, keyset)
+    return Call(name, tensors, contexts, hops, end, device)
 
 
 def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:

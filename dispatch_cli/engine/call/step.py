@@ -17,7 +17,7 @@ class Moment(NamedTuple):
     """A call at the moment when a kernel begins.
 
     schema: of the operator, None where it has none. values: its tensors. thread: where it runs.
-    slot, entry: what was selected. keyset: what the kernel gets.
+    slot, entry: what was selected. keyset: what the kernel gets. device: the device argument, where it was given.
     """
 
     name: OperatorName
@@ -28,6 +28,7 @@ class Moment(NamedTuple):
     slot: str
     entry: TableEntry
     keyset: DispatchKeySet
+    device: str | None = None
 
     def below(self, key: str) -> DispatchKeySet:
         """What is left of the set below *key*."""
@@ -38,7 +39,7 @@ class Step(NamedTuple):
     """What a kernel does.
 
     passes: the set of a redispatch. values, thread: with what a call goes on; None for as they are.
-    end: when the call ends here.
+    end: when the call ends here. device: by which it chose what it passes.
     """
 
     does: Does
@@ -47,6 +48,7 @@ class Step(NamedTuple):
     values: tuple[Value, ...] | None = None
     thread: Thread | None = None
     end: End | None = None
+    device: str | None = None
 
 
 def ends(why: Why) -> Step:

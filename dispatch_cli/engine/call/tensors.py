@@ -15,6 +15,7 @@ from dispatch_cli.model.call import Bit, CallError, Layout, TensorSpec, Wrapper,
 from dispatch_cli.model.universe import Universe
 
 AD_INPLACE_OR_VIEW = "ADInplaceOrView"
+BACKEND_SELECT = "BackendSelect"
 AUTOGRAD_OTHER = "AutogradOther"
 AUTOGRAD = "Autograd"
 """The alias that covers every key of autograd."""
@@ -172,7 +173,8 @@ class TensorMaker:
         if device not in devices:
             known = ", ".join(devices)
             hint = suggestion(device, list(devices))
-            raise CallError(f"the universe {self.universe.name} has no device {device!r} (it has {known})", text, hint)
+            message = f"the universe {self.universe.name} has no device {device[:64]!r} (it has {known})"
+            raise CallError(message, text, hint)
         return devices[device]
 
     def _real(self, spec: TensorSpec, inference: bool) -> DispatchKeySet:

@@ -106,7 +106,8 @@ class Why(Enum):
     COMPOSITE = "composite"
     """A math, nested or batched-decomposition kernel is written in other operators."""
     CONVENTION = "convention"
-    """A wrapper redispatches with the keys below its own functionality."""
+    """A wrapper redispatches with the keys below its own functionality; one at BackendSelect that gets a device, with
+    the key of that."""
     CORE_FALLBACK = "core-fallback"
     """It is a fallback of PyTorch itself, whose source says so."""
     CORE_KERNEL = "core-kernel"
@@ -137,7 +138,8 @@ class Hop(NamedTuple):
         anew.
     does, why: what the kernel does, and how that is known. passes: the set of its redispatch.
     python: the Python dispatcher's choice, when it is on; it decides in the place of *live*.
-    excludes, includes: the keys by which a call anew changes the thread's state.
+    excludes, includes: the keys by which it changes the thread's state for what it calls.
+    device: the device by which a kernel at BackendSelect chose what it passes.
     """
 
     slot: str
@@ -152,6 +154,7 @@ class Hop(NamedTuple):
     python: PythonChoice | None = None
     excludes: DispatchKeySet | None = None
     includes: DispatchKeySet | None = None
+    device: str | None = None
 
 
 class EndKind(Enum):
@@ -233,8 +236,8 @@ class End(NamedTuple):
 class Call(NamedTuple):
     """A simulated call.
 
-    tensors, contexts: what was asked for. hops: the kernels that ran, in order; the last one is the end's, unless
-        the slot was missing; then its entry says so.
+    tensors, contexts, device: what was asked for.
+    hops: the kernels that ran, in order; the last one is the end's, unless the slot was missing; its entry says so.
     """
 
     operator: OperatorName
@@ -242,6 +245,7 @@ class Call(NamedTuple):
     contexts: tuple[Context, ...]
     hops: tuple[Hop, ...]
     end: End
+    device: str | None = None
 
     @property
     def selection(self) -> Selection:

@@ -3,9 +3,10 @@
 usage: PYTHON live_calls.py ASKED.json SAID.json   (run with the Python that has PyTorch)
 
 ASKED: operators, each with a schema, kernels [key, what] in order (what: kernel, fallthrough or python), and calls,
-each with tensors and contexts (as the package writes them) and perhaps a key set to redispatch with.
-Every kernel notes itself and redispatches below its own key; one that computes, one reached through a composite alias,
-and every Python handler ends the call with an exception, so that nothing of the way back is seen.
+each with tensors, contexts and a device argument (as the package writes them) and perhaps a key set to redispatch with.
+Every kernel notes itself and redispatches below its own key, or at BackendSelect by the device argument; one that
+computes, one reached through a composite alias, and every Python handler ends the call with an exception, so that
+nothing of the way back is seen.
 """
 
 import contextlib
@@ -72,7 +73,20 @@ def union(keys: List[str]) -> Any:  # noqa: UP006
 # Operators.
 
 
-def make_kernel(asked: Any, name: str, key: str) -> Callable[..., Any]:
+def by_device(arguments: Any) -> Any:
+    """The set with which PyTorch's own kernels at BackendSelect go on: torchgen's ``ComputeBackendSelect``."""
+    device = next((one for one in arguments if isinstance(one, torch.device)), torch.device("cpu"))
+    chosen = union([core._dispatch_key_for_device(device.type)])
+    tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
+    if not tensors:
+        return chosen
+    for tensor in tensors:
+        chosen = chosen | core._dispatch_keys(tensor)
+    chosen = (chosen | core._dispatch_tls_local_include_set()) - core._dispatch_tls_local_exclude_set()
+    return chosen & core._dispatch_keyset_full_after(core.DispatchKey.BackendSelect)
+
+
+def make_kernel(asked: Any, name: str, key: str, schema: str) -> Callable[..., Any]:
     covered = asked["aliases"].get(key)
 
     def kernel(keyset: Any, *arguments: Any) -> Any:
@@ -85,6 +99,8 @@ def make_kernel(asked: Any, name: str, key: str) -> Callable[..., Any]:
         note("kernel", key, keys_in(keyset))
         if key.startswith("Composite") or key.endswith("Decomposition") or slot in asked["computing"]:
             raise Ended
+        if key == "BackendSelect" and "Device" in schema:
+            return operator(name).redispatch(by_device(arguments), *arguments)
         own = core._to_functionality_key(rest.highestPriorityTypeId() if slot == top else key_of(slot))
         return operator(name).redispatch(keyset & core._dispatch_keyset_full_after(own), *arguments)
 
@@ -101,7 +117,7 @@ def define(asked: Any, library: Any, name: str, schema: str, kernels: Any) -> No
         if what == "fallthrough":
             library.impl(name, key, torch.library.fallthrough_kernel, False)
         elif what == "kernel":
-            library.impl(name, key, make_kernel(asked, name, key), True)
+            library.impl(name, key, make_kernel(asked, name, key, schema), True)
     for key, what in kernels:
         if what == "python":
             operator(name).py_impl(key_of(key))(lambda *_arguments, key=key: ends("python", key))
@@ -303,8 +319,9 @@ def context(text: str, position: int) -> Any:
 # Calls.
 
 
-def arguments(shape: str, tensors: List[Any]) -> List[Any]:  # noqa: UP006
-    """The arguments of a call. shape: of each, t for a tensor, l for the list of all others, i for a number."""
+def arguments(shape: str, tensors: List[Any], device: Any) -> List[Any]:  # noqa: UP006
+    """The arguments of a call. shape: of each, t for a tensor, l for the list of all others, i for a number, d for
+    the device."""
     left = list(tensors)
     found: List[Any] = []  # noqa: UP006
     for position, one in enumerate(shape):
@@ -314,6 +331,8 @@ def arguments(shape: str, tensors: List[Any]) -> List[Any]:  # noqa: UP006
             after = shape[position + 1 :].count("t")
             count = len(left) - after
             found.append([left.pop(0) for _ in range(count)])
+        elif one == "d":
+            found.append(None if device is None else torch.device(device))
         else:
             found.append(1)
     return found
@@ -344,7 +363,7 @@ def call(name: str, asked: Any) -> Any:
         said["tensors"] = [keys_in(core._dispatch_keys(tensor)) for tensor, _ in tensors]
         said["included"] = keys_in(core._dispatch_tls_local_include_set())
         said["excluded"] = keys_in(core._dispatch_tls_local_exclude_set())
-        given = arguments(asked["shape"], [tensor for tensor, _ in tensors])
+        given = arguments(asked["shape"], [tensor for tensor, _ in tensors], asked["device"])
         try:
             if asked["keyset"] is None:
                 operator(name)(*given)

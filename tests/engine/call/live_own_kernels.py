@@ -2,8 +2,9 @@
 
 usage: PYTHON live_own_kernels.py ASKED.json SAID.json   (run with the Python that has PyTorch)
 
-ASKED: calls with an operator, tensors and contexts, and the key whose kernel is replaced for the time of the call. The
-replacement ends the call. SAID: the key set that it got; null when it did not run, with the error.
+ASKED: calls with an operator, tensors, contexts and a device argument, and the key whose kernel is replaced for the
+time of the call. The replacement ends the call. SAID: the key set that it got; null when it did not run, with the
+error.
 """
 
 import contextlib
@@ -51,6 +52,8 @@ def call(asked: Any) -> Any:
             for argument in operator._schema.arguments:
                 if "Tensor" in str(argument.type):
                     value = given.pop(0) if given else None
+                elif "Device" in str(argument.type) and asked["device"] is not None:
+                    value = torch.device(asked["device"])
                 elif argument.has_default_value():
                     value = argument.default_value
                 else:

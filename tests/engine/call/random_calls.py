@@ -34,8 +34,11 @@ SCHEMAS = {
     "(Tensor x) -> Tensor[]": "t",
     "(Tensor x) -> ()": "t",
     "(int n) -> Tensor": "i",
+    "(int n, Device device) -> Tensor": "id",
+    "(Device? device, int n) -> Tensor": "di",
+    "(Tensor x, Device? device) -> Tensor": "td",
 }
-"""Schema → its arguments: t a tensor, l a list of tensors, i a number."""
+"""Schema → its arguments: t a tensor, l a list of tensors, i a number, d a device."""
 KERNEL_KEYS = (
     "CPU",
     "CUDA",
@@ -145,11 +148,12 @@ PYTHON_KEYS = ("PythonTLSSnapshot", "Python")
 
 
 class Asked(NamedTuple):
-    """One call that is asked for. keyset: the keys to redispatch with, or None."""
+    """One call that is asked for. keyset: the keys to redispatch with, or None. device: the device argument."""
 
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
     keyset: tuple[str, ...] | None = None
+    device: str | None = None
 
 
 class AskedOperator(NamedTuple):
@@ -180,6 +184,8 @@ class Generator:
         for _ in range(count):
             schema = self.random.choice([*SCHEMAS, "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor"])
             kernels = self._kernels()
+            if "Device" in schema and self.random.random() < 0.7:
+                kernels = (("BackendSelect", "kernel"), *(one for one in kernels if one[0] != "BackendSelect"))
             yield AskedOperator(schema, kernels, tuple(self._call(schema, kernels) for _ in range(calls)))
 
     def _kernels(self) -> tuple[tuple[str, str], ...]:
@@ -212,7 +218,10 @@ class Generator:
         keyset = None
         if self.random.random() < 0.08 and not layers:
             keyset = tuple(self.random.sample(self._keys, self.random.randint(0, 5)))
-        return Asked(tensors, tuple(contexts), keyset)
+        device = None
+        if "d" in shape and ("Device?" not in schema or self.random.random() < 0.8):
+            device = self.random.choice(list(self.universe.devices))
+        return Asked(tensors, tuple(contexts), keyset, device)
 
     def _context(self) -> str:
         context = self.random.choice(CONTEXTS)
@@ -303,6 +312,7 @@ def simulated(universe: Universe, number: int, asked: AskedOperator) -> list[Cal
             [TensorSpec.parse(text) for text in call.tensors],
             [Context.parse(text) for text in call.contexts],
             None if call.keyset is None else DispatchKeySet.of(universe, call.keyset),
+            call.device,
         )
         for call in asked.calls
     ]

@@ -14,6 +14,7 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.capture.document import document
 from dispatch_cli.capture.run import run_probe
+from dispatch_cli.engine.call.device import device_argument
 from dispatch_cli.engine.call.schema_facts import is_mutable, is_tensor, most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind
@@ -30,6 +31,7 @@ CASES = (
     ("cpu", ()),
     ("cpu", ("autocast cpu",)),
     ("cpu", ("below_autograd",)),
+    ("cpu", ("python_dispatcher",)),
     ("cpu", ("enable_functionalization",)),
     ("cpu inference", ("inference_mode",)),
     ("cpu batched=1", ("vmap",)),
@@ -44,6 +46,21 @@ CASES = (
     ("cpu nested", ()),
     ("meta", ()),
 )
+FACTORIES = 300
+FACTORY_CASES = (
+    (),
+    (),
+    ("autocast cpu",),
+    ("inference_mode",),
+    ("below_autograd",),
+    ("enable_functionalization",),
+    ("python_dispatcher",),
+    ("pre_dispatch",),
+    ("grad",),
+    ("functionalize",),
+    ("include=AutogradCPU",),
+    ("exclude=BackendSelect",),
+)
 OWN_WAY = frozenset(
     {"aten::detach", "aten::detach_", "aten::_fw_primal", "aten::_make_dual", "aten::is_pinned", "aten::_pin_memory"}
 )
@@ -56,7 +73,9 @@ def can_be_called(schema: FunctionSchema) -> bool:
     most = most_tensors(schema)
     others = [one for one in schema.arguments if not is_tensor(one.type) and one.default is None]
     kinds = {one.type.text.split("[")[0] for one in others}
-    return bool(most) and most is not None and most <= 4 and kinds <= set(PLAIN) and schema.name.name not in OWN_WAY
+    factory = device_argument(schema) is not None
+    few = most is not None and most <= 4 and (most > 0 or factory)
+    return few and kinds <= {*PLAIN, "Device"} and schema.name.name not in OWN_WAY
 
 
 def ends_in_a_kernel_of_its_own(call: Call) -> bool:
@@ -65,16 +84,19 @@ def ends_in_a_kernel_of_its_own(call: Call) -> bool:
     return ends and registration is not None and registration.operator is not None
 
 
-def choose(dispatcher: Dispatcher, seed: int) -> list[tuple[dict[str, Any], str]]:
-    """Calls at random, and the key set that the last kernel gets."""
+def choose(
+    dispatcher: Dispatcher, seed: int, operators: list[OperatorName], count: int, factories: bool = False
+) -> list[tuple[dict[str, Any], str]]:
+    """Calls at random, and the key set that the last kernel gets. factories: with a device argument."""
     dice = random.Random(seed)
-    operators = [name for name in dispatcher if name.namespace == "aten"]
+    devices = [None, *dispatcher.universe.devices]
     # a kernel that is replaced at this key does not get into the table where the version does not refresh it
     unseen = {key for key in dispatcher.universe.aliases if not dispatcher.universe.refreshed_by(key)}
     found: list[tuple[dict[str, Any], str]] = []
-    while len(found) < COUNT:
+    while len(found) < count:
         name = dice.choice(operators)
-        tensor, contexts = dice.choice(CASES)
+        tensor, contexts = dice.choice(CASES) if not factories else ("cpu", dice.choice(FACTORY_CASES))
+        device = dice.choice(devices) if factories else None
         definition = dispatcher.operator(name).definition
         if definition is None or not can_be_called(definition.schema):
             continue
@@ -82,27 +104,31 @@ def choose(dispatcher: Dispatcher, seed: int) -> list[tuple[dict[str, Any], str]
             continue  # its kernel there first calls it with meta tensors
         tensors = [tensor] * (most_tensors(definition.schema) or 0)
         specs = [TensorSpec.parse(text) for text in tensors]
-        call = simulate(dispatcher, name, specs, [Context.parse(text) for text in contexts])
+        call = simulate(dispatcher, name, specs, [Context.parse(text) for text in contexts], device=device)
         registration = call.hops[-1].live.registration
         if not ends_in_a_kernel_of_its_own(call) or registration is None or registration.key in unseen:
             continue
-        asked = {"operator": str(name), "tensors": tensors, "contexts": contexts, "key": registration.key}
+        asked = {"operator": str(name), "tensors": tensors, "contexts": contexts, "device": device}
+        asked["key"] = registration.key
         found.append((asked, names(call.hops[-1].keyset)))
     return found
 
 
 @pytest.mark.live
-def test_own_kernels(tmp_path: Path) -> None:
+@pytest.mark.parametrize("factories", [False, True])
+def test_own_kernels(tmp_path: Path, factories: bool) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
-    python = torch_python()
+    python, count = torch_python(), FACTORIES if factories else COUNT
     state = run_probe(python)
     universe = universes.from_data(state["universe"])
     picked = [one for one in state["operators"] if one["name"].startswith("aten::") and one["schema"] is not None]
+    if factories:
+        picked = [one for one in picked if "Device" in one["schema"]]
     picked = random.Random(seed).sample(picked, min(COUNT, len(picked)))
     dispatcher = read_document(document({**state, "operators": picked, "higher_order_operators": []}))
     for name in dispatcher:
         dispatcher.settle(OperatorName.parse(str(name)))
-    chosen = choose(dispatcher, seed)
+    chosen = choose(dispatcher, seed, list(dispatcher), count, factories)
     question, answer = tmp_path / "asked.json", tmp_path / "said.json"
     asked = {
         "ids": dict(universe.ids),
@@ -113,10 +139,12 @@ def test_own_kernels(tmp_path: Path) -> None:
     script = Path(__file__).with_name("live_own_kernels.py")
     subprocess.run([python, str(script), str(question), str(answer)], check=True, timeout=300)
     said = json.loads(answer.read_text(encoding="utf-8"))
+    both = [(one, ours, live["keyset"], live["error"]) for (one, ours), live in zip(chosen, said, strict=True)]
     # An operator may refuse its arguments on the way, whose values mean nothing.
-    ran = [(one, ours, live["keyset"]) for (one, ours), live in zip(chosen, said, strict=True) if live["keyset"]]
-    silent = [one for (one, _), live in zip(chosen, said, strict=True) if not live["keyset"] and not live["error"]]
+    ran = [(one, ours, theirs) for one, ours, theirs, _ in both if theirs is not None]
+    silent = [one for one, _, theirs, error in both if theirs is None and error is None]
+    refused = [(one, error) for one, _, _, error in both if error is not None]
     wrong = [one for one in ran if one[1] != one[2]]
     assert wrong == [], f"seed {seed}"
     assert silent == [], f"seed {seed}"
-    assert len(ran) > COUNT * 0.9, f"seed {seed}"
+    assert len(ran) > count * 0.9, f"seed {seed}: {refused[:20]}"

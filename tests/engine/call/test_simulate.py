@@ -95,6 +95,35 @@ def test_whose_backend_chooses_the_mask() -> None:
         assert call(dispatcher, "cpu", "include=Meta").end.kind is end
 
 
+def filled(*kernels: str, schema: str = "(int n, *, Device device) -> Tensor", device: str | None = None) -> list[str]:
+    result = simulate(dispatcher_of(*kernels, schema=schema), NAME, device=device)
+    return [f"{hop.slot} {hop.why.value} {hop.device or ''}".strip() for hop in result.hops]
+
+
+def test_the_device_argument() -> None:
+    """A kernel at BackendSelect takes its key; live calls compare the key sets."""
+    kernels = ("BackendSelect", "CPU", "CUDA")
+    assert filled(*kernels) == ["BackendSelect convention cpu", "CPU backend"]
+    assert filled(*kernels, device="cuda:1") == ["BackendSelect convention cuda:1", "CUDA backend"]
+    default = '(int n, Device device="cuda") -> Tensor'
+    assert filled(*kernels, schema=default) == ["BackendSelect convention cuda", "CUDA backend"]
+    assert filled(*kernels, schema=default, device="cpu")[1] == "CPU backend"
+    assert filled(*kernels, schema="(Device? device=None) -> Tensor")[1] == "CPU backend"
+    without = filled(*kernels, "CompositeExplicitAutograd", schema="(int n) -> Tensor")
+    assert without == ["BackendSelect convention", "Undefined backend"]
+    assert filled("CPU", device="cpu") == ["Undefined no-kernel"]
+    for device, schema in (("cdua", "(Device d) -> Tensor"), ("cpu", "(int n) -> Tensor"), ("", "(Device d) -> ()")):
+        with pytest.raises(CallError):
+            filled(*kernels, schema=schema, device=device)
+
+
+def test_prims_that_take_a_device() -> None:
+    """torch/_prims/__init__.py: its kernel at BackendSelect makes the tensor, with other operators."""
+    base = bases.load("torch-2.15")
+    result = simulate(Dispatcher(base.universe, base=base), OperatorName("prims::empty"), device="meta")
+    assert path(result) == ["BackendSelect ends"]
+
+
 def test_a_stale_slot() -> None:
     """CompositeExplicitAutograd after CompositeImplicitAutograd: the math kernel stays live at AutogradCPU."""
     result = call(dispatcher_of("CompositeImplicitAutograd", "CompositeExplicitAutograd"))
