@@ -181,8 +181,10 @@ def chosen_of_both_kinds(
 
     Without --op, all; of files laid over a base only those that the files say something of, if any.
     """
-    from dispatch_cli.report.selection import select_higher_order
+    from dispatch_cli.report.selection import may_be_higher_order, select_higher_order
 
+    if ops and not any(map(may_be_higher_order, ops)):
+        return chosen_operators(state, ops), ()
     operators = state.higher_order_operators
     if ops:
         names = [operator.name for operator in operators]

@@ -30,16 +30,14 @@ class Asked(NamedTuple):
 
 def tables(state: State, asked: Asked, format_: str, style: Style) -> Iterator[str]:
     """The tables of the operators, then those of the higher-order operators."""
-    from dispatch_cli.report.higher_order import higher_order_report
-
-    higher_order = higher_order_report(state, asked.higher_order, asked.keys)
     if format_ == "text":
         texts = []
         if asked.names or not asked.higher_order:
             texts.append(_text(state, asked, style))
         if asked.higher_order:
-            texts.append(_higher_order_text(higher_order, asked, style))
+            texts.append(_higher_order_text(_higher_order_report(state, asked), asked, style))
         return _parted(texts)
+    higher_order = _higher_order_report(state, asked)
     if format_ == "json":
         return _json(state, asked, higher_order)
     from dispatch_cli.render.machine import csv_text, markdown_text
@@ -70,6 +68,12 @@ def _parted(texts: list[Iterator[str]]) -> Iterator[str]:
         if position:
             yield "\n"
         yield from text
+
+
+def _higher_order_report(state: State, asked: Asked) -> HigherOrderReport:
+    from dispatch_cli.report.higher_order import higher_order_report
+
+    return higher_order_report(state, asked.higher_order, asked.keys)
 
 
 def _report(state: State, asked: Asked) -> TableReport:

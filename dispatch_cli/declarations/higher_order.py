@@ -55,13 +55,22 @@ def _read_operator(context: Context, node: Node) -> None:
         elif field in _ALONE and value is not None:
             rules += _rule(context, value, _ALONE[field], "", value)
     found = HigherOrderOperator(
-        text_of(report, values.get("name")) or "",
+        _name(context, values.get("name")),
         tuple(rules),
         is_true(values.get("side_effect")) is True,
         is_true(values.get("add")) is True,
         report.span(node),
     )
     context.higher_order_operators.append(found)
+
+
+def _name(context: Context, node: Node | None) -> str:
+    """The name, which has no namespace: they all are in PyTorch's ``higher_order``."""
+    name = text_of(context.report, node) or ""
+    if node is not None and "::" in name:
+        message = f"the higher-order operator {quoted(name)} has a namespace"
+        context.report.add("bad-name", message, node, f"write {name.rpartition('::')[2] or 'its name'} alone")
+    return name
 
 
 def _dispatch(context: Context, node: Node | None) -> Iterator[HigherOrderRule]:

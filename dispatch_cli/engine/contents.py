@@ -19,10 +19,10 @@ from dispatch_cli.engine.live import Change, FallbackHistory
 from dispatch_cli.engine.operator import Operator
 from dispatch_cli.engine.registration import Fallbacks, LibraryHold
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.state_source import StateSource
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher import Dispatcher
+    from dispatch_cli.model.state_source import StateSource
 
 
 class Contents:

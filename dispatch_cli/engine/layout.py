@@ -41,6 +41,8 @@ class Layout:
 
     def keys_in(self, registered: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, in the order of the enum."""
+        if not registered:  # most slots have no blockers
+            return ()
         return tuple(key for key, bit in self.registered_bit.items() if registered & bit)
 
     @cached_property

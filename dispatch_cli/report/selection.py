@@ -25,15 +25,25 @@ def select_names(names: Iterable[str], glob: str) -> list[str]:
     return _matching(names, glob)
 
 
+def may_be_higher_order(glob: str) -> bool:
+    """Whether a glob could match a higher-order operator; one with another namespace than theirs can not."""
+    return "::" not in _bare(glob)
+
+
 def select_higher_order(names: Iterable[str], glob: str) -> list[str]:
     """The names of higher-order operators that match a glob, with or without their namespace, in their order.
 
     ``cond``, ``higher_order.cond`` and ``higher_order::cond`` are one operator, as is ``torch.ops.higher_order.cond``.
     """
+    return _matching(names, _bare(glob))
+
+
+def _bare(glob: str) -> str:
+    """A glob over higher-order operators without their namespace."""
     glob = glob.removeprefix("torch.ops.")
     for separator in ("::", "."):
         glob = glob.removeprefix(f"{HIGHER_ORDER_NAMESPACE}{separator}")
-    return _matching(names, glob)
+    return glob
 
 
 def _matching(names: Iterable[str], glob: str) -> list[str]:
