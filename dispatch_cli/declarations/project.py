@@ -27,14 +27,37 @@ def find_project(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         path = place / FILE
         try:
-            if path.is_file() and _HEAD.search(read_bytes(str(path), MAX_BYTES).decode("utf-8", "replace")):
+            if path.is_file() and _speaks(read_bytes(str(path), MAX_BYTES).decode("utf-8", "replace")):
                 return path
         except (OSError, SourceError):
             continue
     return None
 
 
-_HEAD = re.compile(rf"^\s*\[\s*tool\s*\.\s*[\"']?{TABLE}[\"']?\s*[\].]", re.M)
+_HEAD = re.compile(rf"^[ \t]*\[{{0,2}}[ \t]*[\"']?tool[\"']?[ \t]*\.[ \t]*[\"']?{TABLE}\b", re.M)
+
+
+def _speaks(text: str) -> bool:
+    """Whether a project file has settings of this program, in whichever of TOML's ways they are written.
+
+    Of a file that is not TOML, whether it seems to: settings must not be passed over because of a slip.
+    """
+    if TABLE not in text:
+        return False
+    try:
+        tool = _toml(text).get("tool")
+    except (ValueError, RecursionError):
+        return _HEAD.search(text) is not None
+    return isinstance(tool, Mapping) and TABLE in tool
+
+
+def _toml(text: str) -> Mapping[str, Any]:
+    """Errors: ValueError (a TOMLDecodeError), and RecursionError for what is nested too deeply."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    return tomllib.loads(text)
 
 
 def read_project(path: Path) -> CheckSettings:
@@ -85,13 +108,9 @@ class _Reader:
         return settings
 
     def _parsed(self) -> Mapping[str, Any]:
-        if sys.version_info >= (3, 11):
-            import tomllib
-        else:
-            import tomli as tomllib
         try:
-            return tomllib.loads(self._text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            return _toml(self._text)
+        except (ValueError, RecursionError) as error:
             found = _PLACE.search(str(error))
             last = max((number for number, line in enumerate(self._lines, 1) if line.strip()), default=1)
             span = Span(self._file, int(found[1]), int(found[2])) if found else Span(self._file, last, 1)

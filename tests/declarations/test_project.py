@@ -59,8 +59,15 @@ def test_a_project_that_says_nothing(tmp_path: Path) -> None:
         ("[tool.dispatch-cli]\n", True),
         ("[ tool . 'dispatch-cli' ]\n", True),
         ('[tool."dispatch-cli".severity]\n', True),
+        ("[tool]\ndispatch-cli = {select = 'DC1'}\n", True),
+        ("tool.dispatch-cli.select = 'DC1'\n", True),
+        ("[[tool.dispatch-cli]]\n", True),
+        ("[tool]\ndispatch-cli = 3\n", True),
+        ("[tool.dispatch-cli\nselect = 'DC1'\n", True),
         ("# [tool.dispatch-cli]\n", False),
         ("[project]\nname = 'dispatch-cli'\n", False),
+        ("[project\ndependencies = ['dispatch-cli']\n", False),
+        ("tool = 'dispatch-cli'\n", False),
     ],
 )
 def test_which_file_speaks_of_this_program(text: str, found: bool, tmp_path: Path) -> None:
