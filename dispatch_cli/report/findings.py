@@ -28,7 +28,7 @@ class FindingsReport:
     findings: by place, then check, operator and key. checks: those that ran, found something or not, and those of them
     that are idle for lack of what they need. known: every check there is.
     suppressed: what the declarations say is meant to be so. baseline: what a baseline did, where there is one.
-    operators: how many were looked at. fail_on: the mildest severity that makes the run fail.
+    operators: how many were looked at; those of guards, where these found something. fail_on: the mildest severity that makes the run fail.
     """
 
     universe: str
@@ -72,6 +72,8 @@ def findings_report(
     outcome = run_checks(view, checks, CHECKS, severities(CHECKS, places), progress)
     order = _Order(state)
     findings, use = tuple(_with_origin(state, one) for one in sorted(outcome.findings, key=order.place)), None
+    # guards speak of operators beyond those that were chosen
+    named = {one.operator for one in (*findings, *(one.finding for one in outcome.suppressed))} - {None}
     if baseline is not None:
         ran = frozenset(check.id for check in checks) - {check.id for check, _ in outcome.idle}
         about = None if guarded is None else frozenset(map(str, chosen_names))
@@ -84,7 +86,7 @@ def findings_report(
         universe=state.dispatcher.universe.name,
         findings=findings,
         checks=checks,
-        operators=len(chosen_names),
+        operators=len(named.union(map(str, chosen_names))),
         suppressed=tuple(sorted(outcome.suppressed, key=lambda one: order.place(one.finding))),
         idle=outcome.idle,
         fail_on=next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON),

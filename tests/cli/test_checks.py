@@ -214,7 +214,7 @@ def test_files_over_a_base_are_checked_and_not_the_base() -> None:
     texts = {
         "own": (f"extends: [torch-2.15]\n{own}", 1),
         "nothing": ("extends: [torch-2.15]\n", 0),
-        "guards": ("extends: [torch-2.15]\nguards:\n  - {op: aten::relu, key: CPU, rule: math}\n", 0),
+        "guards": ("extends: [torch-2.15]\nguards:\n  - {op: aten::relu, key: CPU, rule: math}\n", 1),
         "fallback": ("extends: [torch-2.15]\nfallbacks: {PrivateUse1: a}\n", 0),
         "file": (f"extends: [./a.yaml]\n{own}", 1),
         "nothing more": ("extends: [./a.yaml]\n", 0),
@@ -422,3 +422,10 @@ def test_the_summary() -> None:
         "DC101,dangling-implementation,error,2,2,every operator with kernels has a schema",
     ]
     assert check("a.yaml", "--summary", "--format", "json").code == 2
+
+
+def test_operators_of_guards_count_as_looked_at() -> None:
+    guards = "guards:\n  - {op: demo::a, key: CPU, rule: kernel}\n"
+    write("b.yaml", f"dispatch: 1\nextends: [./a.yaml]\noperators:\n  - func: demo::c(Tensor x) -> Tensor\n{guards}")
+    result = check("b.yaml", "--select", "guard", "--summary")
+    assert result.out.splitlines()[-1] == "1 finding in 1 of 2 operators, 1 check (torch-2.15)"
