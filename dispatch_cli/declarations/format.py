@@ -348,6 +348,7 @@ GUARD = Record(
         ),
         Field("tensors", _list_of(TEXT, "tensors"), "The tensors of the call that `resolves` is about: `cuda sparse`."),
         Field("contexts", _list_of(TEXT, "contexts"), "Its contexts, in order: `autocast cuda`, `inference_mode`."),
+        Field("device", TEXT, "Its device argument, for a factory: `cuda`."),
         Field(
             "resolves", _either(TEXT, _record("resolves", "a mapping")), "Where the call must end; a text is a kernel."
         ),

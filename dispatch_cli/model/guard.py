@@ -48,10 +48,11 @@ class Expectation(NamedTuple):
 
 
 class GuardedCall(NamedTuple):
-    """The call that a guard speaks of."""
+    """The call that a guard speaks of. device: the device argument, where it is given."""
 
     tensors: tuple[TensorSpec, ...] = ()
     contexts: tuple[Context, ...] = ()
+    device: str | None = None
 
 
 class Guard(NamedTuple):

@@ -53,7 +53,12 @@ def _data(row: GuardRow) -> dict[str, Any]:
         "op": list(guard.ops),
         "key": list(guard.keys),
         "wants": {want.wish.value: list(want.texts) for want in guard.wants},
-        "call": call and {"tensors": list(map(str, call.tensors)), "contexts": list(map(str, call.contexts))},
+        "call": call
+        and {
+            "tensors": list(map(str, call.tensors)),
+            "contexts": list(map(str, call.contexts)),
+            "device": call.device,
+        },
         "reason": guard.reason,
         "place": span_data(guard.span),
         "through": [span_data(span) for span in guard.through],

@@ -54,12 +54,15 @@ def fate_label(rung: Rung, steps: Mapping[int, StepReport]) -> str:
 def from_label(tensors: tuple[int, ...], included: bool, count: int) -> str:
     """Where a key comes from: the tensors, by number where not all of several have it, and the thread.
 
+    ``all`` is several tensors and the thread, ``both`` one and the thread.
     tensors: their positions; count: how many there are.
     """
     if not tensors or not count:
         return "thread" if included else ""
+    if len(tensors) == count == 1:
+        return "both" if included else "tensor"
     if len(tensors) == count:
-        return "both" if included else ("tensor" if count == 1 else "tensors")
+        return "all" if included else "tensors"
     named = f"tensor {', '.join(map(str, tensors))}"
     return f"{named}, thread" if included else named
 
@@ -153,10 +156,9 @@ def device_label(report: ResolveReport) -> str | None:
 
 def _of_device(step: StepReport) -> str:
     """By which device a key set was chosen; of layout and dtype, which nobody gives, what is assumed."""
-    if step.device is None or step.passes is None:
+    if step.device is None:
         return ""
-    which = "the key" if len([*step.passes]) == 1 else "with the key"
-    return f", {which} of a strided tensor on {step.device}"
+    return f", chosen for a strided tensor on {step.device}"
 
 
 def stage_title(report: ResolveReport, stage: Stage) -> str:

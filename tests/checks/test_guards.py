@@ -222,3 +222,26 @@ def test_a_file_of_guards_over_a_base(tmp_path: Path) -> None:
     found = findings(state, select="DC9")
     assert [(one.operator, one.key) for one in found] == [("aten::relu", "CPU")]
     assert state.dispatcher.is_untouched(next(name for name in state.dispatcher if str(name) == "aten::abs"))
+
+
+FACTORY = """\
+dispatch: 1
+operators:
+  - func: demo::fill(int size, *, Device device) -> Tensor
+    dispatch: {BackendSelect: fill_by_device, CPU: fill_cpu, CUDA: fill_cuda}
+guards:
+"""
+
+
+def test_a_guard_on_a_factory(state_of: StateOf) -> None:
+    def found(guard: str) -> list[str]:
+        return [one.message for one in findings(state_of(f"{FACTORY}  - {{op: demo::fill, {guard}}}\n"), select="DC9")]
+
+    assert found("resolves: fill_cpu") == []
+    assert found("device: cuda:1, resolves: fill_cuda") == []
+    assert found("device: cuda, resolves: fill_cpu") == [
+        "demo::fill: the guard wants kernel fill_cpu from a call with no tensors and the device cuda, and there "
+        "is a call that ends in fill_cuda at CUDA by rule kernel"
+    ]
+    (message,) = found("device: cudda, resolves: fill_cuda")
+    assert "no such call: the universe torch-2.15 has no device 'cudda'" in message

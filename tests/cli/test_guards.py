@@ -73,7 +73,11 @@ def test_the_list_as_json() -> None:
             {"operator": "demo::op", "keys": ["XLA"], "wanted": "rule kernel", "found": "op_math by rule math"},
         ],
     }
-    assert document["guards"][3]["call"] == {"tensors": ["cpu"], "contexts": ["inference_mode"]}
+    assert document["guards"][3]["call"] == {
+        "tensors": ["cpu"],
+        "contexts": ["inference_mode"],
+        "device": None,
+    }
 
 
 def test_the_list_as_csv() -> None:

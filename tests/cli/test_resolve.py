@@ -233,7 +233,7 @@ def test_the_device_argument() -> None:
     """In a step, above it, and for machines; where it is not given, what is assumed."""
     assumed = call(*FIXED).out
     assert "\nDevice   cpu, unless --device names another\n" in assumed
-    step = "BackendSelect: filled_by_device redispatches with {}, the key of a strided tensor on {}, as kernels there "
+    step = "BackendSelect: filled_by_device redispatches with {}, chosen for a strided tensor on {}, as kernels there "
     assert step.format("CPU", "cpu") in assumed
     given = call(*FIXED, "--device", "cuda:1").out
     assert "\nDevice   cuda:1\n" in given
@@ -252,7 +252,7 @@ def test_the_device_argument() -> None:
     assert [one["key"] for one in selection["keys"]] == [
         *("AutocastCPU", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "CUDA", "CPU")
     ]
-    assert "with the key of a strided tensor on cuda, as PyTorch's own kernel there does" in call(*own).out
+    assert "with CUDA, CPU, chosen for a strided tensor on cuda, as PyTorch's own kernel there does" in call(*own).out
 
 
 def test_mistakes_in_the_device_argument() -> None:

@@ -52,7 +52,7 @@ modes: {M: {supports_higher_order_operators: true}}
 guards:
   - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y, fallthrough: false, same_as: CPU}
   - {op: "*", tensors: [cpu], contexts: [no_grad], resolves: {end: kernel, kernel: x, key: CPU}, reason: it must}
-  - {op: "*", backend: CPU, resolves: {error: x}}
+  - {op: "*", backend: CPU, device: cuda, resolves: {error: x}}
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}
 check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}

@@ -37,7 +37,7 @@ from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.guarding import Guards, Verdict
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.guard import Guard
+from dispatch_cli.model.guard import Guard, GuardedCall
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -86,8 +86,12 @@ def _related(view: View, verdict: Verdict) -> Iterator[Related]:
 def wants_text(guard: Guard) -> str:
     """What a guard asks for, as a text that stays the same when the guard moves."""
     wants = "; ".join(f"{want.wish.value}: {', '.join(want.texts)}" for want in guard.wants)
-    call = "" if guard.call is None else f"[{'; '.join(map(str, (*guard.call.tensors, *guard.call.contexts)))}] "
-    return call + wants
+    return wants if guard.call is None else f"[{_call_text(guard.call)}] {wants}"
+
+
+def _call_text(call: GuardedCall) -> str:
+    device = () if call.device is None else (f"device {call.device}",)
+    return "; ".join(map(str, (*call.tensors, *device, *call.contexts)))
 
 
 CHECK = Check(
