@@ -28,7 +28,8 @@ class FindingsReport:
     findings: by place, then check, operator and key. checks: those that ran, found something or not, and those of them
     that are idle for lack of what they need. known: every check there is.
     suppressed: what the declarations say is meant to be so. baseline: what a baseline did, where there is one.
-    operators: how many were looked at; those of guards, where these found something. fail_on: the mildest severity that makes the run fail.
+    operators: how many were looked at, with those of guards that found something.
+    fail_on: the mildest severity that makes the run fail.
     """
 
     universe: str
