@@ -1,10 +1,11 @@
 """Ask the PyTorch of this Python for the state of its dispatcher, and for its own answers about every operator.
 
-usage: PYTHON answers_probe.py OUT.json [--import MODULE]...
+usage: PYTHON answers_probe.py OUT.json [--import MODULE]... [--op GLOB]...
 
 What OUT.json holds, besides what ``probe.py`` writes: both dumps of every operator, PyTorch's complaint about every
 operator whose invariants do not hold, what ``torch._ops.resolve_key`` says for every operator and runtime key, and the
-same for every higher-order operator, with the keys at which a call of it can arrive. All of it comes from one process,
+same for every higher-order operator, with the keys at which a call of it can arrive. With --op resolve_key, which takes
+most of the time, is asked only about operators whose name matches one of the globs. All of it comes from one process,
 so registrations and answers belong together.
 
 A script of its own like ``probe.py``, which must lie beside it; the exit codes are the same.
@@ -14,6 +15,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +37,12 @@ ERROR = "error: "
 """What an answer begins with where ``resolve_key`` refuses."""
 
 
-def answers(torch: Any, modules: list[str], clean: Callable[[str], str]) -> probe.Data:
+def answers(torch: Any, modules: list[str], clean: Callable[[str], str], globs: list[str]) -> probe.Data:
     """The state, and PyTorch's answers about it."""
     names = sorted(torch._C._dispatch_get_all_op_names())
+    chosen = [name for name in names if _is_chosen(name, globs)]
     live = probe.Live(torch, clean)
-    step = probe.progress(2 * len(names) + len(live.ids))
+    step = probe.progress(len(names) + len(chosen) + len(live.ids))
     # The texts come first: nothing that a capture registers to look at the tables is there yet.
     texts = {
         name: [clean(live.core._dispatch_dump(name)), clean(live.core._dispatch_dump_table(name))] for name in names
@@ -45,7 +50,7 @@ def answers(torch: Any, modules: list[str], clean: Callable[[str], str]) -> prob
     broken = {name: clean(complaint) for name in names for complaint in _complaint(live, name)}
     state = probe.capture(torch, modules, clean, step)
     rows: dict[tuple[str, ...], int] = {}
-    resolved = resolve_keys(live, names, step, rows)
+    resolved = resolve_keys(live, chosen, step, rows)
     higher_order = higher_order_answers(live, rows)
     return {
         **state,
@@ -55,6 +60,12 @@ def answers(torch: Any, modules: list[str], clean: Callable[[str], str]) -> prob
         "resolved": resolved,
         "higher_order_answers": higher_order,
     }
+
+
+def _is_chosen(name: str, globs: list[str]) -> bool:
+    """Whether a glob matches the name, with its overload or without; all are chosen where there is no glob."""
+    names = (name, name.partition(".")[0])
+    return not globs or any(fnmatchcase(one, glob) for glob in globs for one in names)
 
 
 def _complaint(live: probe.Live, name: str) -> list[str]:
@@ -79,7 +90,7 @@ def resolve_keys(
     for name in names:
         operator = _overload(live.torch, name)
         if isinstance(operator, ops.OpOverload):
-            row = tuple(_resolve(live, ops, operator, key) for key in slots)
+            row = _row(live, ops, operator, slots)
             resolved[name] = rows.setdefault(row, len(rows))
         step()
     return resolved
@@ -91,7 +102,7 @@ def higher_order_answers(live: probe.Live, rows: dict[tuple[str, ...], int]) -> 
     slots = [live.slot_key(slot) for slot in (probe.UNDEFINED, *live.runtime)]
     found = {}
     for name, operator in sorted(ops._higher_order_ops.items()):
-        row = tuple(_resolve(live, ops, operator, key) for key in slots)
+        row = _row(live, ops, operator, slots)
         reached = [key for key in live.runtime if operator.non_fallthrough_keys.has(live.keys[key])]
         found[name] = [rows.setdefault(row, len(rows)), reached]
     return found
@@ -106,15 +117,20 @@ def _overload(torch: Any, name: str) -> Any:
         return None
 
 
-def _resolve(live: probe.Live, ops: Any, operator: Any, key: Any) -> str:
+def _row(live: probe.Live, ops: Any, operator: Any, slots: list[Any]) -> tuple[str, ...]:
+    missing = f"could not find kernel for {operator} at dispatch key "
+    return tuple(_resolve(live, ops, operator, key, missing) for key in slots)
+
+
+def _resolve(live: probe.Live, ops: Any, operator: Any, key: Any, missing: str) -> str:
+    """What is chosen at *key*. missing: how PyTorch's text begins where there is nothing; the key follows."""
     try:
         return live.name_of(ops.resolve_key(operator, key))
     except NotImplementedError as error:
-        missing = f"could not find kernel for {operator} at dispatch key {key}"
-        return MISSING if str(error) == missing else ERROR + str(error)
+        return MISSING if str(error) == f"{missing}{key}" else ERROR + str(error)
     except RuntimeError as error:
         return ERROR + (str(error).splitlines() or [""])[0]
 
 
 if __name__ == "__main__":
-    probe.run(answers)
+    probe.run(partial(answers, globs=probe.values_of(sys.argv[1:], "--op")))

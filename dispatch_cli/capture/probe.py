@@ -804,7 +804,7 @@ def progress(total: int) -> Callable[[], None]:
 
 def main(arguments: list[str], answer: Answer) -> int:
     """Ask, and write the file. Returns the exit code."""
-    out, modules = arguments[0], arguments[2::2]
+    out, modules = arguments[0], values_of(arguments, "--import")
     # The script's own directory has modules that nobody means; those of the working directory come last.
     if sys.path and Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:
         del sys.path[0]
@@ -817,6 +817,11 @@ def main(arguments: list[str], answer: Answer) -> int:
     with Path(out).open("w", encoding="utf-8") as file:
         json.dump(data, file)
     return 0
+
+
+def values_of(arguments: list[str], option: str) -> list[str]:
+    """What follows each *option*; the arguments are a file, then pairs of an option and a value."""
+    return [value for name, value in zip(arguments[1::2], arguments[2::2]) if name == option]
 
 
 def run(answer: Answer) -> None:

@@ -49,11 +49,16 @@ ANSWERS = "answers_probe.py"
 
 
 def run_probe(
-    python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, script: str = CAPTURE
+    python: str | None,
+    modules: Sequence[str] = (),
+    progress: Progress | None = None,
+    script: str = CAPTURE,
+    globs: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What the PyTorch that *python* imports says of itself, as *script* writes it.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
+    globs: the operators that the script is to ask about in depth; all, where there are none.
     Errors: InputError, with the last lines of what went wrong.
     """
     executable = _executable(python)
@@ -62,6 +67,8 @@ def run_probe(
         command = [executable, os.fspath(Path(__file__).resolve().with_name(script)), os.fspath(out)]
         for module in modules:
             command += ["--import", module]
+        for glob in globs:
+            command += ["--op", glob]
         code, errors = _run(command, progress or (lambda _done, _total: None))
         if code != 0:
             raise _failure(executable, code, errors)

@@ -49,7 +49,7 @@ def command(
     if file is None and not live:
         raise click.UsageError("Nothing to compare with: give a recording, or --live.")
     check_modules(modules)
-    subject, answers = _sides(file, live, python, modules, color)
+    subject, answers = _sides(file, live, python, modules, ops, color)
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.report.crossref import crossref_report
 
@@ -60,7 +60,7 @@ def command(
 
 
 def _sides(
-    file: str | None, live: bool, python: str | None, modules: tuple[str, ...], color: str
+    file: str | None, live: bool, python: str | None, modules: tuple[str, ...], ops: tuple[str, ...], color: str
 ) -> tuple[Subject, Answers]:
     """The engine and PyTorch. The file is read first: asking PyTorch takes a while."""
     from dispatch_cli.crossref.replay import replay
@@ -70,7 +70,7 @@ def _sides(
         subject, recorded = (None, None) if file is None else _read(file, needs_answers=not live)
     except InputError as error:
         raise refuse(error, color) from None
-    probed = _ask(python, modules) if live else recorded
+    probed = _ask(python, modules, ops) if live else recorded
     assert probed is not None, "a file without answers is refused where there is no live PyTorch"
     return subject or replay(probed), probed.answers
 
@@ -98,10 +98,12 @@ def _read(file: str, needs_answers: bool) -> tuple[Subject, Probed | None]:
     return subject, None
 
 
-def _ask(python: str | None, modules: tuple[str, ...]) -> Probed:
+def _ask(python: str | None, modules: tuple[str, ...], ops: tuple[str, ...]) -> Probed:
     from dispatch_cli.crossref.live import ask
+    from dispatch_cli.report.selection import DEFAULT_OVERLOAD
 
-    return ask_live(lambda progress: ask(python, modules, progress))
+    globs = [glob.removesuffix(DEFAULT_OVERLOAD) for glob in ops]
+    return ask_live(lambda progress: ask(python, modules, progress, globs))
 
 
 def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:

@@ -10,13 +10,17 @@ from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, R
 from dispatch_cli.model.universe import UNDEFINED
 
 
-def ask(python: str | None, modules: Sequence[str] = (), progress: Progress | None = None) -> Probed:
+def ask(
+    python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, globs: Sequence[str] = ()
+) -> Probed:
     """What the PyTorch of *python* has registered, and what it answers.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
+    globs: names, with or without their overload, of the operators about which ``resolve_key`` is asked; all, where
+        there are none.
     Errors: InputError, with the last lines of what went wrong.
     """
-    return from_data(run_probe(python, modules, progress, ANSWERS))
+    return from_data(run_probe(python, modules, progress, ANSWERS, globs))
 
 
 def from_data(data: dict[str, Any]) -> Probed:
