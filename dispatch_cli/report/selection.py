@@ -61,10 +61,13 @@ def _without_overload(name: str) -> str:
 
 
 def similar_names(names: Sequence[str], glob: str) -> list[str]:
-    """Up to three operator names that look like *glob*."""
+    """Up to three operator names that look like *glob*, which may lack the namespace."""
     from difflib import get_close_matches
 
-    return get_close_matches(glob, names, n=3, cutoff=0.7)
+    # an overload's name is after a dot, a namespace may have one too
+    own = (name.partition("::")[2] for name in names)
+    bare = [name for name, part in zip(names, own, strict=True) if glob and glob in (part, part.partition(".")[0])]
+    return bare[:3] or get_close_matches(glob, names, n=3, cutoff=0.7)
 
 
 def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:

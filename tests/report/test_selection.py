@@ -47,6 +47,20 @@ def test_keys_and_what_looks_like_them() -> None:
     assert similar_names(dispatcher.names(), "aten::add") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "similar"),
+    [
+        ("add", ["aten::add.Tensor", "aten::add.out", "my.lib::add"]),
+        ("add.out", ["aten::add.out"]),
+        ("addmm", ["aten::addmm"]),
+        ("ad", []),
+        ("", []),
+    ],
+)
+def test_a_name_without_its_namespace(name: str, similar: list[str]) -> None:
+    assert similar_names(NAMES, name) == similar
+
+
 def test_the_overload_without_a_name_has_one_in_globs() -> None:
     names = ["aten::bmm", "aten::bmm.out", "aten::mm", "aten::mm.default_out"]
     assert select_names(names, "aten::bmm.default") == ["aten::bmm"]
