@@ -99,6 +99,7 @@ _NAME = {"type": "string", "minLength": 1}
 _KEY = {"$ref": "#/$defs/dispatch_key"}
 _KEYS = {"$ref": "#/$defs/dispatch_keys"}
 TEXT = Type("a text", (Scalar,), _NAME)
+_BARE_NAME = Type("a text", (Scalar,), {**_NAME, "not": {"pattern": "::"}})
 BOOLEAN = Type("true or false", (Scalar,), {"type": "boolean"}, BOOLEANS, plain=True)
 _ONE_KEY = Type("a dispatch key", (Scalar,), _KEY)
 _KERNEL = _either(Type("a kernel name", (Scalar,), _NAME), _record("kernel", "a mapping"))
@@ -233,7 +234,7 @@ HIGHER_ORDER_OPERATOR = Record(
     "An operator that has Python rules only, registered in the order they are written. Keys that fall through by "
     "default are those of the universe; a rule at such a key makes it one that does not.",
     (
-        Field("name", TEXT, "Its name, without a namespace.", required=True),
+        Field("name", _BARE_NAME, "Its name, without a namespace.", required=True),
         Field(
             "add",
             BOOLEAN,
