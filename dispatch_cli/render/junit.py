@@ -106,6 +106,8 @@ def _case(classname: str, check: str, case: _Case, root: Path) -> Iterator[str]:
 def _lines(finding: Finding, root: Path) -> Iterator[str]:
     place = "" if finding.span is None else f"{_place(finding.span, root)}: "
     yield _text(f"{place}{finding.severity.value}: {finding.message}")
+    for name, value in finding.details:
+        yield _text(f"  {name}: {value}")
     for related in finding.related:
         yield _text(f"  note: {related.message} ({_place(related.span, root)})")
     if finding.tip is not None:

@@ -257,6 +257,8 @@ def handler_label(end: End) -> str:
     """Who gets a call that is handed over."""
     handler = end.handler
     assert handler is not None, "a handler is named"
+    if not handler.name:
+        return "the __torch_dispatch__ of a tensor with these keys"
     what = "context" if handler.kind is HandlerKind.MODE else "tensor"
     return f"{handler.name}.__torch_dispatch__ ({what} {handler.position + 1})"
 

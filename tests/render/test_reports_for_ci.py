@@ -277,6 +277,13 @@ def test_a_failed_case_per_operator() -> None:
     assert failures[1].text == "error: third"
 
 
+def test_junit_has_the_details() -> None:
+    suite = junit(finding(operator="a::b", details=(("wanted", "<x>"), ("found", "y")), tip="do this"))[GUARD]
+    assert suite.findtext("testcase/failure") == (
+        "sub/a.yaml:3:5: error: it does not hold\n  wanted: <x>\n  found: y\n  tip: do this"
+    )
+
+
 def test_findings_that_fail_no_run_fail_no_case() -> None:
     mild = finding(operator="a::b", severity=Severity.INFO, message="mild", tip="do this")
     suite = junit(mild)[GUARD]
