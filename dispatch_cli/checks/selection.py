@@ -19,7 +19,7 @@ class UnknownCheck(Exception):
     """A selector that chooses no check. similar: what was meant, perhaps."""
 
     def __init__(self, selector: Selector, similar: str | None) -> None:
-        super().__init__(f"there is no check {selector.text!r}")
+        super().__init__(f"there is no check {selector.text[:200]!r}")
         self.selector = selector
         self.similar = similar
 

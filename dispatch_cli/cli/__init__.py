@@ -18,6 +18,8 @@ EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_BAD_INPUT = 2
 EXIT_BUG = 3
+MAX_MESSAGE = 1_000
+"""Characters of a line that says what is wrong."""
 
 _COMMANDS = {
     "register": "Load declarations, run them, and show what is registered.",
@@ -89,11 +91,21 @@ def main(args: list[str] | None = None) -> None:
     except click.exceptions.Abort:
         code = 130
     except click.ClickException as error:
-        error.show()
+        _refuse(error)
         code = error.exit_code
     except Exception as error:
         code = _bug(error, "--traceback" in argv)
     sys.exit(code if isinstance(code, int) else EXIT_CLEAN)
+
+
+def _refuse(error: click.ClickException) -> None:
+    """Show what is wrong. What it quotes, such as the name of a file, neither commands a terminal nor is it endless."""
+    from dispatch_cli.render.text_safety import safe_lines
+
+    lines = safe_lines(error.format_message()).split("\n")
+    message = "\n".join(line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]}…" for line in lines)
+    error.format_message = lambda: message  # type: ignore[method-assign]
+    error.show()
 
 
 def _bug(error: Exception, traceback: bool) -> int:

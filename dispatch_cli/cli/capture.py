@@ -62,8 +62,11 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
         raise click.BadParameter(f"{output!r} must end in one of {endings}, .yml", param_hint="'-o'")
     if format_ is not None and (format_ == "yaml") != (found is Format.YAML):
         raise click.UsageError(f"--format {format_} contradicts the name of {output}.")
-    if not Path(output).absolute().parent.is_dir():
-        raise _unwritable(output, "there is no such directory")
+    try:
+        if not Path(output).absolute().parent.is_dir():
+            raise _unwritable(output, "there is no such directory")
+    except OSError as error:
+        raise _unwritable(output, error.strerror or str(error)) from None
     return found
 
 

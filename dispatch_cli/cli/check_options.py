@@ -121,11 +121,11 @@ def read_known(options: CheckOptions, project: CheckSettings) -> tuple[Mapping[E
     from dispatch_cli.render.text_safety import safe
     from dispatch_cli.report.baseline import BaselineError, read_baseline
 
-    if options.update_baseline and not Path(file).exists():
-        return {}, file
     try:
         return read_baseline(read_bytes(file, MAX_BYTES).decode("utf-8")), file
     except SourceError as error:
+        if options.update_baseline and error.code == "file-not-found":
+            return {}, file
         hint = " Write it with --update-baseline." if error.code == "file-not-found" else ""
         raise click.BadParameter(safe(f"{error.message}.{hint}"), param_hint="'--baseline'") from None
     except (BaselineError, UnicodeDecodeError) as error:

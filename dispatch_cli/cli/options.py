@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -249,6 +250,8 @@ def write(chunks: Iterable[str], output: str | None) -> None:
 
     target = Path(output)
     try:
+        with suppress(FileNotFoundError):
+            target.stat()  # exists() says no as well where links go in a circle
         if target.exists() and not target.is_file():
             # a device or a named pipe is written to; a directory is an error
             with target.open("w", encoding="utf-8", errors=_UNENCODABLE, newline="") as file:

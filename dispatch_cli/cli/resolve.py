@@ -159,7 +159,8 @@ def _report(
             state.dispatcher, call, over=over, assumed=assumed, keyset=asked.keyset, stop_after=stop_after
         )
     except CallError as error:
-        raise InputError((_problem(error, "--tensor" if asked.tensors else "--context"),)) from None
+        of_context = not asked.tensors or error.text in map(str, contexts)
+        raise InputError((_problem(error, "--context" if of_context else "--tensor"),)) from None
 
 
 def _higher_order(
@@ -240,7 +241,7 @@ def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) ->
 def _problem(error: CallError, option: str) -> Problem:
     from dispatch_cli.model.problem import Problem
 
-    return Problem(option.removeprefix("--"), f"{option} {error.text[:200]!r}: {error.message}", hint=error.hint)
+    return Problem(option.removeprefix("--"), f"{option} {error.text[:200]!r}: {error.message[:600]}", hint=error.hint)
 
 
 def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]) -> DispatchKeySet | None:

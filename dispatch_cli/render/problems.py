@@ -88,13 +88,13 @@ def _snippet(span: Span, line_text: str | None) -> Iterator[Text]:
 def _line_of(span: Span) -> str | None:
     """The line of the file, where it still is a file that can be read."""
     path = Path(span.file)
-    if path.suffix == ".gz" or not path.is_file():
-        return None
     try:
+        if path.suffix == ".gz" or not path.is_file():
+            return None
         with path.open(encoding="utf-8", errors="replace") as file:
             for number, line in enumerate(file, start=1):
                 if number == span.line:
                     return line.rstrip("\n")
-    except OSError:
+    except OSError:  # such as of a name that is too long
         return None
     return None

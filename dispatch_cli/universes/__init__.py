@@ -52,16 +52,20 @@ def load(name_or_path: str) -> Universe:
     from pathlib import Path
 
     path = Path(name_or_path)
-    if not path.is_file():
-        raise UniverseError(
-            f"no universe named {name_or_path!r} (embedded: {', '.join(names())}) and no file of that name"
-        )
     try:
+        if not path.is_file():
+            raise UniverseError(
+                f"no universe named {name_or_path[:200]!r} (embedded: {', '.join(names())}) and no file of that name"
+            )
         if path.stat().st_size > MAX_BYTES:
             raise UniverseError(f"{name_or_path} is larger than a universe can be ({MAX_BYTES >> 20} MiB)")
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UniverseError(f"{name_or_path} cannot be read as a universe: {error}") from None
+    except OSError as error:
+        raise UniverseError(f"{name_or_path[:200]} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise UniverseError(f"{name_or_path} is no universe: it is not valid UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        raise UniverseError(f"{name_or_path} is no universe: it is not JSON: {error}") from None
     return from_data(data)
 
 
