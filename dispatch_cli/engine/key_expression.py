@@ -44,6 +44,7 @@ class KeyExpression(NamedTuple):
 
 
 _Read = TypeVar("_Read")
+_JOIN = "join keys by | (or), & (and) or - (without)"
 
 
 class _Part(NamedTuple):
@@ -91,7 +92,7 @@ class _Reader:
         self._next = next(self._tokens)
         part = self._union()
         if self._next.kind is not Kind.END:
-            hint = "join keys by | (or), & (and) or - (without)" if self._next.kind is not Kind.SIGN else None
+            hint = _JOIN if self._next.kind is not Kind.SIGN else None
             raise self._mistake(f"expected |, & or -, found {self._shown()}", hint)
         return part
 
@@ -155,7 +156,8 @@ class _Reader:
             known = ", ".join((*FUNCTIONS, UNION))
             hint = close(name, FUNCTIONS) or f"there are {known}"
             raise self._mistake(f"no function is named {cut(name)!r}", hint, token)
-        key = self._within(opening, self._argument)
+        hint = f"{name} takes one key"
+        key = self._within(opening, lambda: self._argument(hint), hint)
         keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
         return _Part(keys, f"{name}({key})")
 
@@ -167,26 +169,31 @@ class _Reader:
         keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
         return _Part(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
 
-    def _argument(self) -> str | None:
+    def _argument(self, hint: str) -> str | None:
         """The one key of a function; None when it is unknown, which is noted."""
         token = self._next
         if token.kind is not Kind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
         name = bare(token.text)
+        if self._next.text == "(":
+            raise self._mistake("expected a key, found a function", hint, token)
         if name in self._layout.key_bits:
             return name
         self._unknown(name, token, self._layout.key_bits)
         return None
 
-    def _within(self, opening: Token, read: Callable[[], _Read]) -> _Read:
-        """What stands between brackets, the opening one of which was just taken."""
+    def _within(self, opening: Token, read: Callable[[], _Read], hint: str = _JOIN) -> _Read:
+        """What stands between brackets, the opening one of which was just taken. hint: where more follows it."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self._mistake(f"brackets nest deeper than {MAX_DEPTH}", None, opening)
         read_inside = read()
         if not self._takes(")"):
-            raise self._mistake(f"expected ), found {self._shown()}", "this bracket is never closed", opening)
+            message = f"expected ), found {self._shown()}"
+            if self._next.kind is Kind.END:
+                raise self._mistake(message, "this bracket is never closed", opening)
+            raise self._mistake(message, hint)
         self._depth -= 1
         return read_inside
 

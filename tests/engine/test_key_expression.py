@@ -57,6 +57,23 @@ def test_what_an_expression_comes_to(text: str, reading: str, keys: list[str]) -
     assert (found.text, found.reading, list(found.keys)) == (text, reading, keys)
 
 
+@pytest.mark.parametrize(
+    ("text", "column", "message", "hint"),
+    [
+        ("FULL_AFTER(CPU | CUDA)", 16, "expected ), found '|'", "FULL_AFTER takes one key"),
+        ("runtime(runtime(CPU))", 9, "expected a key, found a function", "runtime takes one key"),
+        ("(CPU | CUDA", 1, "expected ), found the end", "this bracket is never closed"),
+        ("FULL_AFTER(CPU", 11, "expected ), found the end", "this bracket is never closed"),
+    ],
+)
+def test_what_is_wrong_between_brackets(text: str, column: int, message: str, hint: str) -> None:
+    with pytest.raises(InputError) as refused:
+        evaluate(UNIVERSE, text)
+    (problem,) = refused.value.problems
+    assert problem.span is not None
+    assert (problem.span.column, problem.message, problem.hint) == (column, message, hint)
+
+
 def test_the_brackets_that_are_shown_change_nothing() -> None:
     rng = random.Random(4)
     for _ in range(300):
