@@ -28,14 +28,17 @@ class Suppressions:
         self._by_line: dict[tuple[str, int], list[tuple[Suppression, frozenset[str]]]] = {}
         self._by_name: list[tuple[Suppression, frozenset[str]]] = []
         self._ids: dict[Suppression, frozenset[str]] = {}
+        of_lines: dict[tuple[str, int, int], list[tuple[Suppression, frozenset[str]]]] = {}
         for one in self._all:
             ids = frozenset[str]().union(*(choose(known, selector) for selector in one.checks))
             self._ids[one] = ids
             if one.line is None:
                 self._by_name.append((one, ids))
             else:
-                for line in range(one.line, (one.last or one.line) + 1):
-                    self._by_line.setdefault((one.span.file, line), []).append((one, ids))
+                of_lines.setdefault((one.span.file, one.line, one.last or one.line), []).append((one, ids))
+        for (file, first, last), those in of_lines.items():
+            for line in range(first, last + 1):
+                self._by_line.setdefault((file, line), []).extend(those)
 
     def of(self, finding: Finding) -> Suppression | None:
         """The suppression that a finding falls under: of its line, of its operator's definition, or of its name."""

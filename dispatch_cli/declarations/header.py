@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dispatch_cli import bases, universes
 from dispatch_cli.declarations.fields import expect, read_record, text_of
 from dispatch_cli.declarations.format import FILE, VERSION
+from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted, suggestion
@@ -120,7 +121,8 @@ def base_hint(name: str) -> str:
     """What to write in the place of an unknown state."""
     known = bases.names()
     listed = f"embedded are {', '.join(known)}" if known else "no state is embedded"
-    return suggestion(name, known) or f"{listed}; a file is a path such as ./{name}.yaml"
+    path = f"./{name if name.strip('.') and len(name) <= MAX_QUOTED else 'NAME'}.yaml"
+    return suggestion(name, known) or f"{listed}; a file is a path such as {path}"
 
 
 def _is_path(text: str) -> bool:

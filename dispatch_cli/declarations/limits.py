@@ -5,6 +5,9 @@ from __future__ import annotations
 MAX_BYTES = 64 << 20
 """Bytes of one file, after decompression. All operators of PyTorch 2.15 are a tenth of that."""
 
+MAX_PROJECT_BYTES = 4 << 20
+"""Bytes of a project file."""
+
 MAX_SCALAR = 1 << 20
 """Characters of one piece of text."""
 

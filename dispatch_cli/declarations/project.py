@@ -8,17 +8,20 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.declarations.limits import MAX_BYTES
+from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
 from dispatch_cli.declarations.source import SourceError, read_bytes
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.snippet import cut_line
 from dispatch_cli.model.span import Span
 
 FILE = "pyproject.toml"
 TABLE = "dispatch-cli"
 FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards")
 _SEVERITIES = {severity.value: severity for severity in Severity}
+MAX_DOTS = 256
+"""Dots of one name; nobody writes as many."""
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
 
@@ -27,14 +30,14 @@ def find_project(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         path = place / FILE
         try:
-            if path.is_file() and _speaks(read_bytes(str(path), MAX_BYTES).decode("utf-8", "replace")):
+            if path.is_file() and _speaks(read_bytes(str(path), MAX_PROJECT_BYTES).decode("utf-8", "replace")):
                 return path
         except (OSError, SourceError):
             continue
     return None
 
 
-_HEAD = re.compile(rf"^[ \t]*\[{{0,2}}[ \t]*[\"']?tool[\"']?[ \t]*\.[ \t]*[\"']?{TABLE}\b", re.M)
+_HEAD = re.compile(rf"^[ \t]*(?:\[{{1,2}}[ \t]*)?[\"']?tool[\"']?[ \t]*\.[ \t]*[\"']?{TABLE}\b", re.M)
 
 
 def _speaks(text: str) -> bool:
@@ -46,18 +49,29 @@ def _speaks(text: str) -> bool:
         return False
     try:
         tool = _toml(text).get("tool")
-    except (ValueError, RecursionError):
+    except ValueError:
         return _HEAD.search(text) is not None
     return isinstance(tool, Mapping) and TABLE in tool
 
 
 def _toml(text: str) -> Mapping[str, Any]:
-    """Errors: ValueError (a TOMLDecodeError), and RecursionError for what is nested too deeply."""
+    """Errors: ValueError, a TOMLDecodeError for the most part."""
+    for number, line in enumerate(text.split("\n"), 1):
+        # the parser's time and memory grow with the square of the parts
+        if len(line) > MAX_DOTS and line.partition("=")[0].count(".") > MAX_DOTS:
+            raise ValueError(f"a name has too many parts (at line {number}, column 1)")
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        raise ValueError("tables and lists nest too deeply") from None
+    except ValueError:
+        raise ValueError("a number has too many digits") from None
 
 
 def read_project(path: Path) -> CheckSettings:
@@ -67,9 +81,9 @@ def read_project(path: Path) -> CheckSettings:
     """
     name = str(path)
     try:
-        text = read_bytes(str(path), MAX_BYTES).decode("utf-8")
+        text = read_bytes(str(path), MAX_PROJECT_BYTES).decode("utf-8")
     except SourceError as error:
-        raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
+        raise InputError((Problem(error.code, error.message),)) from None
     except UnicodeDecodeError:
         raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
     return _Reader(name, path.parent, text).settings()
@@ -110,12 +124,12 @@ class _Reader:
     def _parsed(self) -> Mapping[str, Any]:
         try:
             return _toml(self._text)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             found = _PLACE.search(str(error))
             last = max((number for number, line in enumerate(self._lines, 1) if line.strip()), default=1)
             span = Span(self._file, int(found[1]), int(found[2])) if found else Span(self._file, last, 1)
             message = _PLACE.sub("", str(error)).strip() or "it is not TOML"
-            raise InputError((Problem("toml-syntax", message, span, self._line(span.line)),)) from None
+            raise InputError((Problem("toml-syntax", message, span, self._line(span.line, span.column)),)) from None
 
     def _selectors(self, table: Mapping[str, Any], field: str) -> Iterator[Selector]:
         for text in self._texts(table, field):
@@ -151,7 +165,7 @@ class _Reader:
 
     def _add(self, code: str, message: str, word: str, hint: str | None = None) -> None:
         span = self._span(word)
-        self._problems.append(Problem(code, message, span, self._line(span.line), hint))
+        self._problems.append(Problem(code, message, span, self._line(span.line, span.column), hint))
 
     def _span(self, word: str, line: int | None = None) -> Span:
         """Where *word* stands first in the table, or from *line* on; the parser does not say."""
@@ -162,5 +176,5 @@ class _Reader:
                 return Span(self._file, number, column + 1)
         return Span(self._file, start, 1)
 
-    def _line(self, number: int) -> str:
-        return self._lines[number - 1] if number <= len(self._lines) else ""
+    def _line(self, number: int, column: int) -> str:
+        return cut_line(self._lines[number - 1], column) if number <= len(self._lines) else ""

@@ -29,6 +29,7 @@ def read_comments(report: Report, sections: Iterable[Node]) -> Iterator[Suppress
         return
     entries = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
     lines = report.source.lines
+    following = _following(lines)
     for number, line in enumerate(lines, start=1):
         if _MARK not in line or (found := _COMMENT.search(line)) is None:
             continue
@@ -45,7 +46,7 @@ def read_comments(report: Report, sections: Iterable[Node]) -> Iterator[Suppress
         elif not said[2].strip():
             report.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
         else:
-            line_meant = number if line[: found.start()].strip() else _next_line(lines, number)
+            line_meant = number if line[: found.start()].strip() else following[number - 1]
             yield Suppression(checks, said[2].strip(), report.span(at), line_meant, last=entries.get(line_meant))
 
 
@@ -66,13 +67,15 @@ def _selectors(text: str, report: Report, line: int, start: int) -> Iterator[Sel
         offset += len(part) + 1
 
 
-def _next_line(lines: list[str], number: int) -> int:
-    """The number of the next line that is neither empty nor a comment."""
-    for following in range(number, len(lines)):
-        text = lines[following].strip()
+def _following(lines: list[str]) -> list[int]:
+    """For each line the number of the next one that is neither empty nor a comment; its own where there is none."""
+    found, last = list(range(1, len(lines) + 1)), 0
+    for number in range(len(lines), 0, -1):
+        found[number - 1] = last or number
+        text = lines[number - 1].strip()
         if text and not text.startswith("#"):
-            return following + 1
-    return number
+            last = number
+    return found
 
 
 def read_suppressions(context: Context, section: Node) -> None:

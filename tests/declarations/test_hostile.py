@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import time
 from pathlib import Path
 
 import pytest
 
-from dispatch_cli.declarations import limits
+from dispatch_cli.declarations import limits, load
 from tests.declarations.helpers import refused, write
 
 HEAD = b"dispatch: 1\n"
@@ -93,3 +94,13 @@ def test_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (problem,) = refused(write(tmp_path, b"[" + b"[]," * 20_000 + b"]"))
     assert problem.message == "the file says more than 10000 things, aliases written out"
     assert (problem.span.line, problem.span.column) == (1, 29_999)  # type: ignore[union-attr]
+
+
+def test_many_comments_of_one_line(tmp_path: Path) -> None:
+    """Each speaks of the same line; looking for it is not begun anew for each."""
+    comments = b"# dispatch-cli: ignore[all] because\n" * 20_000
+    start = time.process_time()
+    found = load([write(tmp_path, HEAD + b"operators:\n" + comments + b"  - name: a::b\n")]).suppressions
+    assert time.process_time() - start < 20
+    assert {one.line for one in found} == {20_003}
+    assert len(found) == 20_000

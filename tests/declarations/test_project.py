@@ -124,3 +124,36 @@ def test_any_text_is_settings_or_a_located_mistake(
         read_project(path)
     except InputError as error:
         assert all(problem.message for problem in error.problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("select = " + "[" * 5_000 + "]" * 5_000, "tables and lists nest too deeply"),
+        ("a = " + "{a=" * 3_000 + "1" + "}" * 3_000, "tables and lists nest too deeply"),
+        (".".join(["a"] * 50_000) + " = 1", "a name has too many parts"),
+        ("select = " + "9" * 5_000, "a number has too many digits"),
+        ("[tool" + " " * 200_000 + "x]", "Expected ']' at the end of a table declaration"),
+        (" " * 200_000 + "[", None),
+    ],
+)
+def test_a_project_that_means_harm(text: str, message: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text(f"[tool.dispatch-cli]\n{text}\n", encoding="utf-8")
+    assert find_project(tmp_path) == path
+    with pytest.raises(InputError) as refused:
+        read_project(path)
+    (problem,) = refused.value.problems
+    assert problem.span is not None
+    assert problem.span.line in (2, 3)
+    assert message is None or problem.message == message
+    assert len(problem.message) < 200
+    assert len(problem.line_text or "") <= 160
+
+
+def test_a_project_file_that_is_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text("[tool.dispatch-cli]\n" + "#" * (5 << 20), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_project(path)
+    assert refused.value.problems[0].code == "too-large"
