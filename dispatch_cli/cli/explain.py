@@ -63,7 +63,7 @@ def _operator(state: State, text: str) -> OperatorName:
     if name is None:
         _refuse_higher_order(state, text, "'OP'")
         hint = _similar(state.dispatcher, text)
-        raise click.BadParameter(f"there is no operator {text!r}.{hint}", param_hint="'OP'")
+        raise click.BadParameter(f"there is no operator {text[:200]!r}.{hint}", param_hint="'OP'")
     return name
 
 
@@ -97,16 +97,16 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
     by_lower = {one.lower(): one for one in known}
     close = [by_lower[one] for one in get_close_matches(key.lower()[:200], by_lower, n=3, cutoff=0.6)]
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
-    raise click.BadParameter(f"{universe.name} has no dispatch key {text!r}.{hint}", param_hint="'KEY'")
+    raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
 
 
 def _errors(file: str) -> list[ErrorText]:
     """What a text says; exits with 2 when it can not be read, and when there is no error in it."""
-    from dispatch_cli.declarations.source import SourceError, read_bytes
+    from dispatch_cli.declarations.source import SourceError, decoded, read_bytes
     from dispatch_cli.report.error_text import LOOKED_FOR, MAX_CHARACTERS, find_errors, names_only_the_key
 
     try:
-        text = read_bytes(file, MAX_CHARACTERS).decode("utf-8", "replace")
+        text = decoded(read_bytes(file, MAX_CHARACTERS))
     except SourceError as error:
         raise click.BadParameter(error.message, param_hint="'--from-error'") from None
     errors = find_errors(text)

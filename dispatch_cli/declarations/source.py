@@ -164,8 +164,17 @@ def _similar_file(path: Path) -> str | None:
     return suggestion(path.name, sorted(names))
 
 
+def decoded(data: bytes) -> str:
+    """A text that is not one of ours, as it can be read; Windows writes what a program prints in UTF-16."""
+    return data.decode(_encoding(data), "replace")
+
+
+def _encoding(data: bytes) -> str:
+    return next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
+
+
 def _decode(data: bytes) -> str:
-    encoding = next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), "utf-8")
+    encoding = _encoding(data)
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:

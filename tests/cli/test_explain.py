@@ -271,6 +271,14 @@ def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:
     assert both == refused("x.yaml can not be both the error text and a declaration file.")
 
 
+def test_a_text_as_windows_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "error.txt"
+    path.write_bytes("Could not run 'aten::relu' with arguments from the 'CPU' backend.\r\n".encode("utf-16"))
+    result = call("explain", "--from-error", str(path))
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"{path}, line 1: no kernel of aten::relu at CPU")
+
+
 def test_names_in_a_text_carry_no_escapes() -> None:
     text = b"Could not run 'a::b' with arguments from the 'CPU' backend.\nCUDA: k\x1b]0;x\x07 [kernel]\n"
     for format_ in ("text", "json", "markdown"):
