@@ -353,3 +353,10 @@ def test_untrusted_texts() -> None:
     assert (result.code, "\x1b" in result.err) == (2, False)
     named = call("resolve", "aten::sin", "--tensor", "cpu subclass=\u202eX")
     assert "\u202e" not in named.out + named.err
+
+
+def test_a_key_set_does_not_say_whose_handler_it_is() -> None:
+    found = call("resolve", "aten::sin", "--keyset", "Python | CPU")
+    assert "handed over to the __torch_dispatch__ of a tensor with these keys.\n" in found.out
+    found = call("resolve", "aten::sin", "--keyset", "Python | CPU", "--context", "mode=MyMode")
+    assert "handed over to MyMode.__torch_dispatch__ (context 1).\n" in found.out
