@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.play import Played
     from dispatch_cli.engine.registration import Registration
     from dispatch_cli.model.declarations import Declarations
+    from dispatch_cli.model.span import Span
     from dispatch_cli.model.universe import Universe
 
 
@@ -102,14 +103,21 @@ def run_declarations(declarations: Declarations) -> State:
 
     if len(declarations.bases) > 1:
         message = f"only one embedded state can be continued, not {' and '.join(declarations.bases)}"
-        raise InputError((Problem("several-states", message),))
+        place = next((found for name in declarations.bases[1:] if (found := _extended(declarations, name))), None)
+        raise InputError((Problem("several-states", message, place),))
     base = bases.load(declarations.bases[0])
     if declarations.universe.name != base.universe.name:
         message = (
             f"the state {declarations.bases[0]} is of universe {base.universe.name}, not {declarations.universe.name}"
         )
-        raise InputError((Problem("universe-conflict", message),))
+        raise InputError((Problem("universe-conflict", message, _extended(declarations, declarations.bases[0])),))
     return run(declarations, base)
+
+
+def _extended(declarations: Declarations, state: str) -> Span | None:
+    """Where a file extends an embedded state; None where the caller asked for it."""
+    found = (one.through for one in declarations.inherited if one.is_state and one.name == state)
+    return next((through[-1] for through in found if through), None)
 
 
 def run_onto(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Registration, ...]:

@@ -54,3 +54,23 @@ def test_thousands_of_refusals_are_counted(tmp_path: Path) -> None:
         load_state([str(path)])
     assert len(raised.value.problems) == 101
     assert raised.value.problems[-1].message == "and 4899 more registrations are refused"
+
+
+@pytest.mark.parametrize(
+    ("text", "bases", "found"),
+    [
+        ("extends: [torch-2.4, torch-2.15]\n", (), ("several-states", 2, 22)),
+        ("extends: [torch-2.15]\n", ("torch-2.4",), ("several-states", 2, 11)),
+        ("universe: torch-2.4\nextends: [torch-2.15]\n", (), ("universe-conflict", 3, 11)),
+    ],
+)
+def test_states_that_do_not_go_together_are_shown_where_they_are_extended(
+    text: str, bases: tuple[str, ...], found: tuple[str, int, int], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"dispatch: 1\n{text}", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        load_state([str(file)], bases=bases)
+    (problem,) = raised.value.problems
+    assert problem.span is not None
+    assert (problem.code, problem.span.line, problem.span.column) == found
