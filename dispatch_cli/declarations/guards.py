@@ -70,8 +70,9 @@ def _wants_of_slots(context: Context, values: Values) -> Iterator[Expectation]:
 
 def _wants_of_others(context: Context, values: Values) -> Iterator[Expectation]:
     backend = values.get("backend")
-    if backend is not None and (key := _one_key(context, backend)) is not None:
-        yield Expectation(Wish.BACKEND, (key,))
+    for item in _scalars(context, backend):
+        if (key := context.keys.backend(context.report, item)) is not None:
+            yield Expectation(Wish.BACKEND, (key,))
     resolves = values.get("resolves")
     if type(resolves) is Scalar:
         yield Expectation(Wish.RAN, tuple(_texts(context, resolves)))

@@ -104,6 +104,17 @@ class KeyReader:
             return None
         return text if self._has_slot(report, text, node) else None
 
+    def backend(self, report: Report, node: Scalar) -> str | None:
+        """One key of a backend, such as SparseCPU; None, noting it, when it is none."""
+        key, universe = self.slot(report, node), self._universe
+        if key is None or universe is None:
+            return key
+        known = (universe.backends, *universe.autograd_backends.values())
+        if any(key in keys for keys in known):
+            return key
+        report.add("no-backend", f"{key} is not the key of a backend", node, f"name one such as {universe.backends[0]}")
+        return None
+
     def _is_known(self, key: str) -> bool:
         return self._universe is None or self._universe.is_alias(key)
 
