@@ -6,6 +6,7 @@ Nothing heavier than click is imported before a command runs.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -84,6 +85,7 @@ def main(args: list[str] | None = None) -> None:
     Exit codes: 0 clean, 1 findings or a difference, 2 usage or bad input, 3 a bug of ours.
     """
     argv = sys.argv[1:] if args is None else args
+    _open_closed_streams()
     # a command ends long before cyclic garbage matters, and looking for it takes longer the more there is to look at
     gc.disable()
     try:
@@ -96,6 +98,13 @@ def main(args: list[str] | None = None) -> None:
     except Exception as error:
         code = _bug(error, "--traceback" in argv)
     sys.exit(code if isinstance(code, int) else EXIT_CLEAN)
+
+
+def _open_closed_streams() -> None:
+    """A stream that was closed before the start is None in Python; what goes there goes nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _refuse(error: click.ClickException) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.support import call, in_terminal, process
+from tests.cli.support import COMMAND, ROOT, call, in_terminal, process
 
 TABLE = ("table", "examples/ambiguous.yaml", "--key", "CPU")
 ESCAPE = "\x1b["
@@ -135,6 +136,27 @@ def test_what_a_message_quotes_is_short_and_commands_nothing(args: tuple[str, ..
         assert "\u202e" not in result.err
         if hostile.startswith("\x1b"):
             assert "\\x1b[31mred\\u202e" in result.err
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("keys", "CPU"), 0),
+        (("check-invariants", "examples/stale.yaml"), 1),
+        (("check-invariants", "examples/stale.yaml", "--format", "json"), 1),
+        (("table", "examples/broken.yaml"), 2),
+        (("rule", "x"), 2),
+        (("register", "-"), None),
+    ],
+)
+def test_closed_streams(args: tuple[str, ...], code: int | None, closed: str) -> None:
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *args]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, cwd=ROOT)
+    assert done.returncode == (2 if code is None else code)
+    assert b"internal error" not in done.stderr
+    if closed == "<&-" and code is not None:
+        assert done.stdout.decode() == call(*args).out
 
 
 def test_standard_input() -> None:

@@ -355,6 +355,13 @@ def test_untrusted_texts() -> None:
     assert "\u202e" not in named.out + named.err
 
 
+def test_too_many_contexts_are_not_blamed_on_a_tensor() -> None:
+    contexts = ("--context", "vmap") * 300
+    result = call("resolve", "stale::fine", "examples/stale.yaml", "--tensor", "cpu", *contexts)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error[context]: --context 'vmap': more than 256 contexts\n")
+
+
 def test_a_key_set_does_not_say_whose_handler_it_is() -> None:
     found = call("resolve", "aten::sin", "--keyset", "Python | CPU")
     assert "handed over to the __torch_dispatch__ of a tensor with these keys.\n" in found.out
