@@ -821,7 +821,7 @@ def main(arguments: list[str], answer: Answer) -> int:
 
 def values_of(arguments: list[str], option: str) -> list[str]:
     """What follows each *option*; the arguments are a file, then pairs of an option and a value."""
-    return [value for name, value in zip(arguments[1::2], arguments[2::2]) if name == option]
+    return [arguments[place + 1] for place in range(1, len(arguments) - 1, 2) if arguments[place] == option]
 
 
 def run(answer: Answer) -> None:

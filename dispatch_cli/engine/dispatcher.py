@@ -258,8 +258,8 @@ class Dispatcher:
     def shape(self, name: OperatorName) -> tuple[int, frozenset[str]]:
         """The bits of the keys with a kernel, and those keys whose active kernel falls through.
 
-        All that decides the operator's table, but for the backend fallbacks. Errors: Refused for an unknown operator; one
-        of the base is not taken in for that.
+        All that decides the operator's table, but for the backend fallbacks. An operator of the base is not taken in
+        for that. Errors: Refused for an unknown operator.
         """
         if self._base is None or not self._contents.waits(name):
             operator = self.operator(name)

@@ -49,7 +49,7 @@ def origin_place(span: Span | None, origin: Origin, short: bool = False) -> str:
 
 
 def inherited_lines(found: Iterable[tuple[Span | None, Origin]]) -> list[str]:
-    """For each file that the user did not name: through what it came; of a state, where the user's file does not say it."""
+    """For each file that the user did not name: through what it came; of a state, where no file of the user says it."""
     names: dict[str, Origin] = {}
     for span, origin in found:
         if span is not None and origin.through:
