@@ -125,7 +125,7 @@ _WRAPPED = tuple((kind, re.compile(text.replace(" ", _GAP)), key) for kind, text
 _GAPLESS = tuple((kind, re.compile(text.replace(" ", r" {0,3}")), key) for kind, text, key in _PATTERNS)
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
-_ESCAPED = re.compile(r"\\(n|t|'|\")")
+_ESCAPED = re.compile(r"\\(n|t|'|\"|u00[2-7][0-9A-Fa-f])")
 _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
 _ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
 _LINE = re.compile(r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: (?P<rest>\S.*)")
@@ -168,10 +168,15 @@ def _plain(text: str) -> str:
     """Without colours and escapes, so that quotes and line breaks are what they stand for."""
     text = _COLOR.sub("", text.replace("\r\n", "\n"))
     if "\\" in text:
-        text = _ESCAPED.sub(lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), text)
+        text = _ESCAPED.sub(_unescaped, text)
     if "&" in text:
         text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text)
     return text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    escape = match[1]
+    return chr(int(escape[1:], 16)) if len(escape) > 1 else {"n": "\n", "t": "\t"}.get(escape, escape)
 
 
 def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | None], ...]) -> Iterator[ErrorText]:

@@ -73,6 +73,10 @@ def escaped(text: str) -> str:
     return json.dumps({"message": text})
 
 
+def escaped_for_html(text: str) -> str:
+    return escaped(text).translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "'<>&"})
+
+
 def coloured(text: str) -> str:
     return "\n".join(f"\x1b[31m{line}\x1b[0m\r" for line in text.splitlines())
 
@@ -86,7 +90,21 @@ def typeset(text: str) -> str:
 
 
 TREATMENTS: tuple[Callable[[str], str], ...] = (
-    *(str, message, first_line, without_table, logged, wrapped, cut_hard, quoted, escaped, repr, coloured, in_html),
+    *(
+        str,
+        message,
+        first_line,
+        without_table,
+        logged,
+        wrapped,
+        cut_hard,
+        quoted,
+        escaped,
+        escaped_for_html,
+        repr,
+        coloured,
+        in_html,
+    ),
     typeset,
 )
 
