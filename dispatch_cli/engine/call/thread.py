@@ -140,10 +140,14 @@ class Contexts:
         """The set of the keys that a context names. Errors: CallError."""
         known = self.maker.known
         for key in context.keys:
-            if key not in self.universe.ids or self.universe.is_alias(key):
-                what = "is an alias key, which is in no key set" if self.universe.is_alias(key) else "is no key"
+            if self.universe.is_alias(key):
+                message = f"{key} is an alias key, which is in no key set of the universe {self.universe.name}"
+                covered = self.universe.covered_by(key)
+                hint = f"name keys that it covers, such as {covered[0]}" if covered else None
+                raise CallError(message, str(context), hint)
+            if key not in self.universe.ids:
                 names = [name for name in self.universe.ids if not self.universe.is_alias(name)]
-                message = f"{key} {what} of the universe {self.universe.name}"
+                message = f"{key} is no key of the universe {self.universe.name}"
                 raise CallError(message, str(context), suggestion(key, names))
         return known(*context.keys)
 

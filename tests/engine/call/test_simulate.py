@@ -296,3 +296,9 @@ def test_operators_of_a_base() -> None:
     ]
     assert slots("aten::matmul", "cpu,cpu") == ["AutogradCPU decomposes"]
     assert slots("aten::resize_", "cpu") == ["AutogradCPU redispatches", "ADInplaceOrView redispatches", "CPU ends"]
+
+
+def test_an_alias_key_in_a_context_hints_at_the_keys_that_it_covers() -> None:
+    with pytest.raises(CallError) as raised:
+        call(dispatcher_of("CPU"), "cpu", "exclude=Autograd")
+    assert raised.value.hint == "name keys that it covers, such as AutogradOther"
