@@ -72,7 +72,8 @@ def differences_text(report: PythonReport, style: Style) -> Iterator[str]:
         counted = f"{count.slots:,} slots of {count.operators:,} operators"
         lines.append(Text.assemble((f"{REASONS[count.reason]}: ", console.HEAD), counted))
     slots = f"{len(everything):,} slot{'' if len(everything) == 1 else 's'}"
-    closing_line = plain(f"{slots} of {len(found):,} among {compared} ({report.universe})", console.DIM)
+    those = f"{len(found):,} operator{'' if len(found) == 1 else 's'}"
+    closing_line = plain(f"{slots} of {those} differ; {compared} compared ({report.universe})", console.DIM)
     yield to_text([*lines, closing_line], style)
 
 

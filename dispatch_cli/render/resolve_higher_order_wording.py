@@ -59,7 +59,7 @@ def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
     what = "nothing" if step.rule is None else _function(step.rule, short)
     match step.does:
         case Does.RAISES:
-            yield f"{step.key}: {'PyTorch' if step.rule is None else what} raises"
+            yield f"{step.key}: {'PyTorch' if step.rule is None else what} raises the error"
         case Does.HANDS_OVER:
             yield f"{step.key}: a __torch_dispatch__ gets the call"
         case Does.CALLS_ANEW:

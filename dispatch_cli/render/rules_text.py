@@ -24,7 +24,7 @@ def rules_text(report: RulesReport, style: Style) -> Iterator[str]:
         yield to_text(_list(report), style)
         return
     for position, check in enumerate(report.checks):
-        yield "\n" if position else ""
+        yield "\n\n" if position else ""
         yield to_text(_one(check), style)
 
 
@@ -47,13 +47,12 @@ def _list(report: RulesReport) -> Iterator[RenderableType]:
 def _one(check: Check) -> Iterator[RenderableType]:
     yield Text.assemble((check.id, console.HEAD), (f" ({check.code})", console.DIM))
     yield plain(facts(check), console.DIM)
-    yield Text()
     for block in blocks(check.documentation):
+        yield Text()
         if block.code:
             yield Text("\n".join(f"    {line}" for line in block.text.split("\n")), console.ALIAS)
         else:
             yield Text(safe_lines(_flowing(block.text)))
-        yield Text()
 
 
 def _flowing(text: str) -> str:
