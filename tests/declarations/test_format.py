@@ -96,6 +96,7 @@ BEYOND_JSON_SCHEMA = {
     "other namespace in impl",
     "other key in impl",
     "guard alias",
+    "backend of a guard",
     "rule that falls through",
     "rule of fallthrough with name",
     "rule not falling through",
