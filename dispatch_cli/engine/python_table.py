@@ -122,9 +122,7 @@ def _divergences(layout: Layout, registered: int, python: int, fallbacks: frozen
     return tuple(found)
 
 
-def _needed(
-    layout: Layout, registered: int, python: int, fallbacks: frozenset[str], slot: int
-) -> tuple[str, ...]:
+def _needed(layout: Layout, registered: int, python: int, fallbacks: frozenset[str], slot: int) -> tuple[str, ...]:
     """The Python kernels without any one of which the slot would be decided otherwise; all where none is like that."""
     now = _decisions(layout, registered | python, fallbacks)[slot]
     kernels = layout.keys_in(python)
