@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.api import load_state
-from tests.cli.support import in_terminal
+from tests.cli.support import call, in_terminal
 from tests.write_reference import README, with_reference
 
 TEXT = README.read_text(encoding="utf-8")
@@ -54,3 +56,11 @@ def test_what_is_shown_is_what_is_printed(text: str, monkeypatch: pytest.MonkeyP
     for part in parts:
         assert part in answer
         answer = answer[answer.index(part) + len(part) :]
+
+
+@pytest.mark.parametrize(("column", "base"), [(2, "torch-2.15"), (3, "torch-2.4")])
+def test_what_the_checks_find_in_pytorch_is_what_the_table_says(column: int, base: str) -> None:
+    rows = [line.split("|") for line in TEXT.splitlines() if re.match(r"\| `[a-z-]+`(?: \(info\))? \| \d", line)]
+    said = {row[1].split("`")[1]: sum(map(int, re.findall(r"\d+", row[column]))) for row in rows}
+    found = json.loads(call("check-invariants", "--base", base, "--no-config", "--format", "json").out)["findings"]
+    assert Counter(one["check"] for one in found) == Counter(said)
