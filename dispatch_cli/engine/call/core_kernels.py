@@ -16,6 +16,8 @@ from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, 
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, BACKEND_SELECT
 from dispatch_cli.engine.call.thread import FUNCTIONALIZE, Thread
 from dispatch_cli.engine.call.trace import ErrorKind, Why
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.model.universe import CATCH_ALL
 
 _NATIVE = re.compile(r"_[0-9]+$")
 """What torchgen puts behind the name of a file when it writes several of them."""
@@ -25,7 +27,7 @@ _PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
 """Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
 
-def core_kernel(moment: Moment) -> Step | None:
+def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
     kernel = moment.entry.kernel
     if kernel is None:
@@ -52,6 +54,9 @@ def core_kernel(moment: Moment) -> Step | None:
         return select_backend(moment, Why.CORE_KERNEL)
     if _NATIVE.sub("", source) == f"Register{moment.slot}":
         return ends(Why.CORE_KERNEL)
+    if source.startswith("RegisterFunctionalization") and dispatcher.operator(moment.name).has_kernel(CATCH_ALL):
+        # torchgen puts the composite kernel itself there, so that it decomposes before it is functionalized
+        return decomposes(Why.CORE_KERNEL)
     if source.startswith("RegisterFunctionalization") or source == "FunctionalizeFallbackKernel":
         return _functionalized(moment)
     return None

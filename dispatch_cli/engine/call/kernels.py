@@ -36,7 +36,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
         return ends(Why.BACKEND)
     if moment.slot == FRONT:  # an operator is taken apart here, before any transform sees it
         return decomposes(Why.CONVENTION)
-    return core_kernel(moment) or _by_convention(moment)
+    return core_kernel(moment, dispatcher) or _by_convention(moment)
 
 
 def _by_convention(moment: Moment) -> Step:

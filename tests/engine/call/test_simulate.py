@@ -294,6 +294,11 @@ def test_operators_of_a_base() -> None:
         "FuncTorchDynamicLayerFrontMode calls-anew",
         "FuncTorchBatched decomposes",
     ]
+    # a composite kernel that torchgen put at Functionalize, too; live 2.13 ends there
+    assert slots("aten::to.device", "cpu", "functionalize") == [
+        "FuncTorchDynamicLayerFrontMode calls-anew",
+        "Functionalize decomposes",
+    ]
     assert slots("aten::matmul", "cpu,cpu") == ["AutogradCPU decomposes"]
     assert slots("aten::resize_", "cpu") == ["AutogradCPU redispatches", "ADInplaceOrView redispatches", "CPU ends"]
 
