@@ -21,7 +21,7 @@ from tests.checks.helpers import StateOf, findings, loader
 pytestmark = pytest.mark.live
 
 CASES = 150
-SEED = "DISPATCH_CLI_CLAIMS_SEED"
+SEED = "DISPATCH_CLI_LIVE_SEED"
 KEYS = (
     "CPU",
     "AutogradCPU",

@@ -18,7 +18,7 @@ from tests.capture.support import torch_python
 from tests.engine.call.random_calls import AskedOperator, Generator, asked_of, normal, said_of, simulated
 
 OPERATORS, CALLS = 500, 8
-SEED = "DISPATCH_CLI_CALLS_SEED"
+SEED = "DISPATCH_CLI_LIVE_SEED"
 
 
 def run_live(python: str, asked: dict[str, Any], directory: Path) -> list[list[dict[str, Any]]]:

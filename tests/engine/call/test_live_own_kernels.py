@@ -26,7 +26,7 @@ from tests.capture.support import read_document, torch_python
 from tests.engine.call.random_calls import names
 
 COUNT = 500
-SEED = "DISPATCH_CLI_CALLS_SEED"
+SEED = "DISPATCH_CLI_LIVE_SEED"
 CASES = (
     ("cpu", ()),
     ("cpu", ("autocast cpu",)),
