@@ -34,12 +34,10 @@ class Need(Enum):
     """What a check cannot do without; where it is not there, the check stays silent and is listed as not run.
 
     PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user.
-    ORDER: registrations in an order that somebody wrote down; a snapshot has none.
     """
 
     PYTORCH = "the operators of a PyTorch state"
     FILES = "declarations"
-    ORDER = "registrations in the order of static initialisers"
 
 
 class Stage(Enum):

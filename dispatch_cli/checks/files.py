@@ -84,13 +84,6 @@ class Files:
         """Whether the user's own files register something."""
         return bool(self._own_steps)
 
-    @cached_property
-    def has_order(self) -> bool:
-        """Whether the user's own files register kernels in an order that was written down."""
-        return any(isinstance(step, Implement) for step in self._own_steps) and not any(
-            isinstance(step, Settle) for step in self._own_steps
-        )
-
     # inside
 
     def _is_of_what_if(self, registration: Registration) -> bool:

@@ -75,6 +75,4 @@ def run_checks(
 
 
 def _has(view: View, need: Need) -> bool:
-    if need is Need.PYTORCH:
-        return view.has_pytorch
-    return view.has_files if need is Need.FILES else view.has_order
+    return view.has_pytorch if need is Need.PYTORCH else view.has_files

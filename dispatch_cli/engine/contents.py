@@ -92,10 +92,6 @@ class Contents:
         operator = self.operators[name] = self._new(name, self._base_changes)
         return operator
 
-    def detached(self, name: OperatorName) -> Operator:
-        """A new operator like one of the base, which does not become part of the contents."""
-        return self._new(name, self._base_changes)
-
     def note_fallback(self, change: Change) -> None:
         """Remember a change of a fallback, for the live tables; `keep_fallbacks` comes before it."""
         self.history.changes.append(change)
