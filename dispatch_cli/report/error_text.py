@@ -19,6 +19,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.pasted_text import plain, uncoloured
 
 MAX_CHARACTERS = 8 << 20
 """Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
@@ -124,11 +125,9 @@ _GAP = r"[\s>|]{1,40}"
 _WRAPPED = tuple((kind, re.compile(text.replace(" ", _GAP)), key) for kind, text, key in _PATTERNS)
 _GAPLESS = tuple((kind, re.compile(text.replace(" ", r" {0,3}")), key) for kind, text, key in _PATTERNS)
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
-_COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
-_ESCAPED = re.compile(r"\\(n|t|'|\"|u00[2-7][0-9A-Fa-f])")
-_ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
-_ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
 _LINE = re.compile(r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: (?P<rest>\S.*)")
+_CLOSING = " \t\r'\"`)}"
+"""What may stand after the last line of a table that was quoted: ``…[kernel]")``."""
 _FALLTHROUGH = "fallthrough "
 _RULES = {f"{rule.dump_text}]": rule for rule in Rule}
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})\]")
@@ -139,10 +138,10 @@ def find_errors(text: str) -> list[ErrorText]:
 
     A text that a terminal broke inside of words is read as well, where nothing is found otherwise.
     """
-    text = _plain(text[:MAX_CHARACTERS])
-    found = list(_found(text, _WRAPPED))
+    text = text[:MAX_CHARACTERS]
+    found = list(_found(plain(text, _worth), _WRAPPED))
     if not found:
-        joined = _HARD_BREAK.sub("", text)
+        joined = plain(_HARD_BREAK.sub("", uncoloured(text)), _worth)
         found = [error._replace(line=1) for error in _found(joined, _GAPLESS)]
     return found
 
@@ -164,19 +163,10 @@ def operator_of(text: str) -> OperatorName:
     return OperatorName.parse(text.removesuffix(".default") if "::" in text else text)
 
 
-def _plain(text: str) -> str:
-    """Without colours and escapes, so that quotes and line breaks are what they stand for."""
-    text = _COLOR.sub("", text.replace("\r\n", "\n"))
-    if "\\" in text:
-        text = _ESCAPED.sub(_unescaped, text)
-    if "&" in text:
-        text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text)
-    return text
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    escape = match[1]
-    return chr(int(escape[1:], 16)) if len(escape) > 1 else {"n": "\n", "t": "\t"}.get(escape, escape)
+def _worth(text: str) -> int:
+    """How many errors, lines of a table and registrations can be read in a text."""
+    errors = sum(1 for _, pattern, _ in _WRAPPED for _ in pattern.finditer(text))
+    return errors + sum(1 for _ in _dump(text)) + sum(1 for _ in _state(text))
 
 
 def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | None], ...]) -> Iterator[ErrorText]:
@@ -203,14 +193,14 @@ def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | No
 
 def _lines(text: str) -> Iterator[str]:
     """The lines that may be part of a dump, as many as one can have."""
-    found = (line for line in text.splitlines() if len(line) <= MAX_LINE and line.rstrip().endswith("]"))
-    return islice(found, MAX_LINES)
+    stripped = (line.rstrip(_CLOSING) for line in text.splitlines())
+    return islice((line for line in stripped if len(line) <= MAX_LINE and line.endswith("]")), MAX_LINES)
 
 
 def _dump(text: str) -> Iterator[tuple[str, DumpLine]]:
     """The lines of a printed table, whatever stands before each."""
     for line in _lines(text):
-        head, _, tail = line.rstrip().rpartition(" [")
+        head, _, tail = line.rpartition(" [")
         rule = _RULES.get(tail)
         match = _LINE.search(head) if rule is not None else None
         if rule is not None and match is not None:
@@ -221,7 +211,7 @@ def _dump(text: str) -> Iterator[tuple[str, DumpLine]]:
 def _state(text: str) -> Iterator[StateLine]:
     """The lines of printed registrations, whatever stands before each."""
     for line in _lines(text):
-        head, _, flags = line.rstrip().removesuffix("]").rpartition(" [ ")
+        head, _, flags = line.removesuffix("]").rpartition(" [ ")
         match = _LINE.search(head.partition(" :: ")[0]) if " :: " in head else None
         if match is not None:
             yield StateLine(match["key"], match["rest"], "fallthrough" in flags.split(), match["inactive"] is None)

@@ -77,8 +77,25 @@ def escaped_for_html(text: str) -> str:
     return escaped(text).translate({ord(sign): f"\\u{ord(sign):04x}" for sign in "'<>&"})
 
 
+def escaped_twice(text: str) -> str:
+    return json.dumps({"log": f"\u001b[31m{escaped(text)}\u001b[0m\n", "stream": "stderr"})
+
+
+def escaped_and_cut(text: str) -> str:
+    return cut_hard(repr(f"{text!r}"))
+
+
 def coloured(text: str) -> str:
     return "\n".join(f"\x1b[31m{line}\x1b[0m\r" for line in text.splitlines())
+
+
+def on_windows(text: str) -> str:
+    """With paths as Windows builds print them, whose parts begin like escape sequences."""
+    return re.sub(
+        r"registered at (?:[^\s:]*/)?(\S+:\d+)",
+        lambda match: rf"registered at D:\a\nightly\builder\windows\tools\u0041\x41\'n\ops\cuda\n{match[1]}",
+        text,
+    )
 
 
 def in_html(text: str) -> str:
@@ -101,6 +118,8 @@ TREATMENTS: tuple[Callable[[str], str], ...] = (
         quoted,
         escaped,
         escaped_for_html,
+        escaped_twice,
+        escaped_and_cut,
         repr,
         coloured,
         in_html,
@@ -109,26 +128,42 @@ TREATMENTS: tuple[Callable[[str], str], ...] = (
 )
 
 
+@pytest.mark.parametrize("before", [str, on_windows], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda one: one.__name__)
 @pytest.mark.parametrize("error", RECORDED)
-def test_the_operator_and_the_key_are_found(error: dict[str, Any], treatment: Callable[[str], str]) -> None:
-    found = find_errors(treatment(error["text"]))
+def test_the_operator_and_the_key_are_found(
+    error: dict[str, Any], treatment: Callable[[str], str], before: Callable[[str], str]
+) -> None:
+    found = find_errors(treatment(before(error["text"])))
     assert found
     assert {(one.operator, one.key) for one in found} == {(error["operator"], error["key"])}
 
 
+def lines_of_table(error: ErrorText) -> list[str]:
+    return [
+        f"{key}: {'fallthrough ' if line.fallthrough else ''}{line.kernel} [{line.rule.dump_text}]"
+        for key, line in error.dump.items()
+    ]
+
+
+@pytest.mark.parametrize("before", [str, on_windows], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_table_that_a_text_prints(version: str) -> None:
-    """Against the lines as they are in the recording; log prefixes and colours take nothing away."""
+def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]) -> None:
+    """Against the lines as they are in the recording; prefixes, colours and escapes take nothing away."""
     for error in load_recording(f"{version}.errors")["errors"]:
-        lines = [line for line in error["text"].splitlines() if re.fullmatch(r"[A-Z]\w+: .* \[[a-z ]+\]", line)]
-        for treatment in (str, logged, escaped, coloured):
-            (found,) = {one.operator: one for one in reversed(find_errors(treatment(error["text"])))}.values()
-            shown = [
-                f"{key}: {'fallthrough ' if line.fallthrough else ''}{line.kernel} [{line.rule.dump_text}]"
-                for key, line in found.dump.items()
-            ]
-            assert shown == [line for line in lines if " :: " not in line]
+        text = before(error["text"])
+        lines = [line for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+: .* \[[a-z ]+\]", line)]
+        for treatment in (str, logged, escaped, escaped_for_html, escaped_twice, repr, ascii, coloured):
+            (found,) = {one.operator: one for one in reversed(find_errors(treatment(text)))}.values()
+            assert lines_of_table(found) == [line for line in lines if " :: " not in line]
+
+
+def test_plain_and_escaped_texts_in_one_log() -> None:
+    """A line is escaped as a whole or not at all, whatever the lines beside it are."""
+    table = [f"CPU: registered at C:\\new\\ops\\cuda\\nms_kernel.cu:{line} [kernel]" for line in (1, 2, 3)]
+    texts = [f"{ARGUMENTS.format(f'a::b{line}', 'XLA')}\n\n{text}" for line, text in enumerate(table)]
+    log = "\n".join([texts[0], rf"C:\logs\trainer: {json.dumps({'message': texts[1]})}", texts[2]])
+    assert [lines_of_table(found) for found in find_errors(log)] == [[line] for line in table]
 
 
 @pytest.mark.parametrize("version", UNIVERSE_OF)
@@ -213,6 +248,10 @@ def test_large_texts_take_no_longer_than_they_are() -> None:
         "'",
         "\n> ",
         "could not find kernel ",
+        "\\\\",
+        r"\n",
+        "\\\n",
+        r"CPU: C:\n\x [kernel]",
     ):
         assert find_errors(part * (400_000 // len(part))) == []
 

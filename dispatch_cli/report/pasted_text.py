@@ -1,0 +1,53 @@
+"""A pasted text as it was printed: without colours, and without the escapes of JSON, Python or HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+MAX_DEPTH = 4
+"""How often a text may be escaped: JSON in a log that is JSON itself is twice."""
+
+_COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
+_ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
+_SIGNS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+_ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
+_ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
+
+
+def plain(text: str, worth: Callable[[str], int]) -> str:
+    """Without colours and escapes, so that quotes and line breaks are what they stand for.
+
+    A backslash may also be part of a path: ``C:\\new\\ops``. Each line is escaped as a whole or not at all. It is
+    escaped if more can be read in it then; where that makes no difference, if each backslash in it begins an escape.
+
+    worth: how much can be read in a text.
+    """
+    lines = (_unescaped(line, worth, MAX_DEPTH) for line in uncoloured(text).split("\n"))
+    text = "\n".join(lines)
+    return _ENTITY.sub(lambda match: _ENTITIES[match[0]], text) if "&" in text else text
+
+
+def uncoloured(text: str) -> str:
+    """Without the escape sequences of a terminal."""
+    return _COLOR.sub("", text.replace("\r\n", "\n"))
+
+
+def _unescaped(line: str, worth: Callable[[str], int], depth: int) -> str:
+    if "\\" not in line or not depth:
+        return line
+    text = uncoloured(_ESCAPE.sub(_meant, line))
+    if text == line:
+        return line
+    gain = worth(text) - worth(line)
+    if gain < 0 or (gain == 0 and "\\" in _ESCAPE.sub("", line)):
+        return line
+    return "\n".join(_unescaped(part, worth, depth - 1) for part in text.split("\n"))
+
+
+def _meant(match: re.Match[str]) -> str:
+    sign, *codes = match.groups()
+    if sign is not None:
+        return _SIGNS.get(sign, sign)
+    code = int(next(code for code in codes if code is not None), 16)
+    return chr(code) if code < 0x110000 else match[0]
