@@ -138,10 +138,14 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
         hint = _similar(dispatcher, first.operator)
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
     key = _key(dispatcher, first.key or key_of(dispatcher, name))
+    if key not in dispatcher.universe.slot:
+        message = f"the text names {key}, which has no slot in a dispatch table; PyTorch's errors name runtime keys."
+        hint = f"`explain {name} {key}` says what it stands for."
+        raise click.BadParameter(f"{message} {hint}", param_hint="'--from-error'")
     report = _report(state, source, assumed, name, key)
     if from_text:
         report = report._replace(schema=None)
-    return report._replace(error=error_report(dispatcher, name, key, file, errors, from_text))
+    return report._replace(error=error_report(state, name, key, file, errors, from_text))
 
 
 def _report(state: State, source: Source, assumed: bool, name: OperatorName, key: str) -> ExplainReport:

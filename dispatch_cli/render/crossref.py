@@ -9,7 +9,8 @@ from rich.text import Text
 from dispatch_cli.crossref.compare import Comparison, Part
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, plain, to_text
-from dispatch_cli.render.divergences import REASONS, because_of, choice_label, wrapped
+from dispatch_cli.render.divergence_wording import REASONS, because_of
+from dispatch_cli.render.divergences import choice_label, wrapped
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.wording import runs_label
 from dispatch_cli.report.crossref import CrossrefReport, FoldedDifference, folded

@@ -7,27 +7,16 @@ from textwrap import wrap
 
 from rich.text import Text
 
-from dispatch_cli.engine.python_table import Reason
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.divergences import Choice, DivergenceGroup
+from dispatch_cli.report.divergences import Choice
 
-REASONS = {
-    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, and not in C++",
-    Reason.PYTHON_KERNEL: "a kernel is registered in Python alone",
-}
 _WITHOUT_KEY = {
     Rule.FALLBACK: "the backend fallback",
     Rule.MISSING: "nothing",
     Rule.AMBIGUOUS: "nothing (it is ambiguous)",
 }
-
-
-def because_of(group: DivergenceGroup) -> str:
-    """The kernels that make the difference."""
-    kind = "Python kernel" if group.reason is Reason.PYTHON_KERNEL else "kernel"
-    return f"the {kind}{'' if len(group.because) == 1 else 's'} at {' and '.join(group.because)}"
 
 
 def choice_label(choice: Choice) -> str:

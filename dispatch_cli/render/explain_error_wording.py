@@ -18,6 +18,7 @@ KINDS = {
     ErrorKind.NO_AUTOGRAD: "no autograd kernel of {op}",
     ErrorKind.NO_PYTHON_KERNEL: "the Python dispatcher finds no kernel of {op} at {key}",
     ErrorKind.NO_BATCHING_RULE: "no batching rule of {op}, at {key}",
+    ErrorKind.NO_RULE: "the higher-order operator {op} has no rule for a mode or a subclass of tensors",
 }
 
 
@@ -40,8 +41,10 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     if text.key is None:
         yield f"The text names no key; {key} is explained."
     if not error.reproduced:
+        python = text.kind is ErrorKind.NO_PYTHON_KERNEL
+        here_now = f"with the Python dispatcher, {key} gets something else" if python else f"{key} holds something else"
         yield (
-            f"It is not so here: {key} holds something else. The build that printed the text is another one, or it "
+            f"It is not so here: {here_now}. The build that printed the text is another one, or it "
             "lacks registrations, or has some, that are not declared here."
         )
     if error.others:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.divergence_wording import REASONS, because_of
 from dispatch_cli.render.wording import before_label, short_kernel
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
@@ -145,10 +146,11 @@ def _before_phrase(before: Before, short: bool) -> str:
 
 
 def _python_phrase(row: PythonRow) -> str:
-    if row.error is not None:
-        return f"an error, {row.error}"
+    """What Python chooses, and why where C++ chooses otherwise."""
     source = f" from {row.decision.source}" if row.decision.source not in (None, row.key) else ""
-    return f"{row.kernel}{source}, {row.decision.rule.dump_text}"
+    chosen = f"{row.kernel}{source}, {row.decision.rule.dump_text}" if row.error is None else f"an error, {row.error}"
+    different = row.divergence
+    return chosen if different is None else f"{chosen}: {REASONS[different.reason]}, because of {because_of(different)}"
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:

@@ -11,7 +11,8 @@ from rich.text import Text
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
-from dispatch_cli.render.divergences import REASONS, because_of, choice_label, wrapped
+from dispatch_cli.render.divergence_wording import REASONS, because_of
+from dispatch_cli.render.divergences import choice_label, wrapped
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.render.wording import keys_label, place_label, runs_label, short_function, short_kernel

@@ -16,6 +16,7 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
+from dispatch_cli.engine.python_operator import PYTHON_KEY
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
@@ -43,6 +44,8 @@ class ErrorKind(Enum):
     NO_AUTOGRAD = "no-autograd"
     NO_PYTHON_KERNEL = "no-python-kernel"
     NO_BATCHING_RULE = "no-batching-rule"
+    NO_RULE = "no-rule"
+    """A higher-order operator has no rule for a mode or a subclass."""
 
 
 class DumpLine(NamedTuple):
@@ -101,7 +104,8 @@ _PATTERNS = (
     (ErrorKind.NO_AUTOGRAD, f"{_NAME}: an autograd kernel was not registered to the Autograd key", None),
     (
         ErrorKind.NO_PYTHON_KERNEL,
-        f"could not find kernel for (?:HigherOrderOperator )?{_NAME} at dispatch key (?:DispatchKey[.])?{_KEY}",
+        f"could not find kernel for (?:HigherOrderOperator )?{_NAME} at dispatch key "
+        rf"(?:DispatchKey[.])?(?!DispatchKey\b){_KEY}",
         None,
     ),
     (
@@ -109,6 +113,8 @@ _PATTERNS = (
         f"(?:atching rule not implemented|not yet implemented the batching rule) for {_NAME}",
         FUNC_TORCH_BATCHED,
     ),
+    (ErrorKind.NO_RULE, f"There was no rule registered for (?:HigherOrderOperator|HOP) {_NAME}", PYTHON_KEY),
+    (ErrorKind.NO_RULE, f"HigherOrderOperator {_QUOTE}{_NAME}{_QUOTE} is not supported for the given", PYTHON_KEY),
 )
 LOOKED_FOR = (
     "Could not run 'OPERATOR' with arguments from the 'KEY' backend",
@@ -118,6 +124,7 @@ LOOKED_FOR = (
     "OPERATOR: an autograd kernel was not registered to the Autograd key(s)",
     "could not find kernel for OPERATOR at dispatch key KEY",
     "batching rule not implemented for OPERATOR",
+    "There was no rule registered for HigherOrderOperator OPERATOR",
 )
 """The beginnings of the texts, as a person may look for them."""
 

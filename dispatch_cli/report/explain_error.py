@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of
+from dispatch_cli.engine.python_table import resolve_key
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -24,10 +26,11 @@ ANSWERS = {
     ErrorKind.NO_META: (Rule.FALLBACK, Rule.MISSING),
     ErrorKind.AMBIGUOUS: (Rule.AMBIGUOUS,),
     ErrorKind.NO_AUTOGRAD: (Rule.FALLBACK,),
-    ErrorKind.NO_PYTHON_KERNEL: (Rule.MISSING, Rule.FALLBACK),
+    ErrorKind.NO_PYTHON_KERNEL: (Rule.MISSING,),
     ErrorKind.NO_BATCHING_RULE: (Rule.FALLBACK, Rule.MISSING),
+    ErrorKind.NO_RULE: (Rule.FALLBACK, Rule.MISSING),
 }
-"""What the slot holds where PyTorch raises the error."""
+"""The rule that decides the slot where PyTorch raises the error."""
 
 
 class DifferenceKind(Enum):
@@ -56,7 +59,8 @@ class ErrorReport(NamedTuple):
     """An error text, and what it has to do with the answer.
 
     file: where it was read from. text: what was found in it. others: further operators and keys that it names.
-    reproduced: the slot holds what the error says. lines: how many lines of a table the text has.
+    reproduced: the slot holds what the error says, or for an error of the Python dispatcher: so does ``resolve_key``.
+    lines: how many lines of a table the text has.
     differences: where that table differs from the one here; None where the text has no table.
     from_text: the operator is not declared here, and its registrations were read from the table of the text.
     """
@@ -71,12 +75,12 @@ class ErrorReport(NamedTuple):
 
 
 def error_report(
-    dispatcher: Dispatcher, name: OperatorName, key: str, file: str, errors: list[ErrorText], from_text: bool
+    state: State, name: OperatorName, key: str, file: str, errors: list[ErrorText], from_text: bool
 ) -> ErrorReport:
-    """Hold the first of *errors* against the table of *name*."""
+    """Hold the first of *errors* against the table of *name*: the live one of C++, or what ``resolve_key`` answers."""
     first, *others = errors
+    dispatcher = state.dispatcher
     table = dispatcher.table(name)
-    entry = dispatcher.operator(name).live[key] if key in table else table[key]
     differences: tuple[Difference, ...] | None = None
     if first.dump:
         differences = tuple(_differences(table, first.dump))
@@ -86,11 +90,19 @@ def error_report(
         file=file,
         text=first,
         others=tuple((one.operator, one.key) for one in others),
-        reproduced=entry.rule in ANSWERS[first.kind],
+        reproduced=_rule_here(state, name, key, first.kind) in ANSWERS[first.kind],
         lines=len(first.dump),
         differences=differences,
         from_text=from_text,
     )
+
+
+def _rule_here(state: State, name: OperatorName, key: str, kind: ErrorKind) -> Rule:
+    """The rule that decides a slot, in the dispatcher that raises such an error."""
+    if kind is ErrorKind.NO_PYTHON_KERNEL:
+        python_keys = [kernel.dispatch_key for kernel in state.python_kernels(name)]
+        return resolve_key(state.dispatcher, name, key, python_keys).rule
+    return state.dispatcher.operator(name).live[key].rule
 
 
 def key_of(dispatcher: Dispatcher, name: OperatorName) -> str:

@@ -217,6 +217,65 @@ def test_an_error_that_is_not_so_here() -> None:
     assert out[1].startswith("It is not so here: CPU holds something else.")
 
 
+def python_error(operator: str, key: str) -> bytes:
+    return f"NotImplementedError: could not find kernel for {operator} at dispatch key DispatchKey.{key}\n".encode()
+
+
+def test_an_error_of_the_python_dispatcher() -> None:
+    """``resolve_key`` answers: a live PyTorch 2.13 raised this error, and its C++ table has a kernel there."""
+    text = python_error("broken.nested.default", "AutogradNestedTensor")
+    result = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text)
+    lines = result.out.splitlines()
+    first = "standard input, line 1: the Python dispatcher finds no kernel of broken::nested at AutogradNestedTensor"
+    assert lines[0] == first
+    assert "It is not so here" not in result.out
+    assert (
+        "With the Python dispatcher it is another answer: an error, could not find kernel for broken.nested.default at "
+        "dispatch key DispatchKey.AutogradNestedTensor: rule 5 (nested) gives way to a backend kernel in Python, and "
+        "not in C++, because of the kernel at NestedTensorCPU."
+    ) in lines
+
+
+def test_an_error_of_the_python_dispatcher_that_is_not_so_here(tmp_path: Path) -> None:
+    """Live, a Python kernel at CPU made the call work that raised the error before."""
+    (tmp_path / "p.yaml").write_text(
+        "dispatch: 1\noperators:\n"
+        "  - {func: my::p(Tensor x) -> Tensor, dispatch: {CUDA: k}, python_dispatch: {CPU: pk}}\n"
+    )
+    result = call("explain", "--from-error", "-", str(tmp_path / "p.yaml"), stdin=python_error("my.p.default", "CPU"))
+    assert result.out.splitlines()[1].startswith(
+        "It is not so here: with the Python dispatcher, CPU gets something else."
+    )
+    assert (
+        "With the Python dispatcher it is another answer: pk, kernel: a kernel is registered in Python alone, "
+        "because of the Python kernel at CPU."
+    ) in result.out
+
+
+@pytest.mark.parametrize("key", ["Autograd", "CompositeImplicitAutograd", "Dense"])
+def test_an_error_at_a_key_without_a_slot(key: str) -> None:
+    text = python_error("broken.scale.default", key)
+    result = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text)
+    assert result == refused(
+        f"Invalid value for '--from-error': the text names {key}, which has no slot in a dispatch table; PyTorch's "
+        f"errors name runtime keys. `explain broken::scale {key}` says what it stands for."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There was no rule registered for HigherOrderOperator call_torchbind and mode <my.Mode object>.Hint: set",
+        "There was no rule registered for HOP call_torchbind and subclass <class 'my.Sub'>. We recommend",
+        "TypeError: HigherOrderOperator 'call_torchbind' is not supported for the given input types. This",
+    ],
+)
+def test_errors_of_higher_order_operators(text: str) -> None:
+    """Source of the texts: ``HigherOrderOperator.dispatch`` in torch/_ops.py of 2.13."""
+    says = "Invalid value for '--from-error': call_torchbind is a higher-order operator: its rules are Python's, and it"
+    assert says in call("explain", "--from-error", "-", stdin=text.encode()).err
+
+
 def test_an_error_of_operators_in_a_file() -> None:
     text = error_text("broken::scale", None).encode()
     out = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text).out.splitlines()

@@ -43,6 +43,7 @@ def broken():
     define("filled(int n) -> Tensor", CPU=lambda n: torch.zeros(n))
     define("joined(Tensor[] xs) -> Tensor", CPU=lambda xs: xs[0].clone())
     define("mix(Tensor x) -> Tensor", MkldnnCPU=clone, CompositeImplicitAutograd=clone)
+    define("nested(Tensor x) -> Tensor", NestedTensorCPU=clone, CompositeImplicitAutogradNestedTensor=clone)
     return library
 
 
@@ -101,8 +102,10 @@ def cases(ops):
     yield "broken::scale", None, backward
     yield "broken::cuda_only", "CPU", with_python_dispatcher(lambda: ops.cuda_only(one))
     yield "broken::scale", "Meta", with_fake_tensors(lambda: ops.scale(torch.ones(2)))
+    nested = torch.nested.nested_tensor([one])
+    yield "broken::nested", "AutogradNestedTensor", with_python_dispatcher(lambda: ops.nested(nested))
     yield "broken::scale", "FuncTorchBatched", lambda: torch.vmap(ops.scale)(torch.ones(2, 2))
-    yield "aten::cumsum", "NestedTensorCPU", lambda: torch.nested.nested_tensor([one]).cumsum(0)
+    yield "aten::cumsum", "NestedTensorCPU", lambda: nested.cumsum(0)
     yield "aten::cumsum.out", "QuantizedCPU", lambda: torch.quantize_per_tensor(one, 1.0, 0, torch.qint8).cumsum(0)
 
 

@@ -169,13 +169,13 @@ def test_plain_and_escaped_texts_in_one_log() -> None:
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
     """What the text says is so there, and not a slot of the printed table differs."""
-    dispatcher = load_state([], bases=[UNIVERSE_OF[version]]).dispatcher
+    state = load_state([], bases=[UNIVERSE_OF[version]])
     compared = 0
     for error in load_recording(f"{version}.errors")["errors"]:
         for text in (error["text"], first_line(error["text"])):
             if error["operator"].startswith("aten::"):
                 name = OperatorName.parse(error["operator"])
-                report = error_report(dispatcher, name, error["key"], "-", find_errors(text), from_text=False)
+                report = error_report(state, name, error["key"], "-", find_errors(text), from_text=False)
                 assert (report.reproduced, report.differences) == (True, ())
                 compared += 1
     assert compared > 40
@@ -191,14 +191,15 @@ def test_operators_of_a_file_and_operators_that_the_text_alone_shows(version: st
         if not error["operator"].startswith("broken::"):
             continue
         if declared:
-            dispatcher = load_state([file], universe=UNIVERSE_OF[version]).dispatcher
+            state = load_state([file], universe=UNIVERSE_OF[version])
         else:
-            dispatcher = load_state([], bases=[UNIVERSE_OF[version]]).dispatcher
+            state = load_state([], bases=[UNIVERSE_OF[version]])
+        dispatcher = state.dispatcher
         name = OperatorName.parse(error["operator"])
         if not declared:
             assert register_from_text(dispatcher, name, found[0])
         key = error["key"] or key_of(dispatcher, name)
-        report = error_report(dispatcher, name, key, "-", found, from_text=not declared)
+        report = error_report(state, name, key, "-", found, from_text=not declared)
         assert report.reproduced
         assert report.differences in ((), None)
 

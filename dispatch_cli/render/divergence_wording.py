@@ -1,0 +1,17 @@
+"""Why C++ and Python choose different kernels, in words."""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.python_table import Divergence, Reason
+from dispatch_cli.report.divergences import DivergenceGroup
+
+REASONS = {
+    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, and not in C++",
+    Reason.PYTHON_KERNEL: "a kernel is registered in Python alone",
+}
+
+
+def because_of(group: DivergenceGroup | Divergence) -> str:
+    """The kernels that make the difference."""
+    kind = "Python kernel" if group.reason is Reason.PYTHON_KERNEL else "kernel"
+    return f"the {kind}{'' if len(group.because) == 1 else 's'} at {' and '.join(group.because)}"
