@@ -8,7 +8,7 @@ from dispatch_cli.declarations.format import Record, Type
 from dispatch_cli.declarations.limits import MAX_PROBLEMS
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.text import closest, quoted, suggestion
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, is_nothing, kind_of
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -68,6 +68,9 @@ def fits(report: Report, node: Node, kind: Type) -> bool:
     if type(node) not in kind.shapes:
         expect(report, node, kind.words)
         return False
+    if type(node) is Sequence and not node.items and kind.filled:
+        expect(report, node, kind.words)
+        return False
     if type(node) is not Scalar:
         return True
     if kind.choices and Mapping not in kind.shapes:
@@ -95,8 +98,20 @@ def _expected(words: str, node: Node) -> str:
     return f"expected {words}, found {kind_of(node)}"
 
 
-def text_of(report: Report, node: Node | None) -> str | None:
-    """The text of a name or debug text; None, noting it, when it has characters that no name has."""
+def text_of(report: Report, node: Node | None, words: str = "a text", instead: str | None = None) -> str | None:
+    """The text of a name or debug text; None, noting it, when it is a boolean or a number, or has control characters.
+
+    words: what is expected. instead: what to write for what else may have been meant.
+    """
+    if type(node) is Scalar and (other := other_than_text(node)) is not None:
+        hint = f'{"" if instead is None else f"{instead}, or "}write "{node.text}" in quotes if that is the text'
+        report.add("wrong-type", f"expected {words}, found {node.text}, which is {other} in YAML", node, hint)
+        return None
+    return word_of(report, node)
+
+
+def word_of(report: Report, node: Node | None) -> str | None:
+    """The same, where nothing but a text makes sense, as in the name of a field."""
     if type(node) is not Scalar:
         return None
     text = node.text

@@ -33,7 +33,7 @@ class Type:
     """What a value may be.
 
     words: for messages and the reference. shapes: the nodes it may be. json: its JSON Schema.
-    choices: the only texts it may be; plain: those without quotes.
+    choices: the only texts it may be; plain: those without quotes. filled: a list must not be empty.
     """
 
     words: str
@@ -41,6 +41,7 @@ class Type:
     json: AnyMapping[str, Any]
     choices: tuple[str, ...] = ()
     plain: bool = False
+    filled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,9 @@ def _choice(*texts: str) -> Type:
     return Type(words, (Scalar,), {"enum": list(texts)}, texts)
 
 
-def _list_of(item: Type, words: str) -> Type:
-    return Type(f"a list of {words}", (Sequence,), {"type": "array", "items": item.json})
+def _list_of(item: Type, words: str, filled: bool = False) -> Type:
+    least = {"minItems": 1} if filled else {}
+    return Type(f"a list of {words}", (Sequence,), {"type": "array", "items": item.json, **least}, filled=filled)
 
 
 def _map_of(names: AnyMapping[str, Any], value: Type, words: str) -> Type:
@@ -88,7 +90,8 @@ def _map_of(names: AnyMapping[str, Any], value: Type, words: str) -> Type:
 
 def _either(*types: Type) -> Type:
     shapes = tuple(shape for each in types for shape in each.shapes)
-    return Type(" or ".join(each.words for each in types), shapes, {"anyOf": [each.json for each in types]})
+    schema = {"anyOf": [each.json for each in types]}
+    return Type(" or ".join(each.words for each in types), shapes, schema, filled=any(each.filled for each in types))
 
 
 def _record(name: str, words: str) -> Type:
@@ -103,9 +106,9 @@ _BARE_NAME = Type("a text", (Scalar,), {**_NAME, "not": {"pattern": "::"}})
 BOOLEAN = Type("true or false", (Scalar,), {"type": "boolean"}, BOOLEANS, plain=True)
 _ONE_KEY = Type("a dispatch key", (Scalar,), _KEY)
 _KERNEL = _either(Type("a kernel name", (Scalar,), _NAME), _record("kernel", "a mapping"))
-_KERNELS = _either(_KERNEL, _list_of(_KERNEL, "kernels"))
+_KERNELS = _either(_KERNEL, _list_of(_KERNEL, "kernels", filled=True))
 _MEMBER = _either(Type("a kernel name", (Scalar,), _NAME), _record("library_kernel", "a mapping"))
-_MEMBERS = _either(_MEMBER, _list_of(_MEMBER, "kernels"))
+_MEMBERS = _either(_MEMBER, _list_of(_MEMBER, "kernels", filled=True))
 _FALLBACKS = _map_of(_KEYS, _KERNEL, "dispatch keys to kernels")
 _RULE = _either(Type("a kernel name", (Scalar,), _NAME), _record("higher_order_rule", "a mapping"))
 _RULES = _map_of(_NAME, _RULE, "names to rules")
@@ -308,8 +311,8 @@ MODE = Record(
         ),
     ),
 )
-_TEXTS = _either(TEXT, _list_of(TEXT, "texts"))
-_RULES_NAMED = _either(_choice(*RULE_NAMES), _list_of(_choice(*RULE_NAMES), "them"))
+_TEXTS = _either(TEXT, _list_of(TEXT, "texts", filled=True))
+_RULES_NAMED = _either(_choice(*RULE_NAMES), _list_of(_choice(*RULE_NAMES), "them", filled=True))
 RESOLVES = Record(
     "resolves",
     "the end of a call",
@@ -376,7 +379,7 @@ CHECK = Record(
     "Settings of check-invariants. Those of `pyproject.toml` come before them, and the command line comes first.",
     (
         Field("select", _TEXTS, "The checks to run, by id, code or prefix; `all`, `default`.", default="`default`"),
-        Field("ignore", _TEXTS, "Checks to leave out of those."),
+        Field("ignore", _either(TEXT, _list_of(TEXT, "texts")), "Checks to leave out of those."),
         Field(
             "severity",
             _map_of(_NAME, _choice(*(severity.value for severity in Severity)), "checks to severities"),
@@ -410,7 +413,7 @@ FILE = Record(
         ),
         Field(
             "extends",
-            _list_of(TEXT, "states and files"),
+            _either(TEXT, _list_of(TEXT, "states and files")),
             "What comes before: embedded states by name, and declaration files by path, relative to this file; in "
             "order. A file that is reached twice is loaded once.",
         ),

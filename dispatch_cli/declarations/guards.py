@@ -60,6 +60,8 @@ def _wants_of_slots(context: Context, values: Values) -> Iterator[Expectation]:
             continue
         if wish in _RULES:
             found = tuple(_choices(context, node, RULE_NAMES))
+        elif wish is Wish.FALLTHROUGH:
+            found = (node.text,) if type(node) is Scalar else ()
         elif wish is Wish.SAME_AS:
             found = tuple(key for key in (_one_key(context, node),) if key is not None)
         else:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from dispatch_cli import bases, universes
-from dispatch_cli.declarations.fields import expect, read_record, text_of
+from dispatch_cli.declarations.fields import expect, is_true, read_record, word_of
 from dispatch_cli.declarations.format import FILE, VERSION
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.report import Report
@@ -67,7 +67,7 @@ def read_header(report: Report, root: Node) -> Header | None:
             return None
     values = read_record(report, root, FILE) or {}
     sections = tuple((name, value) for name, value in values.items() if value is not None)
-    snapshot = text_of(report, values.get("snapshot")) == "true"
+    snapshot = is_true(values.get("snapshot")) is True
     extends = _extensions(report, values.get("extends"))
     return Header(_universe(report, values.get("universe")), snapshot, extends, sections)
 
@@ -79,7 +79,7 @@ def _is_other_version(value: Scalar) -> bool:
 def _universe(report: Report, node: Node | None) -> UniverseName | None:
     if type(node) is Mapping:
         return _inline_universe(report, node)
-    text = text_of(report, node)
+    text = word_of(report, node)
     if text is None or type(node) is not Scalar:
         return None
     if text in universes.names():
@@ -103,10 +103,11 @@ def _inline_universe(report: Report, node: Mapping) -> UniverseName:
 
 def _extensions(report: Report, node: Node | None) -> tuple[Extension, ...]:
     found: list[Extension] = []
-    for item in node.items if type(node) is Sequence else ():
+    items = node.items if type(node) is Sequence else () if node is None else (node,)
+    for item in items:
         if type(item) is not Scalar or not item.text:
             expect(report, item, "the name of a state or the path of a file")
-        elif (text := text_of(report, item)) is None:
+        elif (text := word_of(report, item)) is None:
             continue
         elif _is_path(text):
             found.append(Extension(_beside(report, text), False, item))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.declarations.context import Context
-from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
+from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of, word_of
 from dispatch_cli.declarations.format import FALLTHROUGH, HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
@@ -19,6 +19,7 @@ from dispatch_cli.model.higher_order import (
 )
 
 _BY_NAME = {"modes": RuleKind.MODE, "subclasses": RuleKind.SUBCLASS, "transforms": RuleKind.TRANSFORM}
+_NAME_OF_A_RULE = ("the name of a kernel", "leave the rule out where there is none")
 _ALONE = {"autograd": RuleKind.AUTOGRAD, "functionalize": RuleKind.FUNCTIONALIZE}
 
 
@@ -34,7 +35,7 @@ def read_modes(context: Context, section: Node) -> None:
     if type(section) is not Mapping:
         return
     for key, node in section.pairs:
-        name = text_of(context.report, key)
+        name = word_of(context.report, key)
         values = read_record(context.report, node, MODE)
         if name is not None and values is not None:
             supports = is_true(values.get("supports_higher_order_operators")) is True
@@ -86,7 +87,7 @@ def _by_name(context: Context, node: Node | None, kind: RuleKind) -> Iterator[Hi
         return
     report = context.report
     for key, value in node.pairs:
-        name = text_of(report, key)
+        name = word_of(report, key)
         if kind is RuleKind.TRANSFORM and name is not None and not (name in TRANSFORMS or context.keys.constants):
             message = f"there is no functorch transform {quoted(name)}"
             hint = suggestion(name, TRANSFORMS) or f"the transforms are {', '.join(TRANSFORMS)}"
@@ -100,7 +101,7 @@ def _rule(context: Context, node: Node, kind: RuleKind, name: str, at: Node) -> 
     report = context.report
     span = report.span(at)
     if type(node) is Scalar and node.text:
-        kernel = text_of(report, node)
+        kernel = text_of(report, node, *_NAME_OF_A_RULE)
         if kernel is not None:
             falls_through = kind is RuleKind.DISPATCH and node.plain and kernel == FALLTHROUGH
             yield HigherOrderRule(kind, name, kernel, falls_through, span=span)
@@ -114,7 +115,7 @@ def _rule(context: Context, node: Node, kind: RuleKind, name: str, at: Node) -> 
     if is_true(values.get(FALLTHROUGH)):
         yield HigherOrderRule(kind, name, FALLTHROUGH, fallthrough=True, span=span)
         return
-    kernel = text_of(report, values.get("kernel"))
+    kernel = text_of(report, values.get("kernel"), *_NAME_OF_A_RULE)
     if kernel is None:
         if "kernel" not in values and FALLTHROUGH in values:
             report.add("missing-field", "a rule that does not fall through needs the field 'kernel'", node)

@@ -5,16 +5,27 @@ from __future__ import annotations
 from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
 from dispatch_cli.declarations.format import FALLTHROUGH, KERNEL
+from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.span import Span
 
+NAME_OF_A_KERNEL = (
+    "the name of a kernel",
+    "leave the key out where nothing is registered, write fallthrough where it falls through",
+)
+"""What is expected where a kernel is named, and what to write for what else may have been meant."""
 
-def entries(node: Node) -> tuple[Node, ...]:
-    """The kernels of a list, or the one kernel that is not in a list."""
-    return node.items if type(node) is Sequence else (node,)
+
+def entries(report: Report, node: Node) -> tuple[Node, ...]:
+    """The kernels of a list, or the one kernel that is not in a list; an empty list is noted."""
+    if type(node) is not Sequence:
+        return (node,)
+    if not node.items:
+        expect(report, node, "a kernel or a list of kernels")
+    return node.items
 
 
 def read_kernel(context: Context, node: Node, block: Block) -> Kernel | None:
@@ -31,10 +42,10 @@ def named_kernel(context: Context, node: Scalar, block: Block) -> Kernel | None:
     span = report.span(node)
     if node.text == FALLTHROUGH and node.plain:
         return _fallthrough(block, span)
-    name = text_of(report, node)
+    name = text_of(report, node, *NAME_OF_A_KERNEL)
     if not name:
         if name is not None:
-            expect(report, node, "the name of a kernel")
+            expect(report, node, NAME_OF_A_KERNEL[0])
         return None
     return Kernel(name, name, span=span)
 
@@ -45,7 +56,7 @@ def described_kernel(context: Context, node: Node, values: Values, block: Block)
     if not values.keys() & {"kernel", "debug", FALLTHROUGH}:
         return None
     name_node, signature_node = values.get("kernel"), values.get("signature")
-    name = text_of(report, name_node)
+    name = text_of(report, name_node, *NAME_OF_A_KERNEL)
     debug = text_of(report, values.get("debug")) or name
     signature = read_signature(report, signature_node) if type(signature_node) is Scalar else None
     falls_through = is_true(values.get(FALLTHROUGH)) is True

@@ -164,7 +164,7 @@ def _read_implementations(context: Context, section: Node, block: Block, is_usab
         name = read_operator_name(report, name_node)
         if name is not None and is_usable:
             name = _name_in_block(context, name_node, name, block)
-        for entry in entries(value):
+        for entry in entries(report, value):
             found = _read_member(context, entry, block)
             if found is not None and name is not None:
                 kernel, key = found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
 from dispatch_cli.declarations.format import OPERATOR
-from dispatch_cli.declarations.kernels import entries, read_kernel
+from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
@@ -94,7 +94,7 @@ def _read_dispatch(context: Context, node: Node | None, block: Block, name: Oper
     report = context.report
     for key_node, key, value in context.keys.pairs(report, node, catch_all=True):
         span = report.span(key_node)
-        for entry in entries(value):
+        for entry in entries(report, value):
             kernel = read_kernel(context, entry, block)
             if kernel is not None:
                 context.steps.append(Implement(block, name, key, kernel, span))
@@ -121,6 +121,6 @@ def read_texts_by_key(context: Context, node: Node | None) -> list[tuple[str, st
 def read_name(context: Context, node: Node) -> str | None:
     """The name of a kernel; None, noting it, when *node* is none."""
     if type(node) is Scalar and node.text:
-        return text_of(context.report, node)
-    expect(context.report, node, "the name of a kernel")
+        return text_of(context.report, node, *NAME_OF_A_KERNEL)
+    expect(context.report, node, NAME_OF_A_KERNEL[0])
     return None

@@ -110,7 +110,7 @@ class _Reader:
                 hint = suggestion(field, FIELDS) or f"the fields are {', '.join(FIELDS)}"
                 self._add("unknown-field", f"[tool.{TABLE}] has no field {quoted(field)}", field, hint)
         settings = CheckSettings(
-            select=tuple(self._selectors(table, "select")) if "select" in table else None,
+            select=self._select(table),
             ignore=tuple(self._selectors(table, "ignore")),
             severities=tuple(self._severities(table.get("severity", {}))),
             fail_on=self._severity(table["fail-on"], "fail-on") if "fail-on" in table else None,
@@ -131,10 +131,22 @@ class _Reader:
             message = _PLACE.sub("", str(error)).strip() or "it is not TOML"
             raise InputError((Problem("toml-syntax", message, span, self._line(span.line, span.column)),)) from None
 
+    def _select(self, table: Mapping[str, Any]) -> tuple[Selector, ...] | None:
+        """The checks to run; None where nothing is said. A run without checks would find nothing wrong."""
+        if "select" not in table:
+            return None
+        if table["select"] == []:
+            self._add("wrong-type", "select takes a text or a list of texts, not an empty list", "select")
+        return tuple(self._selectors(table, "select"))
+
     def _selectors(self, table: Mapping[str, Any], field: str) -> Iterator[Selector]:
         for text in self._texts(table, field):
             span = self._span(text, self._span(field).line)
-            yield from (Selector(part.strip(), span) for part in text.split(",") if part.strip())
+            for part in text.split(","):
+                if part.strip():
+                    yield Selector(part.strip(), span)
+                else:
+                    self._add("wrong-type", f"{field} lacks the id of a check in {quoted(text)}", field)
 
     def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
         return (str(self._folder / text) for text in self._texts(table, field))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from dispatch_cli.declarations.fields import text_of
+from dispatch_cli.declarations.fields import word_of
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.function_schema import (
@@ -46,7 +46,7 @@ def read_signature(report: Report, node: Scalar) -> FunctionSchema | None:
 
 def read_operator_name(report: Report, node: Node | None) -> OperatorName | None:
     """The operator name in a text; None, noting it, when it is not one."""
-    text = text_of(report, node)
+    text = word_of(report, node)
     if text is None or type(node) is not Scalar:
         return None
     return _read(report, node, lambda: parse_operator_name(node.text), "bad-operator-name")

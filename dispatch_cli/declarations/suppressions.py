@@ -97,7 +97,7 @@ def _read_suppression(context: Context, node: Node) -> None:
 
 
 def read_selectors(report: Report, node: Node | None) -> tuple[Selector, ...]:
-    """Names of checks, one or a list of them; each can hold several, separated by commas."""
+    """Names of checks, one or a list of them; each can hold several, separated by commas. Empty ones are noted."""
     found: list[Selector] = []
     for item in node.items if type(node) is Sequence else (node,):
         if type(item) is not Scalar:
@@ -105,15 +105,18 @@ def read_selectors(report: Report, node: Node | None) -> tuple[Selector, ...]:
                 expect(report, item, "the id of a check")
         elif (text := text_of(report, item)) is not None:
             span = report.span(item)
-            found += [Selector(name, _moved(span, report, item, part)) for name, part in _parts(text)]
+            for name, offset in _parts(text):
+                if name:
+                    found.append(Selector(name, _moved(span, report, item, offset)))
+                else:
+                    report.add("wrong-type", "the id of a check is missing here", report.inside(item, offset))
     return tuple(found)
 
 
 def _parts(text: str) -> Iterator[tuple[str, int]]:
     offset = 0
     for part in text.split(","):
-        if name := part.strip():
-            yield name, offset + len(part) - len(part.lstrip())
+        yield part.strip(), offset + len(part) - len(part.lstrip())
         offset += len(part) + 1
 
 

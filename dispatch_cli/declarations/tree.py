@@ -5,6 +5,7 @@ Text stays as it was written: nothing becomes a number, a boolean or a date here
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from dispatch_cli.declarations.text import quoted
@@ -41,9 +42,26 @@ NULLS = frozenset({"", "~", "null"})
 """What a plain scalar says when nothing is meant."""
 
 
+_OTHER_THAN_TEXT = {
+    **dict.fromkeys(("~", "null"), "nothing"),
+    **dict.fromkeys(("true", "false", "yes", "no", "on", "off"), "a boolean"),
+}
+_NUMBER = re.compile(r"[-+]?(\d[\d_]*|0x[\da-fA-F_]+|0o?[0-7_]+|(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|\.(inf|nan))", re.I)
+
+
 def is_nothing(node: Scalar) -> bool:
     """Whether a text is YAML's way of saying nothing."""
     return node.plain and node.text in NULLS
+
+
+def other_than_text(node: Scalar) -> str | None:
+    """What YAML takes a piece of text for that is written without quotes, where that is no text: ``a number``."""
+    text = node.text
+    if not node.plain or not text:
+        return None
+    if (text[0] in "+-." or text[0].isdecimal()) and _NUMBER.fullmatch(text):
+        return "a number"
+    return _OTHER_THAN_TEXT.get(text.lower()) if len(text) < 6 else None
 
 
 def plain_data(node: Node) -> object:
@@ -65,7 +83,7 @@ def kind_of(node: Node) -> str:
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):
-        return "a list"
+        return "a list" if node.items else "an empty list"
     if is_nothing(node):
         return "nothing"
     return f"the text {quoted(node.text)}" if node.text else "an empty text"

@@ -151,6 +151,29 @@ def test_a_project_that_means_harm(text: str, message: str | None, tmp_path: Pat
     assert len(problem.line_text or "") <= 160
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("select = []", "select takes a text or a list of texts, not an empty list"),
+        ('select = ["guard", ","]', "select lacks the id of a check in ','"),
+        ('ignore = "guard,,stale-live-table"', "ignore lacks the id of a check in 'guard,,stale-live-table'"),
+    ],
+)
+def test_selections_that_select_nothing(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text(f"[tool.dispatch-cli]\n{text}\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_project(path)
+    assert caught.value.problems[0].message == message
+    assert caught.value.problems[0].span == Span(str(path), 2, 1)
+
+
+def test_nothing_can_be_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text("[tool.dispatch-cli]\nignore = []\nguards = []\n", encoding="utf-8")
+    assert read_project(path).ignore == ()
+
+
 def test_a_project_file_that_is_too_large(tmp_path: Path) -> None:
     path = tmp_path / "pyproject.toml"
     path.write_text("[tool.dispatch-cli]\n" + "#" * (5 << 20), encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dispatch_cli.declarations import load
 from dispatch_cli.engine.call.trace import EndKind
@@ -33,7 +34,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
 from dispatch_cli.model.span import Span
-from tests.declarations.helpers import read, write
+from tests.declarations.helpers import read, refused, write
 
 HEAD = "dispatch: 1\n"
 
@@ -137,11 +138,14 @@ operators: [{{name: "m::a"}}]
     ("text", "expected"),
     [
         ("name", Kernel("name", "name")),
-        ("on", Kernel("on", "on")),
-        ("no", Kernel("no", "no")),
-        ("null", Kernel("null", "null")),
-        ("1.0", Kernel("1.0", "1.0")),
-        ("0x1F", Kernel("0x1F", "0x1F")),
+        ("'on'", Kernel("on", "on")),
+        ('"no"', Kernel("no", "no")),
+        ("!!str null", Kernel("null", "null")),
+        ("'1.0'", Kernel("1.0", "1.0")),
+        ("n", Kernel("n", "n")),
+        ("nothing", Kernel("nothing", "nothing")),
+        ("1x", Kernel("1x", "1x")),
+        ("1.2.3", Kernel("1.2.3", "1.2.3")),
         ("2020-01-01", Kernel("2020-01-01", "2020-01-01")),
         ("'fallthrough'", Kernel("fallthrough", "fallthrough")),
         ("!!str name", Kernel("name", "name")),
@@ -164,6 +168,33 @@ def test_kernels(text: str, expected: Kernel, tmp_path: Path) -> None:
     assert found.span.line == 2
     fields = ("debug", "function", "signature", "boxed", "unboxed", "fallthrough", "python")
     assert [getattr(found, field) for field in fields] == [getattr(expected, field) for field in fields]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["no", "Off", "YES", "on", "true", "False", "null", "NULL", "~", "1", "-1.5", "0x1F", "1e3", ".inf", "1_000"],
+)
+@pytest.mark.parametrize("place", ["operators: [{{name: 'm::a', dispatch: {{CPU: {}}}}}]", "fallbacks: {{CPU: {}}}"])
+def test_what_yaml_takes_for_something_else_is_no_name(text: str, place: str, tmp_path: Path) -> None:
+    """``Autograd: no`` and ``Meta: null`` are meant to say that there is no kernel; what is a text is for YAML to say."""
+    assert not isinstance(yaml.safe_load(text), str) or text == "1e3"  # a number in YAML 1.2 and JSON
+    line = place.format(text)
+    (problem,) = refused(write(tmp_path, f"dispatch: 1\n{line}\n"))
+    assert problem.message.startswith(f"expected the name of a kernel, found {text}, which is ")
+    assert problem.hint == (
+        "leave the key out where nothing is registered, write fallthrough where it falls through, "
+        f'or write "{text}" in quotes if that is the text'
+    )
+    assert problem.span == Span(str(tmp_path / "x.yaml"), 2, line.rindex(text) + 1)
+
+
+@pytest.mark.parametrize("text", ["torch-2.15", "./base.yaml"])
+def test_extends_takes_one_text(text: str, tmp_path: Path) -> None:
+    write(tmp_path, "dispatch: 1\nuniverse: torch-2.15\n", "base.yaml")
+    one = read(tmp_path, f"dispatch: 1\nextends: {text}\n")
+    several = read(tmp_path, f"dispatch: 1\nextends: [{text}]\n")
+    assert (one.bases, one.files, one.universe) == (several.bases, several.files, several.universe)
+    assert one.bases or len(one.files) == 2
 
 
 def test_core_fallbacks(tmp_path: Path) -> None:
