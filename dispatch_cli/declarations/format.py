@@ -214,7 +214,7 @@ LIBRARY = Record(
     (
         Field("kind", _choice("DEF", "FRAGMENT", "IMPL"), "Which of the three.", required=True),
         Field("namespace", TEXT, "The namespace; `_` for a block of fallbacks.", required=True),
-        Field("dispatch_key", _ONE_KEY, "The key of everything in the block; kind IMPL only."),
+        Field("dispatch_key", _ONE_KEY, f"The key of all in the block, or `{CATCH_ALL}` for none; kind IMPL only."),
         Field(
             "define",
             _list_of(

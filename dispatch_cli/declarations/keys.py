@@ -139,6 +139,8 @@ class KeyReader:
             return True
         if not key:
             report.add(_CODE, "a dispatch key is missing here", at)
+        elif key == CATCH_ALL:
+            report.add(_CODE, f"{CATCH_ALL} stands for no dispatch key, and one is needed here", at, _CATCH_ALL_HINT)
         elif key == universes.UNDEFINED:
             report.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
         elif key in universe.per_backend:
@@ -151,6 +153,7 @@ class KeyReader:
         return False
 
 
+_CATCH_ALL_HINT = f"a kernel without a key is registered at {universes.CATCH_ALL}"
 _UNDEFINED_HINT = f"PyTorch takes it for the catch-all: write {universes.CATCH_ALL}"
 
 

@@ -58,7 +58,7 @@ def _read_library(context: Context, node: Node, values: Values) -> None:
     # Without a usable kind or namespace the rest is still read, for its own mistakes.
     kind = LibraryKind[kind_node.text] if type(kind_node) is Scalar else None
     namespace = _namespace(context, values)
-    key = context.keys.single(report, key_node) if type(key_node) is Scalar else None
+    key = _key(context, key_node, needed=values.get("fallback") is not None)
     block = context.block(kind or LibraryKind.IMPL, namespace or "", key, node)
     if kind is not None and namespace is not None:
         _check_contents(context, values, block, node)
@@ -75,6 +75,13 @@ def _read_library(context: Context, node: Node, values: Values) -> None:
             kernel = read_kernel(context, value, block)
             if kernel is not None and key is not None:
                 context.steps.append(Fallback(block, key, kernel, report.span(value)))
+
+
+def _key(context: Context, node: Node | None, needed: bool) -> str | None:
+    """The key that a block or a kernel names; None for `CatchAll`, which in C++ is the same as no key."""
+    if type(node) is not Scalar or (node.text == CATCH_ALL and not needed):
+        return None
+    return context.keys.single(context.report, node)
 
 
 def _namespace(context: Context, values: Values) -> str | None:
@@ -198,11 +205,8 @@ def _read_member(context: Context, node: Node, block: Block) -> tuple[Kernel, st
         return None
     kernel = described_kernel(context, node, values, block)
     key_node = values.get("dispatch_key")
-    key = block.dispatch_key
-    if type(key_node) is Scalar and not (key_node.text == CATCH_ALL and key is None):
-        own = context.keys.single(context.report, key_node)
-        if own is not None and key is not None and own != key:
-            message = f"the kernel's dispatch key {own} is not that of its block, which is {key}"
-            context.report.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one per key")
-        key = own or key
-    return (kernel, key) if kernel is not None else None
+    key, own = block.dispatch_key, _key(context, key_node, needed=False)
+    if own is not None and key_node is not None and key is not None and own != key:
+        message = f"the kernel's dispatch key {own} is not that of its block, which is {key}"
+        context.report.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one per key")
+    return (kernel, own or key) if kernel is not None else None

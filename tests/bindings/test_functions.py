@@ -89,6 +89,7 @@ def test_each_way_of_defining_dumps_as_pytorchs(bindings: Bindings) -> None:
         (("FOO", "ns", ""), "could not parse FOO"),
         (("FOO", "ns", "nope"), "could not parse dispatch key: nope"),
         (("IMPL", "ns", "QuantizedHIP"), "could not parse dispatch key: QuantizedHIP"),
+        (("IMPL", "ns", "CatchAll"), "could not parse dispatch key: CatchAll"),
         (("DEF", "_", ""), "bad optional access"),
         (
             ("FRAGMENT", "_", ""),
@@ -135,6 +136,7 @@ def test_a_namespace_has_one_definition_library(bindings: Bindings) -> None:
         ("def_", ("op(Tensor x) -> Tensor", "BAD"), "could not parse BAD"),
         ("impl_t_t", ("op", "nope"), "could not parse dispatch key: nope"),
         ("impl_t_t", ("op", "QuantizedHIP"), "could not parse dispatch key: QuantizedHIP"),
+        ("impl_t_t", ("op", "CatchAll"), "could not parse dispatch key: CatchAll"),
         ("impl", ("op", "", print), "could not parse dispatch key: "),
         (
             "impl_t_t",

@@ -71,6 +71,7 @@ BEYOND_JSON_SCHEMA = {
     "key unknown",
     "key unparseable",
     "key functionality",
+    "CatchAll where a key is needed",
     "key twice in commas",
     "duplicate key",
     "typevar outside aten",

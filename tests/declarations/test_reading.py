@@ -120,6 +120,25 @@ def test_the_long_form(tmp_path: Path) -> None:
     )
 
 
+def test_a_block_of_no_dispatch_key(tmp_path: Path) -> None:
+    """`TORCH_LIBRARY_IMPL(m, CatchAll, l)`, and `dispatch(CatchAll, f)` in a block of a key.
+
+    Live PyTorch 2.13 registers the first at CompositeImplicitAutograd, the second at the block's key.
+    """
+    found = read(
+        tmp_path,
+        """\
+dispatch: 1
+libraries:
+  - {kind: IMPL, namespace: m, dispatch_key: CatchAll, impl: {a: k1}}
+  - {kind: IMPL, namespace: m, dispatch_key: CPU, impl: {a: {kernel: k2, dispatch_key: CatchAll}}}
+  - {kind: IMPL, namespace: m, impl: {a: {kernel: k3, dispatch_key: CatchAll}}}
+""",
+    )
+    kernels = [(step.kernel.debug, step.dispatch_key) for step in found.steps if type(step) is Implement]
+    assert kernels == [("k1", None), ("k2", "CPU"), ("k3", None)]
+
+
 def test_sections_take_effect_in_the_order_they_are_written(tmp_path: Path) -> None:
     text = f"""{HEAD}fallbacks: {{CPU: x}}
 libraries: [{{kind: IMPL, namespace: m, impl: {{a: k}}}}]
@@ -176,7 +195,7 @@ def test_kernels(text: str, expected: Kernel, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("place", ["operators: [{{name: 'm::a', dispatch: {{CPU: {}}}}}]", "fallbacks: {{CPU: {}}}"])
 def test_what_yaml_takes_for_something_else_is_no_name(text: str, place: str, tmp_path: Path) -> None:
-    """``Autograd: no`` and ``Meta: null`` are meant to say that there is no kernel; what is a text is for YAML to say."""
+    """``Autograd: no`` and ``Meta: null`` are meant to say that there is no kernel. What is a text YAML says."""
     assert not isinstance(yaml.safe_load(text), str) or text == "1e3"  # a number in YAML 1.2 and JSON
     line = place.format(text)
     (problem,) = refused(write(tmp_path, f"dispatch: 1\n{line}\n"))
