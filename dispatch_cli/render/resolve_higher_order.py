@@ -14,9 +14,9 @@ from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_higher_order_wording import (
     deferred_sentence,
     end_sentence,
+    fake_mode_sentences,
     fate_label,
     holds_label,
-    origin_sentences,
     path_label,
     rule_label,
     step_lines,
@@ -49,7 +49,7 @@ def _parts(report: ResolveHigherOrderReport, style: Style) -> Iterator[Renderabl
     if report.deferred is not None:
         yield plain(deferred_sentence(report), console.WARN)
     if report.fake_modes is not None:
-        yield from map(plain, origin_sentences(report.fake_modes))
+        yield from map(plain, fake_mode_sentences(report.fake_modes))
     if len(report.steps) > 1:
         yield plain(f"Slots: {path_label(report)}")
     yield from _ladders(report, style)

@@ -12,9 +12,9 @@ from dispatch_cli.render.machine import Sheet, json_document, markdown_line, mar
 from dispatch_cli.render.resolve_higher_order_wording import (
     deferred_sentence,
     end_sentence,
+    fake_mode_sentences,
     fate_label,
     holds_label,
-    origin_sentences,
     rule_label,
     step_lines,
 )
@@ -41,6 +41,7 @@ def resolve_higher_order_json(report: ResolveHigherOrderReport) -> Iterator[str]
         "backward_error": report.deferred,
         "backward_error_is_certain": report.deferred_is_known if report.deferred is not None else None,
         "fake_modes": None if report.fake_modes is None else _fake_modes_data(report.fake_modes),
+        "tracing_error": None if report.fake_modes is None else report.fake_modes.text,
     }
     return json_document(head, "steps", map(_step_data, report.steps))
 
@@ -120,7 +121,7 @@ def resolve_higher_order_markdown(report: ResolveHigherOrderReport) -> Iterator[
     yield "\n"
     yield markdown_line("**{}**", end_sentence(report, short=False))
     said = [deferred_sentence(report)] if report.deferred is not None else []
-    said += origin_sentences(report.fake_modes) if report.fake_modes is not None else []
+    said += fake_mode_sentences(report.fake_modes) if report.fake_modes is not None else []
     for form, text in (
         *(("> {}", line) for line in error_lines(report.end, short=False)),
         *(("{}", text) for text in said),

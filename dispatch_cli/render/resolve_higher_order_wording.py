@@ -11,7 +11,7 @@ from dispatch_cli.engine.higher_order import Slot, is_autograd_not_implemented
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
 from dispatch_cli.render.higher_order_wording import slot_label
-from dispatch_cli.render.resolve_wording import DOES, FATES, handler_label, raised_label, some_keys
+from dispatch_cli.render.resolve_wording import DOES, FATES, handed_over, raised_label, some_keys
 from dispatch_cli.render.wording import short_function
 from dispatch_cli.report.ladder import Fate
 from dispatch_cli.report.resolve_higher_order import HigherOrderRung, HigherOrderStep, ResolveHigherOrderReport
@@ -108,7 +108,7 @@ def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
         return f"Stopped after step {report.stopped} at {last.key}: the call goes on."
     match report.end.kind:
         case EndKind.HANDLER:
-            return f"The call is handed over to {handler_label(report.end)}."
+            return handed_over(report.end)
         case EndKind.ERROR:
             return f"The call fails at {last.key}: {raised_label(report.end)}"
         case _:
@@ -129,8 +129,12 @@ def deferred_sentence(report: ResolveHigherOrderReport) -> str:
     return f"{when}: {report.deferred}"
 
 
-def origin_sentences(modes: FakeModes) -> Iterator[str]:
-    """Where two fake modes come from."""
+def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
+    """What tracing would say of two fake modes, and where they come from."""
+    yield (
+        "Dispatch does not compare fake modes, but tracing does: torch._guards.detect_fake_mode raises AssertionError "
+        f"for them: {modes.text}"
+    )
     for origin in (modes.first, modes.other):
         name = f"The fake mode {origin.name}" if origin.name else "The fake mode without a name"
         what = "context" if origin.words == ACTIVE else "tensor"

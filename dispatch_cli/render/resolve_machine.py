@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.call.trace import End, MaskKind, PythonChoice
+from dispatch_cli.engine.call.trace import End, Error, Handler, MaskKind, PythonChoice
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import components_of, functionalities_of
 from dispatch_cli.render.advice import advice_text
@@ -63,13 +63,19 @@ def end_data(end: End) -> dict[str, Any]:
     error, handler = end.error, end.handler
     return {
         "kind": end.kind.value,
-        "handler": None
-        if handler is None
-        else {"kind": handler.kind.value, "name": handler.name, "position": handler.position + 1},
-        "error": None
-        if error is None
-        else {"kind": error.kind.value, "type": error.type, "text": error.text, "whole": error.whole},
+        "handler": None if handler is None else _handler_data(handler),
+        "passed": list(map(_handler_data, end.passed)),
+        "error": None if error is None else _error_data(error),
     }
+
+
+def _handler_data(handler: Handler) -> dict[str, Any]:
+    return {"kind": handler.kind.value, "name": handler.name, "position": handler.position + 1}
+
+
+def _error_data(error: Error) -> dict[str, Any]:
+    tensor = None if error.argument is None else error.argument + 1
+    return {"kind": error.kind.value, "type": error.type, "text": error.text, "whole": error.whole, "tensor": tensor}
 
 
 def _note_data(note: Note, text: str | None = None) -> dict[str, Any]:

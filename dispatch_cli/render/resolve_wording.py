@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from dispatch_cli.engine.call.trace import Does, End, EndKind, HandlerKind, MaskKind, Why
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Handler, HandlerKind, MaskKind, Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.engine.rules import Rule
@@ -238,7 +238,7 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
         case EndKind.DECOMPOSITION:
             return f"The call ends in {where}, which decomposes into other operators."
         case EndKind.HANDLER:
-            return f"The call is handed over to {handler_label(report.end)}."
+            return handed_over(report.end)
         case EndKind.ERROR:
             return f"The call fails at {last.slot}: {raised_label(report.end)}"
 
@@ -253,10 +253,15 @@ def _rule(step: StepReport) -> str:
     return f" (rule {row.number}, {row.rule.dump_text}{source})"
 
 
-def handler_label(end: End) -> str:
-    """Who gets a call that is handed over."""
-    handler = end.handler
-    assert handler is not None, "a handler is named"
+def handed_over(end: End) -> str:
+    """Who gets a call that is handed over, and who has passed it on before."""
+    assert end.handler is not None, "a handler is named"
+    passed = " and ".join(map(_handler_label, end.passed))
+    after = f" after {passed} returned NotImplemented" if passed else ""
+    return f"The call is handed over to {_handler_label(end.handler)}{after}."
+
+
+def _handler_label(handler: Handler) -> str:
     if not handler.name:
         return "the __torch_dispatch__ of a tensor with these keys"
     what = "context" if handler.kind is HandlerKind.MODE else "tensor"
@@ -267,7 +272,11 @@ def raised_label(end: End) -> str:
     """What PyTorch raises."""
     error = end.error
     assert error is not None, "an error is named"
-    return f"PyTorch raises {error.type}" if error.type else "PyTorch raises nothing that could be caught"
+    if not error.type:
+        return "PyTorch raises nothing that could be caught"
+    who = "PyTorch" if end.handler is None else _handler_label(end.handler)
+    about = "" if error.argument is None else f" because of tensor {error.argument + 1}"
+    return f"{who} raises {error.type}{about}"
 
 
 def error_lines(end: End | None, short: bool) -> list[str]:

@@ -102,7 +102,7 @@ def test_json_has_every_key_set() -> None:
         "device": None,
         "keyset": None,
         "stopped_after": None,
-        "end": {"kind": "decomposition", "handler": None, "error": None},
+        "end": {"kind": "decomposition", "handler": None, "passed": [], "error": None},
         "advice": [],
         "notes": [
             {

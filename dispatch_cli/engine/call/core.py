@@ -2,15 +2,15 @@
 
 Sources: ``core/VariableFallbackKernel.cpp`` with ``torch/csrc/autograd/autograd_not_implemented_fallback.cpp``,
 ``native/MathBitsFallback.h``, ``ZeroTensorFallback.cpp``, ``FunctionalizeFallbackKernel.cpp``,
-``core/PythonFallbackKernel.cpp``, ``TraceTypeManual.cpp``, ``core/NamedRegistrations.cpp``.
+``TraceTypeManual.cpp``, ``core/NamedRegistrations.cpp``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from dispatch_cli.engine.call import functorch
-from dispatch_cli.engine.call.errors import failed_assert, meta, refused
+from dispatch_cli.engine.call import functorch, python_key
+from dispatch_cli.engine.call.errors import meta, refused
 from dispatch_cli.engine.call.schema_facts import (
     arguments_of,
     has_aliases,
@@ -19,18 +19,14 @@ from dispatch_cli.engine.call.schema_facts import (
     mixes_aliases,
     writes,
 )
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, hands_over, raises, redispatches
+from dispatch_cli.engine.call.step import Moment, Step, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
-from dispatch_cli.engine.call.thread import BACK, FAKE_TENSOR_MODE, FRONT, FUNCTIONALIZE, PRE_DISPATCH
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, ErrorKind, Handler, HandlerKind, Why
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.model.call import Bit, Layout, WrapperKind
+from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH
+from dispatch_cli.engine.call.trace import ErrorKind
+from dispatch_cli.model.call import Bit, WrapperKind
 from dispatch_cli.model.schema_model import Argument
 
-PYTHON, PYTHON_TLS_SNAPSHOT = "Python", "PythonTLSSnapshot"
-FAKE_TENSOR = "FakeTensor"
-JAGGED_CLASS = "NestedTensor"
-"""The class of a jagged tensor (``torch/nested/_internal/nested_tensor.py``)."""
+PYTHON_TLS_SNAPSHOT = "PythonTLSSnapshot"
 
 
 def fallback_of(moment: Moment) -> Callable[[Moment], Step] | None:
@@ -101,8 +97,18 @@ def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> Step:
         refusal = _mutable_refusal(moment, title, mutable)
         if refusal is not None:
             return raises(refused(ErrorKind.ALIASES, refusal))
+    fake_mode = python_key.active_fake_mode(moment.thread)
+    if fake_mode is not None and bit is not Bit.ZEROTENSOR:
+        error = python_key.refused_clone(fake_mode, moment.values, BIT_KEYS[bit])
+        if error is not None:
+            return raises(error)
     inference = moment.thread.inference
     values = tuple(moment.maker.materialised(value, bit, inference) for value in moment.values)
+    if fake_mode is not None and bit is Bit.ZEROTENSOR:  # new zeros, which that mode makes
+        values = tuple(
+            python_key.made_by(fake_mode, moment.maker, new, inference) if new is not value else value
+            for new, value in zip(values, moment.values, strict=True)
+        )
     return redispatches(moment.below(moment.slot), values=values)
 
 
@@ -150,46 +156,6 @@ def _functionalize(moment: Moment) -> Step:
     return calls_anew(thread, tuple(map(unwrap_functional, moment.values)))
 
 
-def _python(moment: Moment) -> Step:
-    """The innermost mode gets the call; else the first tensor whose class has a ``__torch_dispatch__``."""
-    if moment.maker.universe.python_needs_snapshot and not moment.thread.snapshot:
-        return raises(failed_assert(ErrorKind.PYTHON, "tls_on_entry.has_value()", "PythonFallbackKernel.cpp"))
-    mode = moment.thread.mode
-    if mode is not None:
-        handler = Handler(HandlerKind.MODE, mode.name, mode.position)
-        return _handled(moment, handler, mode.instance or "" if mode.name == FAKE_TENSOR_MODE else None)
-    for position, value in enumerate(moment.values):
-        if value.has(PYTHON):
-            handler = Handler(HandlerKind.SUBCLASS, _class_of(value), position)
-            return _handled(moment, handler, value.spec and value.spec.fake)
-    if not moment.values:
-        text = "Hit Python dispatch key but no arguments had PyInterpreter (no tensor args?)"
-        return raises(failed_assert(ErrorKind.PYTHON, "0", "PythonFallbackKernel.cpp", text))
-    maker = moment.maker
-    above = DispatchKeySet.full(maker.universe) - DispatchKeySet.full_after(maker.universe, PYTHON).add(PYTHON)
-    functionalities = DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
-    thread = moment.thread.exclude(functionalities).without_included(maker.known(PYTHON))
-    return redispatches(moment.keyset.remove(PYTHON), thread=thread)
-
-
-def _handled(moment: Moment, handler: Handler, fake: str | None) -> Step:
-    """A handler gets the call. fake: the name of its fake mode, which refuses the tensors of another one."""
-    found = [value.spec.fake for value in moment.values if value.has(PYTHON) and value.spec is not None]
-    if fake is None or all(other is None or other == fake for other in found):
-        return hands_over(handler)
-    error = Error(ErrorKind.MODES, "AssertionError", "Mixing fake modes NYI", whole=False)
-    return Step(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.ERROR, handler, error))
-
-
-def _class_of(value: Value) -> str:
-    spec = value.spec
-    if spec is None:
-        return ""
-    if spec.subclass is not None:
-        return spec.subclass
-    return JAGGED_CLASS if spec.layout is Layout.JAGGED else FAKE_TENSOR
-
-
 def _tracer(moment: Moment) -> Step:
     """The call is recorded, and made anew while nothing is recorded."""
     return calls_anew(moment.thread.without_included(moment.maker.known("Tracer")))
@@ -205,7 +171,7 @@ def _named(moment: Moment) -> Step:
 
 _FALLBACKS: dict[str, Callable[[Moment], Step]] = {
     "Meta": _meta,
-    PYTHON: _python,
+    python_key.PYTHON: python_key.python,
     PYTHON_TLS_SNAPSHOT: _snapshot,
     PRE_DISPATCH: _on_below,
     BIT_KEYS[Bit.CONJ]: _conjugate,

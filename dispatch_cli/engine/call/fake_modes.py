@@ -1,4 +1,4 @@
-"""Fake modes of one call that do not go together.
+"""Fake modes of one call that tracing does not take together; dispatch does not compare them.
 
 Source: ``torch._guards.detect_fake_mode``, which looks at the active modes from the innermost on, then at the inputs.
 """
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dispatch_cli.engine.call.higher_order_trace import FakeModes, FakeOrigin
 from dispatch_cli.engine.call.mode_stack import stack_of
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
-from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.model.call import TensorSpec
 
 ACTIVE, INPUT = "active fake mode", "fake tensor input"
@@ -24,7 +23,7 @@ def conflicting(thread: Thread, tensors: Sequence[TensorSpec]) -> FakeModes | No
     found = [*_active(thread), *_inputs(tensors)]
     for other in found[1:]:
         if other.name != found[0].name:
-            return FakeModes(found[0], other, _error(found[0], other))
+            return FakeModes(found[0], other, _text(found[0], other))
     return None
 
 
@@ -40,13 +39,11 @@ def _inputs(tensors: Sequence[TensorSpec]) -> Iterator[FakeOrigin]:
             yield FakeOrigin(INPUT, index, tensor.fake, index)
 
 
-def _error(first: FakeOrigin, other: FakeOrigin) -> Error:
-    """The first line of the error; behind it stand the places where the modes were made."""
-    text = (
+def _text(first: FakeOrigin, other: FakeOrigin) -> str:
+    return (
         f"fake mode ({mode_text(first.name)}) from {first.words} {first.number} doesn't match mode "
         f"({mode_text(other.name)}) from {other.words} {other.number}"
     )
-    return Error(ErrorKind.MODES, "AssertionError", text, whole=False)
 
 
 def mode_text(name: str) -> str:

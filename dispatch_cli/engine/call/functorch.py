@@ -10,6 +10,7 @@ Sources: ``functorch/DynamicLayer.cpp``, ``Interpreter.cpp``, ``ADInterpreters.c
 from __future__ import annotations
 
 from dispatch_cli.engine.call.errors import crash, failed_assert, refused
+from dispatch_cli.engine.call.python_key import active_fake_mode, refused_slice
 from dispatch_cli.engine.call.schema_facts import (
     has_aliases,
     is_in_place,
@@ -108,6 +109,11 @@ def batched(moment: Moment) -> Step:
         return _no_rule(
             f"{title} not implemented for {name}. The fallback path does not support operations with no returns."
         )
+    fake_mode = active_fake_mode(thread)
+    if fake_mode is not None:
+        error = refused_slice(fake_mode, moment.values, level)
+        if error is not None:
+            return raises(error)
     values = tuple(
         moment.maker.slice(value.inner, thread.inference)
         if value.is_batched_at(level) and value.inner is not None

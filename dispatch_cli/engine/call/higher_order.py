@@ -13,7 +13,7 @@ from dispatch_cli.engine.call import higher_order_errors as errors
 from dispatch_cli.engine.call.errors import endless
 from dispatch_cli.engine.call.fake_modes import conflicting
 from dispatch_cli.engine.call.higher_order_handlers import Handlers, Handling
-from dispatch_cli.engine.call.higher_order_trace import FakeModes, HigherOrderCall, HigherOrderHop, Known
+from dispatch_cli.engine.call.higher_order_trace import HigherOrderCall, HigherOrderHop, Known
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Mode, Thread
@@ -60,7 +60,7 @@ def simulate_higher_order(
         raise CallError(f"more than {MAX_TENSORS} tensors", str(tensors[MAX_TENSORS]))
     thread = Contexts(maker).enter_all(tuple(contexts))
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
-    machine = _Machine(state, operator, maker, conflicting(thread, tensors), grad_enabled(contexts))
+    machine = _Machine(state, operator, maker, grad_enabled(contexts))
     end = machine.run(values, thread)
     return HigherOrderCall(
         operator.name,
@@ -70,7 +70,7 @@ def simulate_higher_order(
         end,
         machine.deferred,
         machine.deferred_is_known,
-        machine.fake_modes,
+        conflicting(thread, tensors),
     )
 
 
@@ -114,7 +114,6 @@ class _Machine:
         state: State,
         operator: HigherOrderOperator,
         maker: TensorMaker,
-        fake_modes: FakeModes | None,
         records_gradients: bool,
     ) -> None:
         self._name = operator.name
@@ -122,7 +121,6 @@ class _Machine:
         self._handlers = Handlers(self._table, state.modes, maker)
         self._maker = maker
         self._records_gradients = records_gradients
-        self.fake_modes = fake_modes
         self.hops: list[HigherOrderHop] = []
         self.deferred: str | None = None
         self.deferred_is_known = True
@@ -204,9 +202,8 @@ class _Machine:
     def _handled(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling) -> _Step:
         hop = hop._replace(asked=handling.asked, rule=handling.rule, takes_off=handling.takes_off)
         if handling.error is not None:
-            return _Step(hop, End(EndKind.ERROR, error=handling.error))
-        if handling.meets_fake_modes and self.fake_modes is not None:
-            return _Step(hop, End(EndKind.ERROR, error=self.fake_modes.error))
+            does = Does.RAISES if handling.handler is None else Does.HANDS_OVER
+            return _Step(hop._replace(does=does), End(EndKind.ERROR, handling.handler, handling.error))
         if handling.handler is not None:
             known = Known.DISPATCHER if handling.rule is None else Known.HELPER
             return _Step(

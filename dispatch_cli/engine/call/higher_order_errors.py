@@ -38,6 +38,12 @@ def no_rule_for_fake_tensor() -> Error:
     return Error(ErrorKind.PYTHON, "KeyError", "<class 'FakeTensorMode'>")
 
 
+def fake_mode_is_set(operator: str) -> Error:
+    """A fake tensor's mode gets the call while a fake mode is active (``FakeTensorMode.__torch_dispatch__``)."""
+    text = f"FakeTensorMode should not be set when dispatching {operator}"
+    return Error(ErrorKind.MODES, "AssertionError", text)
+
+
 def nobody_handles(operator: str, mode: str | None, types: Sequence[str]) -> Error:
     """All handlers returned NotImplemented, or there was none."""
     shown = "None" if mode is None else object_text(mode)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.call import higher_order_errors as errors
+from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR, TENSOR, Callee, class_of, passes_on, refusal
 from dispatch_cli.engine.call.higher_order_trace import Answer, Asked, Asker
 from dispatch_cli.engine.call.mode_stack import stack_of, without
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import BACK, FAKE_TENSOR_MODE, FRONT, Layer, Mode, Thread
 from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
 from dispatch_cli.engine.higher_order import PYTHON_KEY, HigherOrderTable
-from dispatch_cli.model.call import ContextKind, Layout, WrapperKind
+from dispatch_cli.model.call import ContextKind, WrapperKind
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderRule, ModeType, RuleKind
 
 REDIRECT_TO_MODE = "redirect_to_mode"
@@ -29,7 +30,7 @@ _WRAPPER_OF = {
     ContextKind.JVP: WrapperKind.GRAD,
     ContextKind.FUNCTIONALIZE: WrapperKind.FUNCTIONAL,
 }
-NESTED_CLASS, FUNCTIONAL_CLASS, FAKE_CLASS = "NestedTensor", "FunctionalTensor", "FakeTensor"
+FUNCTIONAL_CLASS = "FunctionalTensor"
 
 
 class Handling(NamedTuple):
@@ -38,7 +39,6 @@ class Handling(NamedTuple):
     rule: what runs; handler: the ``__torch_dispatch__`` that gets the call; error: when there is neither.
     thread: on which the rule runs. takes_off: the mode or transform that is taken off for it.
     layer: that transform; its wrappers are taken off tensors when the rule calls the operator again.
-    meets_fake_modes: the rule of FakeTensorMode gets the call.
     not_implemented: NotImplemented is what the call returns, because nobody is asked after this one.
     mode: whose rule runs, where others are asked when it returns NotImplemented.
     """
@@ -50,7 +50,6 @@ class Handling(NamedTuple):
     thread: Thread | None = None
     takes_off: str | None = None
     layer: Layer | None = None
-    meets_fake_modes: bool = False
     not_implemented: bool = False
     mode: Mode | None = None
 
@@ -104,12 +103,18 @@ class Handlers:
         asked = Asked(Asker.MODE, mode.name, mode.position, answer, rule)
         if refuses:
             return Handling((asked,))
-        return self._by_mode_rule(mode, rule, asked, inside)._replace(mode=mode)
+        found = self._by_mode_rule(mode, rule, asked, inside)._replace(mode=mode)
+        return self._by_fake_mode(found, mode.instance or "", values) if mode.name == FAKE_TENSOR_MODE else found
 
     def _by_mode_rule(self, mode: Mode, rule: HigherOrderRule, asked: Asked, inside: Thread) -> Handling:
         handler = Handler(HandlerKind.MODE, mode.name, mode.position) if _redirects(rule) else None
-        fake = mode.name == FAKE_TENSOR_MODE
-        return Handling((asked,), rule, handler, None, inside, mode.name, None, fake)
+        return Handling((asked,), rule, handler, None, inside, mode.name)
+
+    def _by_fake_mode(self, found: Handling, name: str, values: tuple[Value, ...]) -> Handling:
+        """A rule for FakeTensorMode gets the call; where that gives it to the mode itself, the mode may refuse it."""
+        if found.handler is None:
+            return found
+        return found._replace(error=refusal(name, values, Callee(self._name, f"{self._name}(")))
 
     def after_mode(
         self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[Asked, ...] = ()
@@ -118,8 +123,8 @@ class Handlers:
         overloaded = [(position, value) for position, value in enumerate(values) if value.has(PYTHON_KEY)]
         for position, value in overloaded:
             name = class_of(value)
-            if name == FAKE_CLASS:
-                return self._fake_tensor(position, thread, asked)
+            if name == FAKE_TENSOR:
+                return self._fake_tensor(position, values, thread, asked)
             rule = self._table.subclasses.get(name)
             if rule is None:
                 last = Asked(Asker.SUBCLASS, name, position, Answer.NO_RULE)
@@ -132,18 +137,25 @@ class Handlers:
         error = errors.nobody_handles(self._name, mode.name if mode is not None else None, shown)
         return Handling(asked, error=error)
 
-    def _fake_tensor(self, position: int, thread: Thread, asked: tuple[Asked, ...]) -> Handling:
+    def _fake_tensor(
+        self, position: int, values: tuple[Value, ...], thread: Thread, asked: tuple[Asked, ...]
+    ) -> Handling:
         """A fake tensor's mode is not active, or has passed the call on: its rule runs, and what it returns counts."""
         rule = self._table.modes.get(FAKE_TENSOR_MODE)
         if rule is None:
-            last = Asked(Asker.FAKE_TENSOR, FAKE_CLASS, position, Answer.NO_RULE)
+            last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, Answer.NO_RULE)
             return Handling((*asked, last), error=errors.no_rule_for_fake_tensor())
-        refuses = rule.not_implemented
+        if _redirects(rule) and any(mode.name == FAKE_TENSOR_MODE for mode in thread.modes):
+            last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, Answer.HANDLES, rule)
+            return Handling((*asked, last), rule, error=errors.fake_mode_is_set(self._name))
+        refuses = _refuses(rule, values)
         answer = Answer.NOT_IMPLEMENTED if refuses else Answer.HANDLES
-        last = Asked(Asker.FAKE_TENSOR, FAKE_CLASS, position, answer, rule)
-        handler = Handler(HandlerKind.MODE, FAKE_TENSOR_MODE, position) if _redirects(rule) else None
-        found = Handling((*asked, last), rule, handler, thread=thread, meets_fake_modes=True)
-        return found._replace(not_implemented=refuses)
+        last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, rule)
+        handler = Handler(HandlerKind.SUBCLASS, FAKE_TENSOR_MODE, position) if _redirects(rule) else None
+        found = Handling((*asked, last), rule, None if refuses else handler, thread=thread, not_implemented=refuses)
+        spec = values[position].spec
+        assert spec is not None and spec.fake is not None, "it is a fake tensor"
+        return self._by_fake_mode(found, spec.fake, values)
 
     def of_transform(self, thread: Thread) -> Handling:
         """The innermost functorch transform."""
@@ -177,26 +189,18 @@ class Handlers:
         return self._by_mode_rule(mode, rule, asked, inside)._replace(not_implemented=refuses)
 
 
-def class_of(value: Value) -> str:
-    """The class of a tensor, as far as it is known."""
-    spec = value.spec
-    if spec is None or value.wrapper is not None:
-        return "Tensor"
-    if spec.subclass is not None:
-        return spec.subclass
-    if spec.fake is not None:
-        return FAKE_CLASS
-    return NESTED_CLASS if spec.layout is Layout.JAGGED else "Tensor"
-
-
 def _refuses(rule: HigherOrderRule, values: tuple[Value, ...]) -> bool:
     """Whether a mode's rule returns NotImplemented."""
-    return rule.not_implemented or (rule.kind is RuleKind.FUNCTIONALIZE and _has_user_subclass(values))
+    if rule.kind is RuleKind.FUNCTIONALIZE and _has_user_subclass(values):
+        return True
+    if rule.name == FAKE_TENSOR_MODE and _redirects(rule) and passes_on(values):
+        return True
+    return rule.not_implemented
 
 
 def _has_user_subclass(values: tuple[Value, ...]) -> bool:
     """Whether functionalization passes the call on, as its wrapper does for subclasses that it does not know."""
-    return any(class_of(value) not in ("Tensor", FAKE_CLASS, FUNCTIONAL_CLASS) for value in values)
+    return any(class_of(value) not in (TENSOR, FAKE_TENSOR, FUNCTIONAL_CLASS) for value in values)
 
 
 def _redirects(rule: HigherOrderRule) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.trace import Does, End, Error, Reached, Selection
+from dispatch_cli.engine.call.trace import Does, End, Reached, Selection
 from dispatch_cli.engine.higher_order import HigherOrderEntry
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.call import Context, TensorSpec
@@ -109,11 +109,15 @@ class FakeOrigin(NamedTuple):
 
 
 class FakeModes(NamedTuple):
-    """Two different fake modes in one call. first: the one that PyTorch goes by. other: the one that contradicts it."""
+    """Two different fake modes in one call, of which tracing makes an AssertionError.
+
+    first: the one that PyTorch goes by. other: the one that contradicts it. text: the first line of the error; the next
+    ones tell where the modes were made.
+    """
 
     first: FakeOrigin
     other: FakeOrigin
-    error: Error
+    text: str
 
 
 class HigherOrderCall(NamedTuple):

@@ -52,6 +52,7 @@ class Machine:
         self._operator: Operator = dispatcher.operator(name)
         definition = self._operator.definition
         self._schema = None if definition is None else definition.schema
+        self._tags = () if definition is None else definition.tags
         self._selector = Selector(dispatcher.universe, self._operator)
         self._python = PythonDispatcher(dispatcher, name, python)
         self._hops: list[Hop] = []
@@ -100,7 +101,9 @@ class Machine:
         if entry.kernel is None:
             error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
-        moment = Moment(self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset, self._device)
+        moment = Moment(
+            self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset, self._device, self._tags
+        )
         return kernels.run(moment, self._dispatcher)
 
     def _dispatcher_of_python_runs(self, entry: TableEntry) -> bool:

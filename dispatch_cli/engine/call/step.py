@@ -18,6 +18,7 @@ class Moment(NamedTuple):
 
     schema: of the operator, None where it has none. values: its tensors. thread: where it runs.
     slot, entry: what was selected. keyset: what the kernel gets. device: the device argument, where it was given.
+    tags: of the operator, where they are known.
     """
 
     name: OperatorName
@@ -29,6 +30,7 @@ class Moment(NamedTuple):
     entry: TableEntry
     keyset: DispatchKeySet
     device: str | None = None
+    tags: tuple[str, ...] = ()
 
     def below(self, key: str) -> DispatchKeySet:
         """What is left of the set below *key*."""
@@ -66,9 +68,9 @@ def raises(error: Error, why: Why = Why.CORE_FALLBACK) -> Step:
     return Step(Does.RAISES, why, end=End(EndKind.ERROR, error=error))
 
 
-def hands_over(handler: Handler) -> Step:
-    """A Python handler gets the call."""
-    return Step(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.HANDLER, handler=handler))
+def hands_over(handler: Handler, passed: tuple[Handler, ...] = ()) -> Step:
+    """A Python handler gets the call. passed: those that returned NotImplemented before."""
+    return Step(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.HANDLER, handler, passed=passed))
 
 
 def redispatches(

@@ -188,7 +188,7 @@ class ErrorKind(Enum):
     PYTHON = "python"
     """The Python key or the Python dispatcher finds nothing to run."""
     MODES = "modes"
-    """Fake modes that do not go together."""
+    """A fake mode refuses a tensor that is not its own."""
     ENDLESS = "endless"
     """Kernels call one another without end; there is no text of PyTorch's."""
     CRASH = "crash"
@@ -202,12 +202,14 @@ class Error(NamedTuple):
 
     type: the Python exception. text: PyTorch's own; a place in PyTorch's sources stands without its line, as
         ``KernelFunction.cpp``. whole: whether that is all of the text.
+    argument: the tensor that it is about, from 0; None where it is about none, or about all.
     """
 
     kind: ErrorKind
     type: str
     text: str
     whole: bool = True
+    argument: int | None = None
 
 
 class HandlerKind(Enum):
@@ -226,11 +228,16 @@ class Handler(NamedTuple):
 
 
 class End(NamedTuple):
-    """The end of a call. handler: of HANDLER, and of an error that a handler is known to raise. error: of ERROR."""
+    """The end of a call.
+
+    handler: of HANDLER, and of an error that a handler is known to raise. error: of ERROR.
+    passed: the handlers that returned NotImplemented before, in the order in which they were asked.
+    """
 
     kind: EndKind
     handler: Handler | None = None
     error: Error | None = None
+    passed: tuple[Handler, ...] = ()
 
 
 class Call(NamedTuple):

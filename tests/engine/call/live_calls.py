@@ -53,6 +53,8 @@ def keys_in(keyset: Any) -> str:
 
 
 def note(*entry: Any) -> None:
+    if asleep:
+        return
     log.append(list(entry))
     if len(log) > MAX_KERNELS:
         raise TooDeep
@@ -143,6 +145,50 @@ def handler_of(name: str, others: Any = None) -> Any:
     return classmethod(handle)
 
 
+def fake_handler(entry: List[Any], real: Callable[..., Any]) -> Callable[..., Any]:  # noqa: UP006
+    """A handler of fake tensors or of their mode: it notes itself, and does what PyTorch's own one does.
+
+    Where that calls the operator again with the mode on, nothing more is noted. It comes to its end where the mode has
+    looked at the tensors.
+    """
+
+    def handle(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not is_ours(func) or asleep:
+            return real(func, types, args, kwargs or {})
+        note(*entry)
+        asleep.append(True)
+        try:
+            return real(func, types, args, kwargs or {})
+        finally:
+            asleep.clear()
+
+    return handle
+
+
+def looked_at(self: Any, func: Any, *rest: Any) -> Any:
+    """``validate_and_convert_non_fake_tensors``, after which a call of ours is over."""
+    found = validate(self, func, *rest)
+    if is_ours(func):
+        raise Ended
+    return found
+
+
+def by_mode(self: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    real = fake_mode_handler.__get__(self)
+    return fake_handler(["mode", "FakeTensorMode", getattr(self, "position", None)], real)(func, types, args, kwargs)
+
+
+def by_class(_cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    return fake_handler(["subclass", "FakeTensor"], fake_tensor_handler)(func, types, args, kwargs)
+
+
+asleep: List[bool] = []  # noqa: UP006
+fake_tensor_handler = fake_tensor.FakeTensor.__torch_dispatch__
+fake_mode_handler = fake_tensor.FakeTensorMode.__torch_dispatch__
+validate = fake_tensor.FakeTensorMode.validate_and_convert_non_fake_tensors
+render_call = fake_tensor.render_call
+
+
 def subclass(name: str) -> Any:
     if name not in classes:
         classes[name] = type(name, (torch.Tensor,), {"__torch_dispatch__": handler_of(name)})
@@ -151,7 +197,7 @@ def subclass(name: str) -> Any:
 
 def fake_mode(name: str) -> Any:
     if name not in fake_modes:
-        fake_modes[name] = fake_tensor.FakeTensorMode(allow_non_fake_inputs=True)
+        fake_modes[name] = fake_tensor.FakeTensorMode()
     return fake_modes[name]
 
 
@@ -269,9 +315,12 @@ def autocast(device: str) -> Iterator[None]:
 def mode(name: str, position: int) -> Any:
     python_dispatch = importlib.import_module("torch.utils._python_dispatch")
     base = python_dispatch.TorchDispatchMode
+    name, _, instance = name.partition("=")
     if name == "FakeTensorMode":
-        base = fake_tensor.FakeTensorMode
-    elif name == "FunctionalTensorMode":
+        found = fake_mode(instance)
+        found.position = position
+        return found
+    if name == "FunctionalTensorMode":
         base = importlib.import_module("torch._subclasses.functional_tensor").FunctionalTensorMode
 
     def handle(_self: Any, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -385,8 +434,12 @@ def main() -> None:
     ids.update(asked["ids"])
     functionalities.extend(asked["functionalities"])
     nested = importlib.import_module("torch.nested._internal.nested_tensor")
-    for kind in (fake_tensor.FakeTensor, nested.NestedTensor):
-        kind.__torch_dispatch__ = handler_of(kind.__name__, kind.__torch_dispatch__)
+    nested.NestedTensor.__torch_dispatch__ = handler_of("NestedTensor", nested.NestedTensor.__torch_dispatch__)
+    fake_tensor.FakeTensor.__torch_dispatch__ = classmethod(by_class)
+    fake_tensor.FakeTensorMode.__torch_dispatch__ = by_mode
+    fake_tensor.FakeTensorMode.validate_and_convert_non_fake_tensors = looked_at
+    # an error shows the operator without its arguments: in some contexts a tensor cannot be printed
+    fake_tensor.render_call = lambda operator, _args, _kwargs: render_call(operator, (), {})
     library = core._dispatch_library("FRAGMENT", NAMESPACE, "", HERE, 1)
     answers = []
     for number, one in enumerate(asked["operators"]):

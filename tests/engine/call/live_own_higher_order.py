@@ -51,6 +51,8 @@ def put_aside(operator: Any) -> None:
                 if not getattr(wrapped, "is_note", False):
                     place = rule.__code__.co_freevars.index("fn")
                     rule.__closure__[place].cell_contents = noting(probe.function_name(wrapped))
+            elif probe.function_name(rule) == live.REDIRECT:
+                live.redirect(operator)
             elif not calls_again(rule):
                 table[key] = noting(probe.function_name(rule))
 

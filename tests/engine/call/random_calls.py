@@ -100,6 +100,8 @@ PLAIN = (
     "meta inference",
     "cpu fake",
     "cpu fake=A",
+    "cpu fake=A",
+    "cpu fake=B",
     "cpu subclass=W0",
     "cpu subclass=W1",
     "cpu sparse subclass=W0",
@@ -123,6 +125,7 @@ CONTEXTS = (
     "mode=M0",
     "mode=M1",
     "mode=FakeTensorMode",
+    "mode=FakeTensorMode=A",
     "mode=FunctionalTensorMode",
     "python_dispatcher",
     "python_dispatcher",
@@ -321,8 +324,7 @@ def simulated(universe: Universe, number: int, asked: AskedOperator) -> list[Cal
 def said_of(call: Call) -> dict[str, Any]:
     """A call in the form of live_calls.py."""
     selection = call.selection
-    # live, a handler ends the call before it looks at the arguments
-    end = "error" if call.end.kind is EndKind.ERROR and call.end.handler is None else "ended"
+    end = "error" if call.end.kind is EndKind.ERROR else "ended"
     error = call.end.error
     if error is not None and error.kind is ErrorKind.ENDLESS:
         end = "too deep"
@@ -349,8 +351,8 @@ def _log(call: Call) -> Iterator[list[Any]]:
         elif _runs_own_kernel(hop):
             assert hop.live.registration is not None
             yield ["kernel", hop.live.registration.key, names(hop.keyset)]
-    handler = call.end.handler
-    if handler is not None:
+    last = () if call.end.handler is None else (call.end.handler,)
+    for handler in (*call.end.passed, *last):
         yield [handler.kind.value, handler.name, *([handler.position] if handler.kind.value == "mode" else [])]
 
 
@@ -359,7 +361,7 @@ def _runs_own_kernel(hop: Hop) -> bool:
     return registration is not None and registration.operator is not None and hop.does is not Does.RAISES
 
 
-def normal(error: list[str] | None, whole: bool = True) -> list[str] | None:
+def normal(error: list[str] | None) -> list[str] | None:
     """An error without what a build alone decides: directories and lines of PyTorch's sources."""
     if error is None:
         return None
@@ -368,4 +370,11 @@ def normal(error: list[str] | None, whole: bool = True) -> list[str] | None:
     text = text.replace("registered at /dev/null:1", "registered at live_calls.py:1")
     text = text.replace("false INTERNAL ASSERT", "!isInplaceOp(schema) INTERNAL ASSERT")
     text = re.sub(r'"[^"\n]*?([A-Za-z_]+\.(?:cpp|h))"(?::[0-9]+)?', r'"\1"', text)
-    return [error[0], text if whole else text.split("(see https")[0]]
+    return [error[0], text]
+
+
+def is_error(ours: list[str] | None, theirs: list[str] | None, whole: bool) -> bool:
+    """Whether two normal errors are one. whole: ours is all of the text, and not how it begins."""
+    if ours is None or theirs is None or whole:
+        return ours == theirs
+    return bool(ours[1]) and theirs[0] == ours[0] and theirs[1].startswith(ours[1])

@@ -47,6 +47,7 @@ def test_recorded_calls(tmp_path: Path) -> None:
     assert len(cases) > 500
     assert {EndKind.KERNEL, EndKind.HANDLER, *ErrorKind} - ends == {
         ErrorKind.NO_TENSORS,
+        ErrorKind.MODES,
         ErrorKind.AMBIGUOUS,
         ErrorKind.FALLTHROUGH,
         ErrorKind.META,
@@ -93,22 +94,36 @@ def test_modes_are_taken_off_one_after_the_other(example: State) -> None:
 
 
 def test_two_fake_modes(captured: State) -> None:
+    """Dispatch does not compare them; what tracing says is said."""
     found = call(captured, "call_torchbind", ("cpu", "cpu fake=A"), ("no_grad", "mode=FakeTensorMode=B"))
     assert found.fake_modes is not None
     assert found.fake_modes.first == FakeOrigin("active fake mode", 0, "B", 1)
     assert found.fake_modes.other == FakeOrigin("fake tensor input", 1, "A", 1)
-    assert found.end.error == found.fake_modes.error
-    assert found.end.error is not None
-    assert found.end.error.text == (
+    assert (found.end.kind, found.end.error) == (EndKind.KERNEL, None)
+    assert found.hops[-1].rule is not None
+    assert found.hops[-1].rule.kernel.endswith(".call_torchbind_fake")
+    assert found.fake_modes.text == (
         "fake mode (<FakeTensorMode object B>) from active fake mode 0 doesn't match mode "
         "(<FakeTensorMode object A>) from fake tensor input 1"
     )
 
 
-def test_two_fake_modes_are_no_error_where_the_call_does_not_come_to_them(captured: State) -> None:
-    found = call(captured, "call_torchbind", ("cpu fake=A", "cpu fake=B"), ("mode=DebugMode",))
-    assert found.fake_modes is not None
-    assert found.end.kind is EndKind.HANDLER
+@pytest.mark.parametrize("contexts", [(), ("mode=FakeTensorMode=A",)])
+def test_the_fake_mode_itself_refuses_tensors_that_are_not_its_own(captured: State, contexts: tuple[str, ...]) -> None:
+    """Where the rule gives the call to the mode; the random operators of a live PyTorch have such rules, too."""
+    said = []
+    for tensors in (("cpu fake=A", "cpu fake=B"), ("cpu fake=A", "cpu"), ("cpu fake=A", "cpu fake=A")):
+        end = call(captured, "with_effects", tensors, contexts).end
+        said.append((end.kind, end.handler and end.handler.name, end.error and (end.error.type, end.error.text)))
+    convert = (
+        "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with 'allow_non_fake_inputs'. "
+        "Found in with_effects("
+    )
+    assert said == [
+        (EndKind.ERROR, "FakeTensorMode", ("AssertionError", "Mixing fake modes NYI")),
+        (EndKind.ERROR, "FakeTensorMode", ("AssertionError", convert)),
+        (EndKind.HANDLER, "FakeTensorMode", None),
+    ]
 
 
 def test_tensors_of_modes_without_a_name_have_the_same_mode(captured: State) -> None:
@@ -119,7 +134,7 @@ def test_tensors_of_modes_without_a_name_have_the_same_mode(captured: State) -> 
 
 def test_rules_that_give_the_call_to_the_mode(captured: State) -> None:
     """``redirect_to_mode`` of PyTorch's helpers."""
-    found = call(captured, "out_dtype", ("cpu",), ("mode=FakeTensorMode",))
+    found = call(captured, "out_dtype", ("cpu fake",), ("mode=FakeTensorMode",))
     assert found.end.kind is EndKind.HANDLER
     assert found.end.handler is not None
     assert (found.end.handler.name, found.end.handler.position) == ("FakeTensorMode", 0)

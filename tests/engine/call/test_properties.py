@@ -40,9 +40,9 @@ def check(call: Call) -> None:
     }
     kind = None if call.end.error is None else call.end.error.kind
     if kind is not ErrorKind.ENDLESS:
-        assert call.hops[-1].does is (Does.HANDS_OVER if kind is ErrorKind.MODES else ends[call.end.kind])
+        assert call.hops[-1].does is (ends[call.end.kind] if call.end.handler is None else Does.HANDS_OVER)
     assert (call.end.error is not None) == (call.end.kind is EndKind.ERROR)
-    assert (call.end.handler is not None) == (call.end.kind is EndKind.HANDLER or kind is ErrorKind.MODES)
+    assert kind is ErrorKind.MODES or (call.end.handler is not None) == (call.end.kind is EndKind.HANDLER)
 
 
 @pytest.mark.parametrize("universe", universes.names())

@@ -196,23 +196,38 @@ def test_handlers() -> None:
     assert handler("cpu", "mode=FunctionalTensorMode", "mode=FakeTensorMode") == Handler(
         mode, "FunctionalTensorMode", 0
     )
-    assert handler("cpu,cpu subclass=W,cpu fake") == Handler(subclass, "W", 1)
+    assert handler("cpu fake,cpu subclass=W,cpu fake") == Handler(subclass, "W", 1)
     assert handler("cpu fake") == Handler(subclass, "FakeTensor", 0)
     assert handler("cpu jagged", "below_autograd") == Handler(subclass, "NestedTensor", 0)
 
 
-def test_fake_modes_that_do_not_go_together() -> None:
-    """Asked of live PyTorch 2.4, 2.13 and 2.15: the mode of the handler refuses tensors of another one."""
+def test_tensors_that_a_fake_mode_refuses() -> None:
+    """The random calls of a live PyTorch are judged in the same way."""
 
-    def kind(tensors: str, *contexts: str) -> ErrorKind | None:
+    def said(tensors: str, *contexts: str) -> tuple[str, int | None] | None:
         error = call(dispatcher_of(schema="(Tensor[] x) -> Tensor"), tensors, *contexts).end.error
-        return None if error is None else error.kind
+        return None if error is None else (error.text.split(" first")[0], error.argument)
 
-    assert kind("cpu fake=a,cpu fake=b") is ErrorKind.MODES
-    assert kind("cpu fake=b", "mode=FakeTensorMode=a") is ErrorKind.MODES
-    assert kind("cpu fake=a,cpu", "mode=FakeTensorMode=a") is None
-    assert kind("cpu fake,cpu fake") is None
-    assert kind("cpu fake=a,cpu fake=b", "mode=Mine") is None
+    mixed, plain = "Mixing fake modes NYI", "Please convert all Tensors to FakeTensors"
+    assert said("cpu fake=a,cpu fake=b") == (mixed, 1)
+    assert said("cpu fake=b", "mode=FakeTensorMode=a") == (mixed, 0)
+    assert said("cpu fake=a,cpu", "mode=FakeTensorMode=a") == (plain, 1)
+    assert said("cpu,cpu fake=a") == (plain, 0)
+    assert said("cpu,cpu fake=b", "mode=FakeTensorMode=a") == (plain, 0)
+    assert said("cpu,cpu fake=a,cpu subclass=W") is None
+    assert said("cpu fake,cpu fake") is None
+    assert said("cpu fake=a,cpu fake=b", "mode=Mine") is None
+    assert said("cpu conj", "mode=FakeTensorMode") == (plain, 0)
+    assert said("cpu zerotensor", "mode=FakeTensorMode") is None
+
+
+def test_a_fake_mode_passes_calls_of_other_subclasses_on() -> None:
+    end = call(dispatcher_of(schema="(Tensor[] x) -> Tensor"), "cpu fake=a,cpu subclass=W", "mode=FakeTensorMode").end
+    assert end.handler == Handler(HandlerKind.SUBCLASS, "W", 1)
+    assert end.passed == (
+        Handler(HandlerKind.MODE, "FakeTensorMode", 0),
+        Handler(HandlerKind.SUBCLASS, "FakeTensor", 0),
+    )
 
 
 def test_the_python_dispatcher() -> None:

@@ -1,0 +1,101 @@
+"""Call PyTorch's own operators with fake tensors in a live PyTorch, and print what FakeTensorMode refused, as JSON.
+
+usage: PYTHON live_fake_tensors.py SEED COUNT   (run with the Python that has PyTorch)
+
+Nothing computes: a call is over where the mode has looked at its tensors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import random
+import sys
+from typing import Any
+
+torch: Any = importlib.import_module("torch")
+fake_tensor: Any = importlib.import_module("torch._subclasses.fake_tensor")
+Mode = fake_tensor.FakeTensorMode
+FAKE = {"A": Mode(), "B": Mode()}
+TENSORS = ("cpu", "cpu fake=A", "cpu fake=B", "cpu conj")
+CONTEXTS = ((), ("mode=FakeTensorMode=A",), ("mode=FakeTensorMode=B",))
+ALWAYS = ("add.Tensor", "mul_.Tensor", "lift_fresh", "lift_fresh_copy", "t_", "squeeze_", "sin")
+
+
+class Done(BaseException):
+    """The mode has looked at the tensors."""
+
+
+validate = Mode.validate_and_convert_non_fake_tensors
+render_call = fake_tensor.render_call
+state: dict[str, Any] = {}
+
+
+def looked_at(self: Any, func: Any, *rest: Any) -> Any:
+    """End the call that was asked for; not one that the mode itself makes first, with the mode off."""
+    found = validate(self, func, *rest)
+    if func is state["operator"] and state["mode"] in (None, self):
+        raise Done
+    return found
+
+
+def candidates() -> list[Any]:
+    """Operators of ATen that can be called with tensors alone: every overload, the tensors without a default."""
+    found = []
+    for full in sorted(torch._C._dispatch_get_all_op_names()):
+        namespace, _, rest = full.partition("::")
+        name, _, overload = rest.partition(".")
+        if namespace != "aten":
+            continue
+        operator = getattr(getattr(torch.ops.aten, name), overload or "default")
+        needed = [one for one in operator._schema.arguments if not one.has_default_value()]
+        if needed and all(str(one.type) == "Tensor" and not one.kwarg_only for one in needed):
+            found.append((full, operator, len(needed)))
+    return found
+
+
+def tensor(text: str) -> Any:
+    base = torch.ones(2, 2, dtype=torch.cfloat)
+    if "fake" in text:
+        return FAKE[text[-1]].from_tensor(base)
+    return base.conj() if "conj" in text else base
+
+
+def call(operator: Any, texts: list[str], contexts: tuple[str, ...]) -> Any:
+    """The mode's error, or None where it has none; what operators say of sizes and layouts is no matter here."""
+    tensors = [tensor(text) for text in texts]
+    mode = FAKE[contexts[0][-1]] if contexts else None
+    state.update(operator=operator, mode=mode)
+    with mode or contextlib.nullcontext():
+        try:
+            operator(*tensors)
+        except Done:
+            return None
+        except AssertionError as error:
+            return [type(error).__name__, str(error)]
+        except Exception:
+            return None
+    return None
+
+
+def main(seed: int, count: int) -> None:
+    """Print the cases."""
+    dice = random.Random(seed)
+    Mode.validate_and_convert_non_fake_tensors = looked_at
+    fake_tensor.render_call = lambda operator, _args, _kwargs: render_call(operator, (), {})
+    operators = candidates()
+    always = [one for one in operators if one[0].removeprefix("aten::") in ALWAYS]
+    assert len(always) == len(ALWAYS), always
+    found = []
+    for number in range(count):
+        name, operator, size = dice.choice(always if number % 5 == 0 else operators)
+        texts, contexts = [dice.choice(TENSORS) for _ in range(size)], dice.choice(CONTEXTS)
+        if contexts or any("fake" in text for text in texts):
+            error = call(operator, texts, contexts)
+            found.append({"operator": name, "tensors": texts, "contexts": contexts, "error": error})
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
