@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.checks.check import Finding, Related, Severity
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
@@ -60,26 +60,28 @@ def test_whose_namespace_it_is(text: str, messages: list[str], state_of: StateOf
     assert said(state_of, text) == messages
 
 
-def test_a_misspelt_fragment(state_of: StateOf) -> None:
+def test_a_misspelt_namespace(state_of: StateOf) -> None:
+    """Once for all its blocks; the kernels are dangling, too."""
     text = """\
 dispatch: 1
 libraries:
-  - {kind: DEF, namespace: mylib, define: ["add() -> ()"]}
-  - {kind: FRAGMENT, namespace: my_lib, define: ["mul() -> ()"]}
+  - {kind: DEF, namespace: mylib, define: ["add() -> ()", "mul() -> ()"]}
+  - {kind: IMPL, namespace: my_lib, dispatch_key: CPU, impl: {add: k}}
+  - {kind: IMPL, namespace: my_lib, dispatch_key: CUDA, impl: {mul: k}}
 """
-    assert findings(state_of(text)) == (
+    found = findings(state_of(text))
+    assert [one.check for one in found if "namespace" not in one.check] == ["dangling-implementation"] * 2
+    assert [one for one in found if "namespace" in one.check] == [
         Finding(
             check="unknown-namespace",
             severity=Severity.WARNING,
-            message=(
-                "a TORCH_LIBRARY_FRAGMENT block of my_lib, which has no TORCH_LIBRARY block, unlike mylib; did you "
-                "mean mylib?"
-            ),
+            message="a TORCH_LIBRARY_IMPL block of my_lib, where no operator is defined; did you mean mylib?",
             span=Span("x.yaml", 4, 5),
+            related=(Related("another block of it", Span("x.yaml", 5, 5)),),
             tip="correct the name, or load the declarations that define the namespace before",
             subject="my_lib",
         ),
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,9 +95,20 @@ libraries:
             ["{kind: FRAGMENT, namespace: other, define: []}"],
             ["a TORCH_LIBRARY_FRAGMENT block of other, where no operator is defined"],
         ),
-        # each kernel of these is reported as dangling
-        (["{kind: IMPL, namespace: mylb, dispatch_key: CPU, impl: {add: k}}"], []),
-        # a name of its own
+        (
+            ["{kind: FRAGMENT, namespace: mylb, impl: {add: k}}"],
+            ["a TORCH_LIBRARY_FRAGMENT block of mylb, where no operator is defined; did you mean mylib?"],
+        ),
+        # names of their own, as torch.library.custom_op makes them: FRAGMENT blocks alone
+        (["{kind: FRAGMENT, namespace: my_lib, define: ['mul() -> ()']}"], []),
+        (
+            [
+                "{kind: FRAGMENT, namespace: my_lib, define: ['mul() -> ()'], impl: {mul: k}}",
+                "{kind: FRAGMENT, namespace: my_lib, impl: {mul: {kernel: k, dispatch_key: CPU}}}",
+                "{kind: IMPL, namespace: my_lib, dispatch_key: CUDA, impl: {mul: k}}",
+            ],
+            [],
+        ),
         (["{kind: FRAGMENT, namespace: other, define: ['mul() -> ()']}"], []),
         (["{kind: FRAGMENT, namespace: mylib, define: ['mul() -> ()']}"], []),
         (["{kind: IMPL, namespace: _, dispatch_key: PrivateUse1, fallback: k}"], []),
