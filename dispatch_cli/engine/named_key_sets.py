@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dispatch_cli.engine.hazards import autograd_keys_of
 from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.rules import AUTOGRAD_OTHER
 from dispatch_cli.model.universe import Universe
 
 COMPONENT = "Bit"
 """A backend component is named by its Dense key and this, as C++ does: ``CPUBit``."""
-
-
-def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
-    """The autograd key of a backend key: the one that a registration at the Dense key of its backend recomputes too.
-
-    Backend keys without a backend component share AutogradOther; other keys have none.
-    """
-    _, backend = universe.runtime_parts.get(key, (key, None))
-    if backend is None:
-        return (AUTOGRAD_OTHER,) if key in universe.autogradother_backends else ()
-    autograd = universe.covered_by("Autograd")
-    return tuple(one for one in universe.refreshed_by(backend) if one in autograd)
 
 
 def functionalities_of(keys: DispatchKeySet) -> tuple[str, ...]:
@@ -71,7 +59,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Universe, str], DispatchKeySet]]] = {
         lambda universe, key: DispatchKeySet.of(universe, universe.autograd_backends.get(key, ())),
     ),
     "autograd": (
-        "the autograd key of a backend key",
+        "the autograd keys that tensors of a backend key carry",
         lambda universe, key: DispatchKeySet.of(universe, autograd_keys_of(universe, key)),
     ),
 }

@@ -112,7 +112,7 @@ def _autograd(report: KeyReport) -> Iterator[Fact]:
         nothing = "none: no kernel of a backend takes the math kernel away here"
         yield Fact("Backends", plain(groups_label(report.autograd_backends, nothing)))
     if report.autograd:
-        yield Fact("Autograd key", plain(", ".join(report.autograd)))
+        yield Fact("Autograd key" if len(report.autograd) == 1 else "Autograd keys", plain(", ".join(report.autograd)))
     sentences = [*_behind(report)]
     if sentences:
         yield Fact("Backend of", lines(*sentences))

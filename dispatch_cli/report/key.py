@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dispatch_cli.engine.hazards import autograd_keys_of
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.layout import Layout, layout_of
-from dispatch_cli.engine.named_key_sets import COMPONENT, autograd_keys_of
+from dispatch_cli.engine.named_key_sets import COMPONENT
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.universe_differences import KeyKind, kind_of
 from dispatch_cli.model.universe import CoreFallback, Universe
@@ -110,7 +111,7 @@ def key_report(universe: Universe, key: str) -> KeyReport:
         number=precedence.number if precedence is not None else None,
         rule=precedence.rule if precedence is not None else None,
         fills_undefined=precedence is not None and precedence.fills_undefined,
-        autograd=autograd_keys_of(universe, dense or "") if not _is_autograd(universe, key) else (),
+        autograd=autograd_keys_of(universe, dense or ""),
         behind=tuple(name for name, backends in universe.autograd_backends.items() if key in backends),
         shares_autogradother=key in universe.autogradother_backends,
         is_autograd=_is_autograd(universe, key),
