@@ -425,8 +425,12 @@ class Dispatcher:
         self, operator: Operator, key: str, kernel: Kernel, catch_all: bool, captured: bool = False
     ) -> Registration:
         active = operator.active(key)
-        overridden = active.kernel if active else None
-        registration = Registration(operator.name, key, kernel, catch_all, overridden, captured)
+        overridden, named = active.kernel if active else None, None
+        if not captured:
+            operator.first = operator.first.and_then(kernel)
+            if active is not None:
+                named = operator.first.named(_captured(operator))
+        registration = Registration(operator.name, key, kernel, catch_all, overridden, captured, named)
         if key not in operator.kernels:
             operator.visits.note(self.universe.ids[key], came=True)
         operator.kernels.setdefault(key, []).insert(0, registration)
@@ -476,6 +480,11 @@ class Dispatcher:
         operator.holds -= 1
         if operator.holds == 0:
             del self._operators[operator.name]
+
+
+def _captured(operator: Operator) -> Iterator[Kernel]:
+    """The kernels that the operator has from the base."""
+    return (one.kernel for found in operator.kernels.values() for one in found if one.captured)
 
 
 def _kernel_text(debug: str, fallthrough: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.layout import Layout
 from dispatch_cli.engine.live import FallbackHistory, LiveTable
+from dispatch_cli.engine.override_warning import FirstKernels
 from dispatch_cli.engine.registration import Definition, Registration
 from dispatch_cli.engine.visit_order import VisitOrder
 from dispatch_cli.model.names import OperatorName
@@ -17,11 +18,12 @@ class Operator:
     registered: one bit per key that has a kernel (`Layout.registered_bit`). texts: what a table dump prints for the
         active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.
+    first: the kernels that PyTorch's warnings of overrides name; those of a captured state are not among them.
     seen: how many of the fallback changes had happened when the operator came to be.
     number: operators that came later have higher ones.
     """
 
-    __slots__ = ("definition", "holds", "kernels", "live", "name", "number", "registered", "texts", "visits")
+    __slots__ = ("definition", "first", "holds", "kernels", "live", "name", "number", "registered", "texts", "visits")
 
     def __init__(
         self, name: OperatorName, layout: Layout, history: FallbackHistory, seen: int, number: int = 0
@@ -30,6 +32,7 @@ class Operator:
         self.number = number
         self.definition: Definition | None = None
         self.kernels: dict[str, list[Registration]] = {}
+        self.first = FirstKernels()
         self.holds = 0
         self.registered = 0
         self.texts: dict[str, str] = {}
@@ -43,6 +46,7 @@ class Operator:
         copy.number = self.number
         copy.definition = self.definition
         copy.kernels = {key: registrations.copy() for key, registrations in self.kernels.items()}
+        copy.first = self.first
         copy.holds = self.holds
         copy.registered = self.registered
         copy.texts = self.texts.copy()

@@ -25,10 +25,11 @@ class Registration:
 
     operator: None for a backend fallback. key: where it stands; the catch-all stands at CompositeImplicitAutograd.
     catch_all: it was registered without a key. overrides: the kernel that was active there before it.
+    warning_names: what PyTorch's warning names as the previous kernel, where it warns; None where that is not known.
     captured: it is from the state that the dispatcher continues.
     """
 
-    __slots__ = ("__weakref__", "captured", "catch_all", "kernel", "key", "operator", "overrides")
+    __slots__ = ("__weakref__", "captured", "catch_all", "kernel", "key", "operator", "overrides", "warning_names")
 
     def __init__(
         self,
@@ -38,6 +39,7 @@ class Registration:
         catch_all: bool = False,
         overrides: Kernel | None = None,
         captured: bool = False,
+        warning_names: str | None = None,
     ) -> None:
         self.operator: Final = operator
         self.key: Final = key
@@ -45,6 +47,7 @@ class Registration:
         self.catch_all: Final = catch_all
         self.overrides: Final = overrides
         self.captured: Final = captured
+        self.warning_names: Final = warning_names
 
     def __repr__(self) -> str:
         return f"<{self.operator or 'fallback'} at {self.key}: {self.kernel.debug}>"
@@ -60,6 +63,12 @@ class Registration:
     def warns(self) -> bool:
         """Whether PyTorch warns that this registration overrides another."""
         return self.overrides is not None and (self.catch_all or self.key not in SILENT_OVERRIDES)
+
+    @property
+    def misnamed(self) -> str | None:
+        """What PyTorch's warning names as the previous kernel, where it warns and that is known to be another one."""
+        named = self.warning_names if self.warns else None
+        return None if self.overrides is None or named == self.overrides.debug else named
 
 
 class Definition:

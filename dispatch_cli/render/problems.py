@@ -63,12 +63,19 @@ def _override(registration: Registration) -> Iterator[Text]:
         safe(
             f"[override]: {name}: Overriding a previously registered kernel for the same operator and the same "
             f"dispatch key {registration.key}; previous kernel: {earlier.debug}; new kernel: {kernel.debug}"
+            f"{misnamed_text(registration)}"
         ),
     )
     if kernel.span is not None:
         yield from _snippet(kernel.span, None)
     if earlier.span is not None:
         yield from _related(Related("the previous kernel is registered here", earlier.span))
+
+
+def misnamed_text(registration: Registration) -> str:
+    """What is wrong in PyTorch's own warning; nothing where it is right, or where what it says is not known."""
+    named = registration.misnamed
+    return "" if named is None else f'; the warning of PyTorch itself says "previous kernel: {named}"'
 
 
 def _snippet(span: Span, line_text: str | None) -> Iterator[Text]:

@@ -49,6 +49,33 @@ def test_both_places_are_named(state_of: StateOf) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "says"),
+    [
+        (
+            "{kernel: p, python: true}",
+            "{kernel: q, python: true}",
+            '; PyTorch\'s warning says "no debug info", meaning p',
+        ),
+        (
+            "{kernel: p, python: true}",
+            "{kernel: c, signature: (Tensor x) -> Tensor}",
+            "; PyTorch's warning names c as the previous kernel, which is p",
+        ),
+        ("{kernel: c, signature: (Tensor x) -> Tensor}", "{kernel: p, python: true}", ""),
+        ("unsaid", "{kernel: p, python: true}", ""),
+    ],
+)
+def test_which_kernel_the_warning_of_pytorch_names(first: str, second: str, says: str, state_of: StateOf) -> None:
+    """As live PyTorch 2.13 does: tests/engine/test_override_warning.py."""
+    text = (
+        "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n"
+        f'    dispatch: {{CPU: {first}}}\n  - {{name: "demo::op", dispatch: {{CPU: {second}}}}}\n'
+    )
+    (found,) = findings(state_of(text), select="overridden-kernel")
+    assert found.message == f"demo::op: the kernel at CPU replaces another{says}"
+
+
 @pytest.mark.parametrize("key", ["Meta", "MTIA"])
 def test_where_pytorch_is_silent_it_is_info(key: str, state_of: StateOf) -> None:
     found = findings(state_of(TWICE.replace("KEY", key)), select="overridden-kernel")

@@ -177,6 +177,18 @@ def test_an_override_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [line.split(",")[3:5] for line in result.out.splitlines()[1:]] == [["new", "active"], ["old", "overridden"]]
 
 
+def test_an_override_that_pytorch_misnames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live PyTorch 2.13 prints "no debug info" of Python kernels."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("1.yaml", "2.yaml"):
+        text = "dispatch: 1\noperators: [{name: 'a::b', dispatch: {CPU: {kernel: k, python: true}}}]\n"
+        (tmp_path / name).write_text(text.replace("k,", f"k{name[0]},"), encoding="utf-8")
+    result = call("register", "1.yaml", "2.yaml", "--format", "csv")
+    assert result.err.splitlines()[0].endswith(
+        'previous kernel: k1; new kernel: k2; the warning of PyTorch itself says "previous kernel: no debug info"'
+    )
+
+
 def test_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise KeyError("first line\nsecond line \x1b[31m")

@@ -3,8 +3,11 @@
 The newest kernel of an operator at a key is the one that runs; the others stay behind as inactive ones. When two
 libraries register for the same operator and key, the order in which they are loaded decides which one it is. PyTorch
 prints "Overriding a previously registered kernel for the same operator and the same dispatch key", once per process
-and for the first such operator alone (`OperatorEntry::registerKernel`). It is silent at Meta, where Python kernels
-replace those of C++ on purpose, and at MTIA; there, only what your own files replace is reported, as info.
+and for the first such operator alone (`OperatorEntry::registerKernel`). What it names as "previous kernel" is often
+another one (pytorch#65825, pytorch#111887): the first kernel with a C++ signature that was registered for the operator,
+at whatever key, even the new one itself, or "no debug info". The finding names the one that is replaced. PyTorch is
+silent at Meta, where Python kernels replace those of C++ on purpose, and at MTIA; there, only what your own files
+replace is reported, as info.
 
 PyTorch does it itself: in 2.15, `torch/_native/registry.py` replaces the kernel of `aten::bmm` at CUDA.
 
@@ -38,6 +41,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.override_warning import NO_DEBUG_INFO
 from dispatch_cli.engine.registration import SILENT_OVERRIDES, Registration
 from dispatch_cli.model.names import OperatorName
 
@@ -59,8 +63,9 @@ def _finding(name: OperatorName, key: str, registrations: Sequence[Registration]
     active, *replaced = registrations
     count = "another" if len(replaced) == 1 else f"{len(replaced)} others"
     spans = [(one.kernel.debug, one.kernel.span) for one in replaced]
+    misnamed = _misnamed(active)
     return CHECK.finding(
-        f"{name}: the kernel at {key} replaces {count}",
+        f"{name}: the kernel at {key} replaces {count}{misnamed}",
         name,
         key,
         span=active.kernel.span,
@@ -70,6 +75,16 @@ def _finding(name: OperatorName, key: str, registrations: Sequence[Registration]
         tip="remove one of the registrations, or say why the override is meant",
         severity=severity,
     )
+
+
+def _misnamed(active: Registration) -> str:
+    """Which kernel PyTorch's warning names, where that is not the one that is replaced."""
+    named, previous = active.misnamed, active.overrides
+    if named is None or previous is None:
+        return ""
+    if named == NO_DEBUG_INFO:
+        return f'; PyTorch\'s warning says "{named}", meaning {previous.debug}'
+    return f"; PyTorch's warning names {named} as the previous kernel, which is {previous.debug}"
 
 
 CHECK = Check(
