@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import re
 
+from dispatch_cli.engine.call import functorch
 from dispatch_cli.engine.call.core import unwrap_functional
 from dispatch_cli.engine.call.device import select_backend
 from dispatch_cli.engine.call.errors import refused
-from dispatch_cli.engine.call.schema_facts import has_aliases
+from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES
+from dispatch_cli.engine.call.schema_facts import has_aliases, is_mutable, is_view
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises, redispatches
-from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, BACKEND_SELECT
-from dispatch_cli.engine.call.thread import FUNCTIONALIZE, Thread
+from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
+from dispatch_cli.engine.call.thread import BACK, FUNCTIONALIZE, Thread
 from dispatch_cli.engine.call.trace import ErrorKind, Why
 from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.universe import CATCH_ALL
 
-_NATIVE = re.compile(r"_[0-9]+$")
+_NUMBER = re.compile(r"_[0-9]+$")
 """What torchgen puts behind the name of a file when it writes several of them."""
 _SOURCE = re.compile(r"(?:^|[/\\ ])([A-Za-z0-9_]+)\.(?:cpp|h):[0-9]+")
 
+_VMAP_DECOMPOSITIONS = re.compile(r"[/\\]torch[/\\]_functorch[/\\]\w+\.py:[0-9]+")
+"""Where the first vmap of a process registers decompositions, as batching rules."""
 _PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
 """Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
@@ -34,15 +40,28 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
         return None
     if moment.slot == BACKEND_SELECT and _PRIMS.search(kernel.debug):
         return ends(Why.CORE_KERNEL)
+    if moment.slot == functorch.BATCHED and _VMAP_DECOMPOSITIONS.search(kernel.debug):
+        return decomposes(Why.CORE_KERNEL)
     found = _SOURCE.search(kernel.debug)
     if found is None:
         return None
-    source = found[1]
+    source = _NUMBER.sub("", found[1])
     universe = moment.maker.universe
-    if source.startswith("VariableType") and moment.slot in universe.aliases.get("Autograd", ()):
+    at_autograd = moment.slot in universe.aliases.get(AUTOGRAD, ())
+    registration = moment.entry.registration
+    entry = (source, registration.key if registration is not None else moment.slot, str(moment.name))
+    if entry in COMPUTES:
+        return ends(Why.CORE_KERNEL)
+    if entry in CALLS_OTHERS:
+        return decomposes(Why.CORE_KERNEL)
+    if source.startswith("VariableType") and at_autograd:
         return redispatches(moment.below(universe.after_autograd), Why.CORE_KERNEL, thread=_guarded(moment))
-    if source.startswith("ADInplaceOrViewType") and moment.slot == AD_INPLACE_OR_VIEW:
+    if source in ("ADInplaceOrViewType", "VariableTypeManual") and moment.slot == AD_INPLACE_OR_VIEW:
         return redispatches(moment.below(moment.slot), Why.CORE_KERNEL, thread=_guarded(moment))
+    if source == "DynamicLayer" and moment.slot == BACK:
+        return functorch.back(moment)._replace(why=Why.CORE_KERNEL)
+    if source == "RegisterZeroTensor":
+        return _zero_tensor(moment)
     if source == "autocast_mode":
         return calls_anew(moment.thread.exclude(moment.maker.known(moment.slot)), why=Why.CORE_KERNEL)
     if source.startswith(("BatchRules", "LegacyBatchingRegistrations", "PyTorchOperatorHacks")):
@@ -52,13 +71,10 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
         return raises(refused(ErrorKind.TRANSFORM, text), Why.CORE_KERNEL)
     if source == "RegisterBackendSelect":
         return select_backend(moment, Why.CORE_KERNEL)
-    if _NATIVE.sub("", source) == f"Register{moment.slot}":
+    if source == f"Register{moment.slot}":
         return ends(Why.CORE_KERNEL)
-    if source.startswith("RegisterFunctionalization") and dispatcher.operator(moment.name).has_kernel(CATCH_ALL):
-        # torchgen puts the composite kernel itself there, so that it decomposes before it is functionalized
-        return decomposes(Why.CORE_KERNEL)
-    if source.startswith("RegisterFunctionalization") or source == "FunctionalizeFallbackKernel":
-        return _functionalized(moment)
+    if source in ("RegisterFunctionalization", "FunctionalizeFallbackKernel"):
+        return _functionalized(moment, source, dispatcher)
     return None
 
 
@@ -71,12 +87,30 @@ def _guarded(moment: Moment) -> Thread:
     return moment.thread.exclude(below)
 
 
-def _functionalized(moment: Moment) -> Step:
-    """With functional tensors it calls the functional variant; without, the operator itself, not functionalized.
+def _zero_tensor(moment: Moment) -> Step:
+    """Views compute; arithmetic goes on at Meta for the shape of the result, which it then fills with zeros."""
+    if is_view(moment.schema):
+        return ends(Why.CORE_KERNEL)
+    return redispatches(DispatchKeySet.of(moment.maker.universe, ("Meta",)), Why.CORE_KERNEL)
 
-    An operator that works in place is first tried on meta tensors, which is left out here.
+
+def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> Step:
+    """Where a tensor is functional, an operator that writes becomes one that does not.
+
+    Views, and operators that do not write, are called anew with what the functional tensors wrap; where views are not
+    to be applied again, the variant that copies is called in their place. An operator that works in place is first
+    tried on meta tensors, which is left out here.
     """
-    if tuple(map(unwrap_functional, moment.values)) != moment.values:
+    if source == "RegisterFunctionalization" and dispatcher.operator(moment.name).has_kernel(CATCH_ALL):
+        # torchgen puts the composite kernel itself there, so that it decomposes before it is functionalized
         return decomposes(Why.CORE_KERNEL)
-    thread = moment.thread.exclude(moment.maker.known(FUNCTIONALIZE))
-    return calls_anew(thread, why=Why.CORE_KERNEL)
+    values = tuple(map(unwrap_functional, moment.values))
+    if values != moment.values and (is_mutable(moment.schema) or not _applies_views_again(moment, source)):
+        return decomposes(Why.CORE_KERNEL)
+    return calls_anew(moment.thread.exclude(moment.maker.known(FUNCTIONALIZE)), values, Why.CORE_KERNEL)
+
+
+def _applies_views_again(moment: Moment, source: str) -> bool:
+    """Functorch's ``functionalize`` does, by default; what turns on functionalization otherwise does not."""
+    layers = moment.thread.layers
+    return source != "RegisterFunctionalization" or bool(layers and layers[-1].kind is ContextKind.FUNCTIONALIZE)

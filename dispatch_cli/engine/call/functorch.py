@@ -120,7 +120,9 @@ def batched(moment: Moment) -> Step:
         else value
         for value in moment.values
     )
-    return calls_anew(thread, values)
+    if is_in_place(schema):  # all its batched tensors are of this level
+        return calls_anew(thread, values)
+    return calls_anew(thread.exclude(moment.maker.known(moment.slot)), values)
 
 
 def legacy_batched(moment: Moment) -> Step:

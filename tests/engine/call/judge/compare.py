@@ -1,0 +1,194 @@
+"""The engine's answer to an observed call, and where it is not what ran."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.call.kernels import backend_keys
+from dispatch_cli.engine.call.machine import Machine
+from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.engine.call.thread import FUNCTIONALIZE
+from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import UNDEFINED
+from tests.engine.call.judge.observed import Kernel, ObservedCall
+
+META = "Meta"
+_COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
+_NUMBER = re.compile(r"_[0-9]+$")
+_SOURCE = re.compile(r"([\w.]+\.(?:cpp|h|py)):\d+")
+
+
+class Judgement(NamedTuple):
+    """What came of one observed call.
+
+    first: the first kernel and its key set are the same. chain: so are all kernels of this operator that follow.
+    cause: of a difference: what ran and what was said. raised: the last kernel that ran raised an error.
+    """
+
+    first: bool
+    chain: bool
+    cause: str | None
+    raised: bool = False
+
+
+Seen = tuple[str, str, str]
+"""A kernel that ran: the file of its source, without a number; the key it is registered at; the operator."""
+
+
+class Tally:
+    """The judgements of one context, counted by calls."""
+
+    def __init__(self) -> None:
+        self.calls = self.distinct = self.first = self.chain = self.raised = 0
+        self.causes: Counter[str] = Counter()
+        self.examples: dict[str, Counter[str]] = {}
+
+    def add(self, call: ObservedCall, judgement: Judgement) -> None:
+        self.calls += call.count
+        self.distinct += 1
+        self.first += call.count * judgement.first
+        self.chain += call.count * judgement.chain
+        self.raised += call.count * judgement.raised
+        if judgement.cause is not None:
+            self.causes[judgement.cause] += call.count
+            self.examples.setdefault(judgement.cause, Counter())[str(call.operator)] += call.count
+
+
+class Judge:
+    """Asks the engine. python: the kernels of the Python dispatcher, by operator."""
+
+    def __init__(self, dispatcher: Dispatcher, python: dict[str, dict[str, str]]) -> None:
+        self._dispatcher = dispatcher
+        self._python = python
+        self._maker = TensorMaker(dispatcher.universe)
+        self._machines: dict[Any, Machine] = {}
+
+    def judge(self, call: ObservedCall) -> Judgement:
+        """Whether the engine names the kernels that ran."""
+        hops, end = self._simulated(call)
+        ours = [hop for hop in hops if hop.live.kernel is not None]
+        theirs = self._chain(call)
+        first = bool(ours) and _same(ours[0], theirs[0], is_first=True)
+        for number, (hop, kernel) in enumerate(zip(ours, theirs, strict=False)):
+            if not _same(hop, kernel, is_first=number == 0):
+                return Judgement(first, False, _difference(ours, theirs, number))
+        last = theirs[-1]
+        if len(ours) > len(theirs) and last.raised:
+            return Judgement(first, True, None, raised=True)
+        if len(ours) != len(theirs):
+            return Judgement(first, False, _difference(ours, theirs, min(len(ours), len(theirs))))
+        if end.error is not None and not last.raised:
+            return Judgement(first, False, f"{_kernel_of(ours[-1])} raises no error; ours: {end.error.text[:60]}")
+        return Judgement(first, True, None, raised=last.raised)
+
+    def kernels(self, call: ObservedCall) -> Iterator[Seen]:
+        """The kernels that ran in a call."""
+        live = self._dispatcher.operator(call.operator).live
+        for kernel in self._chain(call):
+            registration = live[kernel.slot].registration
+            source = _SOURCE.search(registration.kernel.debug) if registration is not None else None
+            if registration is not None and source is not None:
+                yield _NUMBER.sub("", source[1].rpartition(".")[0]), registration.key, str(call.operator)
+
+    def _simulated(self, call: ObservedCall) -> tuple[tuple[Hop, ...], End]:
+        key = (call.operator, call.device)
+        machine = self._machines.get(key)
+        if machine is None:
+            python = self._python.get(str(call.operator), {})
+            machine = Machine(self._dispatcher, call.operator, self._maker, python, call.device)
+            self._machines[key] = machine
+        given = call.first.keyset if call.redispatched else None
+        return machine.run((*call.values, *call.generators), call.thread, given)
+
+    def _chain(self, call: ObservedCall) -> list[Kernel]:
+        """The kernels of one operator that follow one another."""
+        live = self._dispatcher.operator(call.operator).live
+        found = [call.first]
+        while (following := self._following(found[-1], live[found[-1].slot].rule)) is not None:
+            found.append(following)
+        return found
+
+    def _following(self, kernel: Kernel, rule: Rule) -> Kernel | None:
+        """The kernel of the same operator with which a kernel goes on.
+
+        One that computes, and one written in other operators, may call the same operator with tensors of its own; such
+        a call is another one. So is functionalization's trial of an operator in place, on meta tensors.
+        """
+        redispatched = next((one for one in kernel.continuations if one.redispatched), None)
+        if redispatched is not None:
+            return redispatched
+        is_backend = kernel.slot == UNDEFINED or kernel.slot in backend_keys(self._dispatcher.universe)
+        if is_backend or rule in _COMPOSITES:
+            return None
+        is_trial = kernel.slot == FUNCTIONALIZE and not kernel.keyset.has(META)
+        calls = [one for one in kernel.continuations if not (is_trial and one.keyset.has(META))]
+        return calls[0] if calls else None
+
+
+def _same(hop: Hop, kernel: Kernel, is_first: bool) -> bool:
+    redispatched = hop.reached is Reached.REDISPATCH
+    alike = hop.slot == kernel.slot and hop.keyset == kernel.keyset
+    return alike and (is_first or redispatched == kernel.redispatched)
+
+
+def _difference(ours: list[Hop], theirs: list[Kernel], at: int) -> str:
+    """What was said and what ran, where they part."""
+    said = _next(ours[at].slot, ours[at].reached is Reached.REDISPATCH, at) if at < len(ours) else None
+    ran = _next(theirs[at].slot, theirs[at].redispatched, at) if at < len(theirs) else None
+    if said == ran and said is not None:
+        extra = [str(key) for key in theirs[at].keyset if not ours[at].keyset.has(key)]
+        lacking = [str(key) for key in ours[at].keyset if not theirs[at].keyset.has(key)]
+        ran = f"{ran} with {' '.join(f'+{key}' for key in extra)}{' '.join(f'-{key}' for key in lacking)}"
+    if at == 0:
+        return f"first: {ran}; ours: {said or 'no kernel'}"
+    before = ours[at - 1]
+    ending = before.does.value if before.does is not Does.REDISPATCHES else "ends"
+    return f"{_kernel_of(before)}: {ran or 'goes no further'}; ours: {said or ending}"
+
+
+def _next(slot: str, redispatched: bool, at: int) -> str:
+    return slot if at == 0 else f"{'redispatches to' if redispatched else 'calls anew to'} {slot}"
+
+
+def _kernel_of(hop: Hop) -> str:
+    """The kernel at which they part, by its slot, rule and source."""
+    kernel = hop.live.kernel
+    source = _SOURCE.search(kernel.debug) if kernel is not None else None
+    return f"{hop.slot} [{hop.live.rule.name.lower()}] {source[1] if source else '?'}"
+
+
+class Judged(NamedTuple):
+    """The tally of each context, and every kernel that ran."""
+
+    tallies: dict[str, Tally]
+    seen: set[Seen]
+
+
+def judge_all(judge: Judge, calls: Iterable[ObservedCall]) -> Judged:
+    """Every call in turn."""
+    tallies: dict[str, Tally] = {}
+    seen: set[Seen] = set()
+    for call in calls:
+        tallies.setdefault(call.context, Tally()).add(call, judge.judge(call))
+        seen.update(judge.kernels(call))
+    return Judged(tallies, seen)
+
+
+def table(tallies: dict[str, Tally]) -> str:
+    """The figures of each context, and every cause of a difference with its count, the most frequent first."""
+    lines = [f"{'context':20} {'calls':>8} {'distinct':>8} {'raised':>7} {'first':>8} {'chain':>8}"]
+    lines += [
+        f"{context:20} {one.calls:8} {one.distinct:8} {one.raised:7} "
+        f"{one.first / one.calls:8.3%} {one.chain / one.calls:8.3%}"
+        for context, one in tallies.items()
+    ]
+    for context, one in tallies.items():
+        for cause, count in one.causes.most_common():
+            names = ", ".join(f"{name} {seen}" for name, seen in one.examples[cause].most_common(4))
+            lines.append(f"{context}: {count} of {cause} ({names})")
+    return "\n".join(lines)

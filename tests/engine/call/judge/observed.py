@@ -1,0 +1,108 @@
+"""What kernel_log.cpp has seen of a live PyTorch, in the engine's own types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.call.tensors import Value
+from dispatch_cli.engine.call.thread import Layer, LocalKeys, Mode, Thread
+from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.layout import Layout
+from dispatch_cli.model.call import ContextKind, Wrapper, WrapperKind
+from dispatch_cli.model.names import OperatorName
+
+GENERATOR = "generator"
+
+
+class Kernel(NamedTuple):
+    """A kernel that ran. redispatched: reached by a redispatch, not by a call.
+
+    continuations: kernels of the same operator that it reached itself.
+    """
+
+    slot: str
+    keyset: DispatchKeySet
+    redispatched: bool
+    raised: bool
+    continuations: tuple[Kernel, ...]
+
+
+class ObservedCall(NamedTuple):
+    """A call, and how often it was seen in a context.
+
+    redispatched: another operator's kernel went straight to a key set; there was no selection.
+    first: the kernel that it reached.
+    """
+
+    context: str
+    operator: OperatorName
+    redispatched: bool
+    values: tuple[Value, ...]
+    generators: tuple[Value, ...]
+    thread: Thread
+    device: str | None
+    first: Kernel
+    count: int
+    data: dict[str, Any]
+
+
+def names_in(path: Path) -> set[str]:
+    """The operators that were called."""
+    with path.open(encoding="utf-8") as lines:
+        return {json.loads(line)["operator"] for line in lines}
+
+
+def observed_calls(path: Path, layout: Layout) -> Iterator[ObservedCall]:
+    """The calls of a file, one a line."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield _call(json.loads(line), layout)
+
+
+def _call(data: dict[str, Any], layout: Layout) -> ObservedCall:
+    values = [_value(one, layout) for one in data["tensors"]]
+    return ObservedCall(
+        data["context"],
+        OperatorName.parse(data["operator"]),
+        data["redispatched"],
+        tuple(one for one in values if one.text != GENERATOR),
+        tuple(one for one in values if one.text == GENERATOR),
+        _thread(data, layout),
+        data.get("device"),
+        _kernel(data["kernels"], layout),
+        data["count"],
+        data,
+    )
+
+
+def _value(data: list[Any], layout: Layout) -> Value:
+    keyset = DispatchKeySet(layout, data[0])
+    if data[1:] == [GENERATOR]:
+        return Value(keyset, GENERATOR, None)
+    if len(data) == 1:
+        return Value(keyset, str(keyset), None)
+    _, kind, level, inner = data
+    return Value(keyset, str(keyset), None, Wrapper(WrapperKind(kind), level), _value(inner, layout))
+
+
+def _thread(data: dict[str, Any], layout: Layout) -> Thread:
+    inference = data["inference"]
+    layers = tuple(
+        Layer(ContextKind(kind), level, inference, None if saved is None else _keys(saved, layout))
+        for kind, level, saved in data["layers"]
+    )
+    modes = tuple(Mode("Mode", None, position) for position in range(data["modes"]))
+    return Thread(_keys(data["keys"], layout), inference, modes, layers, data["python_dispatcher"])
+
+
+def _keys(data: list[int], layout: Layout) -> LocalKeys:
+    return LocalKeys(DispatchKeySet(layout, data[0]), DispatchKeySet(layout, data[1]))
+
+
+def _kernel(data: list[Any], layout: Layout) -> Kernel:
+    slot, bits, reached, raised, continuations = data
+    following = tuple(_kernel(one, layout) for one in continuations)
+    return Kernel(slot, DispatchKeySet(layout, bits), reached == "redispatch", raised, following)

@@ -1,0 +1,101 @@
+"""Build the logging kernels, call a live PyTorch's operators with them, and judge the engine by what was seen."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.capture import probe
+from dispatch_cli.capture.document import document
+from dispatch_cli.engine.layout import layout_of
+from dispatch_cli.model.names import OperatorName
+from tests.capture.support import read_document
+from tests.engine.call.judge.compare import Judge, Judged, judge_all
+from tests.engine.call.judge.observed import names_in, observed_calls
+
+HERE = Path(__file__).parent
+CONTEXTS = (
+    "plain",
+    "complex",
+    "no_grad",
+    "inference",
+    "inference_autocast",
+    "vmap",
+    "nested_vmap",
+    "grad",
+    "jvp",
+    "functionalize",
+    "meta",
+    "conj",
+    "neg",
+    "zerotensor",
+)
+COMPILER = "g++"
+_WHERE = "import torch; print(torch.__path__[0]); print(int(torch.compiled_with_cxx11_abi()))"
+
+
+def has_compiler() -> bool:
+    """Whether the logging kernels can be built here."""
+    return shutil.which(COMPILER) is not None
+
+
+def has_modules(python: str) -> bool:
+    """Whether *python* has what PyTorch's own samples need."""
+    return subprocess.run([python, "-c", "import torch, numpy"], check=False, capture_output=True).returncode == 0
+
+
+def build(python: str, directory: Path) -> Path:
+    """The logging kernels as a library for the PyTorch of *python*."""
+    said = subprocess.run([python, "-c", _WHERE], check=True, capture_output=True, text=True)
+    root, abi = said.stdout.split()
+    library = directory / "kernel_log.so"
+    headers = (HERE / "stand_in", f"{root}/include", f"{root}/include/torch/csrc/api/include")
+    subprocess.run(
+        [
+            *(COMPILER, "-std=c++20", "-O1", "-shared", "-fPIC", "-w", "-DNDEBUG", "-fno-access-control"),
+            f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+            *(f"-I{one}" for one in headers),
+            *(str(HERE / "kernel_log.cpp"), "-o", str(library)),
+            *(f"-L{root}/lib", "-ltorch_cpu", "-lc10", f"-Wl,-rpath,{root}/lib"),
+        ],
+        check=True,
+    )
+    return library
+
+
+def run(
+    python: str,
+    directory: Path,
+    contexts: Sequence[str],
+    samples: int = 1,
+    operators: int | None = None,
+    seed: int = 0,
+) -> Judged:
+    """The judgements of every context.
+
+    samples: of each operator. operators: how many, chosen by *seed*; None for all.
+    """
+    asked = {"contexts": contexts, "samples": samples, "operators": operators, "seed": seed, "probe": probe.__file__}
+    question = directory / "asked.json"
+    question.write_text(json.dumps(asked), encoding="utf-8")
+    script = HERE / "live_opinfo.py"
+    command = [python, str(script), str(build(python, directory)), str(question), str(directory)]
+    subprocess.run(command, check=True, timeout=3600, stderr=subprocess.DEVNULL)
+    return judged(directory)
+
+
+def judged(directory: Path) -> Judged:
+    """The judgements of what live_opinfo.py has left in a directory."""
+    state: dict[str, Any] = json.loads((directory / "state.json").read_text(encoding="utf-8"))
+    path = directory / "calls.jsonl"
+    called = names_in(path)
+    operators = [one for one in state["operators"] if one["name"] in called]
+    dispatcher = read_document(document({**state, "operators": operators, "higher_order_operators": []}))
+    for name in called:
+        dispatcher.settle(OperatorName.parse(name))
+    judge = Judge(dispatcher, {one["name"]: one["python"] for one in operators})
+    return judge_all(judge, observed_calls(path, layout_of(dispatcher.universe)))
