@@ -6,16 +6,47 @@ entry is tried on a live PyTorch (tests/engine/call/judge).
 
 from __future__ import annotations
 
-COMPUTES = frozenset({("VariableTypeManual", "Autograd", "aten::detach_")})
-"""It computes the result at an autograd key: source, key or alias, operator."""
+AUTOGRAD_BY_HAND = "VariableTypeManual"
+
+COMPUTES = frozenset(
+    {
+        (AUTOGRAD_BY_HAND, "Autograd", "aten::detach_"),
+        ("BatchRulesFactory", "FuncTorchBatched", "aten::_has_same_storage_numel"),
+        ("BatchRulesUnaryOps", "FuncTorchBatched", "aten::_assert_tensor_metadata"),
+    }
+)
+"""The kernel computes the result where others go on: its source, the key it is registered at, the operator."""
+
+_BATCHING_RULES = {
+    "BatchRulesBinaryOps": "fill_.Tensor",
+    "BatchRulesFactory": "linspace.Scalar_Tensor linspace.Tensor_Scalar linspace.Tensor_Tensor "
+    "logspace.Scalar_Tensor logspace.Tensor_Scalar logspace.Tensor_Tensor",
+    "BatchRulesLinearAlgebra": "addbmm addmm addmv baddbmm bmm dot linalg_matrix_exp mm mv vdot",
+    "BatchRulesModules": "grid_sampler_2d grid_sampler_3d one_hot",
+    "BatchRulesNorm": "_native_batch_norm_legit _native_batch_norm_legit.no_stats",
+    "BatchRulesReduceOps": "all any bucketize.Tensor count_nonzero dist max mean median min nanmedian "
+    "norm.Scalar prod sum",
+    "BatchRulesScatterOps": "index_copy index_fill.int_Scalar index_fill.int_Tensor index_select "
+    "select_scatter slice_scatter",
+    "BatchRulesViews": "squeeze squeeze.dim t t_ trace",
+    "LegacyBatchingRegistrations": "squeeze_.dim",
+}
+"""The batching rules that call other operators, as those of mm call matmul; the others call their own operator."""
 
 CALLS_OTHERS = frozenset(
     {
-        # aten::alias
-        ("VariableTypeManual", "ADInplaceOrView", "aten::_fw_primal"),
-        ("VariableTypeManual", "ADInplaceOrView", "aten::_make_dual"),
-        # aten::add.Tensor on meta tensors
-        ("RegisterZeroTensor", "ZeroTensor", "aten::sub.Tensor"),
+        (AUTOGRAD_BY_HAND, "ADInplaceOrView", "aten::_fw_primal"),  # alias
+        (AUTOGRAD_BY_HAND, "ADInplaceOrView", "aten::_make_dual"),  # alias
+        ("RegisterZeroTensor", "ZeroTensor", "aten::sub.Tensor"),  # add, on meta tensors
+        ("BatchRulesRandomness", "FuncTorchVmapMode", "aten::native_dropout_backward"),
+        *(
+            (source, "FuncTorchBatched", f"aten::{name}")
+            for source, names in _BATCHING_RULES.items()
+            for name in names.split()
+        ),
     }
 )
-"""It calls or redispatches to other operators: source, key, operator."""
+"""The kernel goes on with other operators: its source, the key it is registered at, the operator."""
+
+EXCLUDES = frozenset({("LegacyBatchingRegistrations", "FuncTorchBatched", "aten::cat")})
+"""The batching rule excludes its key in every case, as the newer ones do."""

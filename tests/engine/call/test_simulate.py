@@ -307,6 +307,13 @@ def test_operators_of_a_base() -> None:
     assert slots("aten::empty.memory_format", "") == ["BackendSelect redispatches", "CPU ends"]
     assert slots("aten::add.Tensor", "cpu batched,cpu", "vmap") == [
         "FuncTorchDynamicLayerFrontMode calls-anew",
+        "FuncTorchBatched calls-anew",
+        "FuncTorchDynamicLayerBackMode calls-anew",
+        "AutogradCPU redispatches",
+        "CPU ends",
+    ]
+    assert slots("aten::mm", "cpu batched,cpu", "vmap") == [
+        "FuncTorchDynamicLayerFrontMode calls-anew",
         "FuncTorchBatched decomposes",
     ]
     # a composite kernel that torchgen put at Functionalize, too; live 2.13 ends there

@@ -58,6 +58,10 @@ class Tally:
             self.causes[judgement.cause] += call.count
             self.examples.setdefault(judgement.cause, Counter())[str(call.operator)] += call.count
 
+    def differences(self) -> list[tuple[str, str]]:
+        """Every cause of a difference, with every operator that has it."""
+        return [(cause, operator) for cause, names in self.examples.items() for operator in names]
+
 
 class Judge:
     """Asks the engine. python: the kernels of the Python dispatcher, by operator."""

@@ -3,7 +3,7 @@
 usage: PYTHON live_opinfo.py LIBRARY ASKED.json DIRECTORY   (run with the Python that has PyTorch and NumPy)
 
 LIBRARY: kernel_log.cpp, built. ASKED: contexts, the path of capture/probe.py, samples per operator, and how many
-operators, chosen at random by a seed; None for all.
+operators, chosen at random by a seed; None for all. Of those named as thorough, all of the first samples are called.
 DIRECTORY gets calls.jsonl, the registry of the end (state.json) and what could not be called (skipped.json).
 """
 
@@ -22,6 +22,8 @@ from typing import Any, Callable, Dict, List  # noqa: UP035
 
 warnings.simplefilter("ignore")
 BATCH = 2
+THOROUGH = 12
+"""Samples of an operator that is to be called with every overload."""
 
 
 def import_op_db() -> Any:
@@ -42,20 +44,21 @@ torch._C._functorch._set_vmap_fallback_warning_enabled(False)
 class Sample:
     """One call: a function of its tensors. differentiable: the places of those of a floating type."""
 
-    def __init__(self, info: Any, dtype: Any, sample: Any) -> None:
+    def __init__(self, info: Any, dtype: Any, sample: Any, in_place: bool) -> None:
         leaves, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
         self.tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         self.differentiable = [
             place for place, one in enumerate(self.tensors) if one.is_floating_point() or one.is_complex()
         ]
-        self._info, self._leaves, self._spec = info, leaves, spec
+        self._operator = info.inplace_variant if in_place else info.op
+        self._leaves, self._spec = leaves, spec
         self.can_require_grad = info.supports_autograd and dtype in info.supported_backward_dtypes("cpu")
 
     def __call__(self, *tensors: Any) -> Any:
         given = iter(tensors)
         leaves = [next(given) if isinstance(leaf, torch.Tensor) else leaf for leaf in self._leaves]
         first, args, kwargs = pytree.tree_unflatten(leaves, self._spec)
-        result = self._info.op(first, *args, **kwargs)
+        result = self._operator(first, *args, **kwargs)
         return tuple(one for one in pytree.tree_leaves(result) if isinstance(one, torch.Tensor))
 
 
@@ -76,6 +79,8 @@ def plain(sample: Sample) -> None:
         with_grad = total([one for one in results if one.requires_grad])
         if isinstance(with_grad, torch.Tensor):
             with_grad.backward()
+    for one in tensors:
+        one.detach_()
 
 
 def batches(sample: Sample, times: int) -> List[Any]:  # noqa: UP006
@@ -111,6 +116,14 @@ def grad(sample: Sample) -> None:
 def jvp(sample: Sample) -> None:
     call, given = differentiable(sample)
     func.jvp(call, given, tuple(torch.ones_like(one) for one in given))
+
+
+def vmap_grad(sample: Sample) -> None:
+    """The derivatives' operators, too, get batched tensors."""
+    call, given = differentiable(sample)
+    derivatives = func.grad(lambda *some: total(call(*some)), argnums=tuple(range(len(given))))
+    batched = [one.expand(BATCH, *one.shape).contiguous() for one in given]
+    func.vmap(derivatives, randomness="different")(*batched)
 
 
 def no_grad(sample: Sample) -> None:
@@ -156,6 +169,7 @@ CONTEXTS: Dict[str, Callable[[Sample], None]] = {  # noqa: UP006
     "inference_autocast": inference_autocast,
     "vmap": vmap,
     "nested_vmap": nested_vmap,
+    "vmap_grad": vmap_grad,
     "grad": grad,
     "jvp": jvp,
     "functionalize": functionalize,
@@ -166,14 +180,63 @@ CONTEXTS: Dict[str, Callable[[Sample], None]] = {  # noqa: UP006
 }
 
 
+IN_PLACE = ("inplace", "vmap_inplace", "functionalize_inplace")
+
+
+def in_place(call: Callable[[Sample], None]) -> Callable[[Sample], None]:
+    """On copies of the sample's tensors."""
+
+    def copied(sample: Sample) -> None:
+        sample.tensors = [one.clone() for one in sample.tensors]
+        call(sample)
+
+    return copied
+
+
+CONTEXTS.update(inplace=in_place(no_grad), vmap_inplace=vmap, functionalize_inplace=in_place(functionalize))
+
+
 def samples(info: Any, context: str, count: int) -> List[Sample]:  # noqa: UP006
     wanted = [torch.complex64] if context in ("complex", "conj") else [torch.float32, torch.int64, torch.bool]
     dtype = next((one for one in wanted if one in info.dtypes), None)
-    if dtype is None:
+    if dtype is None or (context in IN_PLACE and info.inplace_variant is None):
         return []
     torch.manual_seed(0)
     found = itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=False), count)
-    return [Sample(info, dtype, one) for one in found]
+    return [Sample(info, dtype, one, context in IN_PLACE) for one in found]
+
+
+def is_thorough(info: Any, asked: Any) -> bool:
+    """Whether one of its names is that of an operator that is to be tried with all overloads."""
+    names = [info.name, *(alias.name for alias in info.aliases)]
+    return any(str(name).replace(".", "_").replace("nn_functional_", "") in asked["thorough"] for name in names)
+
+
+def call_others() -> None:
+    """Operators with kernels of their own for vmap that have no samples."""
+    aten = torch.ops.aten
+    calls: List[Callable[[Any], Any]] = [  # noqa: UP006
+        lambda x: aten._assert_tensor_metadata(x),
+        lambda x: aten._has_same_storage_numel(x, x),
+        lambda x: aten.fill_.Tensor(x.clone(), x.sum()),
+        lambda x: aten.native_dropout(x, 0.5, True),
+        lambda x: aten._standard_gamma(x),
+        lambda x: aten._sample_dirichlet(x),
+        lambda x: aten.binomial(x, x),
+        lambda x: aten.poisson(x),
+        lambda x: aten.rand_like(x),
+        lambda x: aten.random_.to(x.clone(), 3),
+        lambda x: aten.random_(x.clone()),
+        lambda x: aten.random_.__getattr__("from")(x.clone(), 0, 3),
+        lambda x: aten.normal.float_Tensor(0.0, x),
+        lambda _: aten.normal.float_float(0.0, 1.0, [3]),
+        lambda _: aten.randint(3, [3]),
+        lambda _: aten.randint.low(0, 3, [3]),
+        lambda _: aten.randperm(3),
+        lambda x: aten.bernoulli_.Tensor(x.clone(), x),
+    ]
+    for call in calls:
+        func.vmap(lambda x, call=call: (call(x), x)[1], randomness="different")(torch.ones(BATCH, 3))
 
 
 def main() -> None:
@@ -183,7 +246,8 @@ def main() -> None:
     directory = Path(sys.argv[3])
     op_db = list(import_op_db())
     if asked["operators"] is not None:
-        op_db = random.Random(asked["seed"]).sample(op_db, asked["operators"])
+        chosen = random.Random(asked["seed"]).sample(op_db, asked["operators"])
+        op_db = [info for info in op_db if info in chosen or is_thorough(info, asked)]
     func.vmap(torch.sin)(torch.ones(2))  # the first one of a process registers kernels
     slots = library.kernel_log_install()
     skipped = []
@@ -191,7 +255,8 @@ def main() -> None:
         for info in op_db:
             name = info.name + ("." + info.variant_test_name if info.variant_test_name else "")
             try:
-                found = samples(info, context, asked["samples"])
+                count = THOROUGH if is_thorough(info, asked) else asked["samples"]
+                found = samples(info, context, count)
             except Exception as error:
                 skipped.append([context, name, "no samples: " + repr(error)[:200]])
                 continue
@@ -203,6 +268,9 @@ def main() -> None:
                     skipped.append([context, name, repr(error)[:200]])
                 finally:
                     library.kernel_log_context(b"")
+    library.kernel_log_context(b"others")
+    call_others()
+    library.kernel_log_context(b"")
     library.kernel_log_write(str(directory / "calls.jsonl").encode())
     library.kernel_log_remove()
     (directory / "skipped.json").write_text(json.dumps({"slots": slots, "skipped": skipped}), encoding="utf-8")

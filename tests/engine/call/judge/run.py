@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.document import document
+from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
 from dispatch_cli.engine.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import read_document
@@ -26,6 +27,7 @@ CONTEXTS = (
     "inference_autocast",
     "vmap",
     "nested_vmap",
+    "vmap_grad",
     "grad",
     "jvp",
     "functionalize",
@@ -33,8 +35,12 @@ CONTEXTS = (
     "conj",
     "neg",
     "zerotensor",
+    "inplace",
+    "vmap_inplace",
+    "functionalize_inplace",
 )
 COMPILER = "g++"
+HANDWRITTEN = COMPUTES | CALLS_OTHERS | EXCLUDES
 _WHERE = "import torch; print(torch.__path__[0]); print(int(torch.compiled_with_cxx11_abi()))"
 
 
@@ -77,9 +83,17 @@ def run(
 ) -> Judged:
     """The judgements of every context.
 
-    samples: of each operator. operators: how many, chosen by *seed*; None for all.
+    samples: of each operator. operators: how many, chosen by *seed*; None for all. Those of the table of handwritten
+        kernels are always among them, with more samples.
     """
-    asked = {"contexts": contexts, "samples": samples, "operators": operators, "seed": seed, "probe": probe.__file__}
+    asked = {
+        "contexts": contexts,
+        "samples": samples,
+        "operators": operators,
+        "seed": seed,
+        "thorough": sorted(OperatorName.parse(name).name.removeprefix("aten::") for _, _, name in HANDWRITTEN),
+        "probe": probe.__file__,
+    }
     question = directory / "asked.json"
     question.write_text(json.dumps(asked), encoding="utf-8")
     script = HERE / "live_opinfo.py"

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import random
 import re
 
 import pytest
 
-from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES
 from tests.capture.support import torch_python
 from tests.engine.call.judge.compare import Judged, table
-from tests.engine.call.judge.run import CONTEXTS, has_compiler, has_modules, run
+from tests.engine.call.judge.run import CONTEXTS, HANDWRITTEN, has_compiler, has_modules, run
 
-KNOWN = {
-    r".*RegisterBackendSelect\.cpp.*": "a factory's layout decides, too",
-    r"AutogradCPU .*VariableType_\d+\.cpp: goes no further.*": "its forward derivative is computed by other operators",
-}
-"""Causes of differences that are known, as patterns."""
+OPERATORS = 60
+"""As many of PyTorch's 660 or so are tried here, chosen at random; `python -m tests.engine.call.judge` tries all."""
+SEED = "DISPATCH_CLI_LIVE_SEED"
+KNOWN = (
+    # Of a factory, the layout decides, too.
+    (r"BackendSelect .*RegisterBackendSelect\.cpp: redispatches to Sparse.*", r"aten::.*"),
+    # The forward derivative is made of other operators, which are called in its place.
+    (r"Autograd\w+ .*VariableType_\d+\.cpp: goes no further.*", r"aten::_softmax_backward_data"),
+    # A tensor without dimensions is returned as it is.
+    (r"FuncTorchBatched .*: goes no further.*", r"aten::(transpose|squeeze)_?\.(int|dims)|aten::transpose_"),
+    # An undefined tensor is passed on as none.
+    (r"FuncTorchDynamicLayerBackMode .* with -AutogradOther; ours.*", r"aten::.*"),
+)
+"""Differences that are known, each with the operators that have it."""
 
 
 @pytest.fixture(scope="module")
@@ -25,20 +35,24 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
         pytest.skip("there is no C++ compiler")
     if not has_modules(python):
         pytest.skip("PyTorch's own samples need NumPy")
-    return run(python, tmp_path_factory.mktemp("judge"), CONTEXTS)
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    return run(python, tmp_path_factory.mktemp("judge"), CONTEXTS, operators=OPERATORS, seed=seed)
 
 
 @pytest.mark.live
-@pytest.mark.parametrize("context", CONTEXTS)
+@pytest.mark.parametrize("context", (*CONTEXTS, "others"))
 def test_same_kernels(judged: Judged, context: str) -> None:
     tally = judged.tallies[context]
     said = table({context: tally})
     assert tally.first == tally.calls, said
-    assert tally.chain > 0.999 * tally.calls, said
-    unknown = [cause for cause in tally.causes if not any(re.fullmatch(pattern, cause) for pattern in KNOWN)]
-    assert unknown == [], said
+    assert tally.chain > 0.99 * tally.calls, said
+    assert [one for one in tally.differences() if not is_known(*one)] == [], said
+
+
+def is_known(cause: str, operator: str) -> bool:
+    return any(re.fullmatch(pattern, cause) and re.fullmatch(names, operator) for pattern, names in KNOWN)
 
 
 @pytest.mark.live
 def test_handwritten_kernels_were_tried(judged: Judged) -> None:
-    assert (COMPUTES | CALLS_OTHERS) - judged.seen == set()
+    assert HANDWRITTEN - judged.seen == set()
