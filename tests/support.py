@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_printed_schema, parse_signature
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
@@ -28,6 +28,14 @@ def load_recording(name: str) -> Any:
         return json.load(file)
 
 
+@cache
+def libraries() -> dict[str, dict[str, Any]]:
+    """What PyTorch printed for real libraries: by library, the PyTorch, all schemas and all kernels' signatures."""
+    with lzma.open(RECORDINGS / "libraries.printed_schemas.json.xz", "rt") as file:
+        found: dict[str, dict[str, Any]] = json.load(file)
+        return found
+
+
 def replay_dump(dispatcher: Dispatcher, dump: str) -> OperatorName:
     """Register what a recorded registration dump shows, oldest kernel first."""
     lines = dump.splitlines()
@@ -38,7 +46,7 @@ def replay_dump(dispatcher: Dispatcher, dump: str) -> OperatorName:
         first_kernel = 4
         kind = lines[3].removeprefix("alias analysis kind: ")
         alias_analysis = None if kind.endswith("(default)") else AliasAnalysisKind[kind]
-        dispatcher.define(parse_schema(schema), lines[2].removeprefix("debug: "), alias_analysis)
+        dispatcher.define(parse_printed_schema(schema), lines[2].removeprefix("debug: "), alias_analysis)
     for line in reversed(lines[first_kernel:]):
         match = _KERNEL.fullmatch(line)
         assert match is not None, line

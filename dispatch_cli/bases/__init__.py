@@ -165,13 +165,13 @@ class Base:
 
 
 def _operator(name: str, record: list[Any]) -> CapturedOperator:
-    from dispatch_cli.model.function_schema import parse_schema
+    from dispatch_cli.model.function_schema import parse_printed_schema
 
     schema, debug, alias_analysis, tags, kernels, python_kernels = record
     kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
     return CapturedOperator(
         name=OperatorName.parse(name),
-        schema=None if schema is None else parse_schema(schema),
+        schema=None if schema is None else parse_printed_schema(schema),
         debug=debug,
         alias_analysis=kind,
         tags=tuple(tags),

@@ -1,9 +1,9 @@
-"""Every refusal as PyTorch raises it: a plain RuntimeError with PyTorch's text."""
+"""Every refusal as PyTorch raises it, with PyTorch's text: mostly a plain RuntimeError."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import ParamSpec, TypeVar
 
 from dispatch_cli.engine.refusal import Refused
@@ -14,6 +14,7 @@ from dispatch_cli.model.function_schema import (
     parse_schema,
 )
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema_refusal import internal_assert_text
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -34,32 +35,37 @@ def refuses(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Re
 
 
 def internal_assert(condition: str, source: str, message: str = "") -> RuntimeError:
-    """The error of a failed ``TORCH_INTERNAL_ASSERT``.
-
-    PyTorch also names the machine's build path and the line, which say nothing here: *source* is the path in its
-    repository.
-    """
-    return RuntimeError(f'{condition} INTERNAL ASSERT FAILED at "{source}", please report a bug to PyTorch. {message}')
+    """The error of a failed ``TORCH_INTERNAL_ASSERT``; *source* is a path in PyTorch's repository."""
+    return RuntimeError(internal_assert_text(condition, source, message))
 
 
 def read_name(text: str) -> OperatorName:
-    """Read an operator name. Errors: RuntimeError, pointing at the place."""
+    """Read an operator name. Errors: what PyTorch raises."""
     return _read(parse_operator_name, text)
 
 
-def read_schema(text: str) -> FunctionSchema:
-    """Read a schema as ``m.def`` does. Errors: RuntimeError, pointing at the place."""
-    if isinstance(text, str) and "(" not in text:
-        read_name(text)
-        raise RuntimeError("Tried to parse a function schema but only the operator name was given")
-    return _read(lambda schema: parse_schema(schema, allow_typevars=False), text)
+def read_schema(text: str, *, allow_typevars: bool = False) -> FunctionSchema:
+    """Read a schema as ``torch::schema`` does, or ``torch::jit::parseSchema``, which takes type variables.
+
+    Errors: what PyTorch raises.
+    """
+    return _read(partial(parse_schema, allow_typevars=allow_typevars), text)
 
 
 def _read(parse: Callable[[str], _Parsed], text: object) -> _Parsed:
     if not isinstance(text, str):
         raise TypeError(f"a str is needed, not {text!r}")
     try:
-        return parse(text)
+        return parse(text.partition("\0")[0])  # PyTorch takes texts as C does, up to a zero byte
     except SchemaError as error:
-        pointer = " " * error.offset + "~ <--- HERE"
-        raise RuntimeError(f"{error.message} here:\n{text}\n{pointer}\n") from None
+        raise raised_for(error) from None
+
+
+def raised_for(error: SchemaError) -> Exception:
+    """What PyTorch raises in place of *error*; a RuntimeError in our words for what is beyond our limits alone."""
+    if error.refusal is None:
+        return RuntimeError(error.message)
+    try:
+        return error.refusal.exception(error.refusal.text.decode())
+    except UnicodeDecodeError as undecodable:  # PyTorch too fails to make a str of half a character
+        return undecodable

@@ -50,7 +50,7 @@ class DispatchModule:
     @refuses
     def def_legacy(self, schema: str) -> DispatchModule:
         """``m.def(torch::jit::parseSchema(schema))``: the alias analysis kind is left at its default."""
-        self._library.define(read_schema(schema), None)
+        self._library.define(read_schema(schema, allow_typevars=True), None)
         return self
 
     @refuses
@@ -58,7 +58,7 @@ class DispatchModule:
         """``m.def(name, kernel)`` with a kernel Tensor → Tensor, whose schema is inferred if *name* is only a name."""
         key = self._parse_key(dispatch)
         if "(" in name:
-            schema, alias = read_schema(name), AliasAnalysisKind.FROM_SCHEMA
+            schema, alias = read_schema(name, allow_typevars=True), AliasAnalysisKind.FROM_SCHEMA
         else:
             schema, alias = _inferred_schema(read_name(name)), AliasAnalysisKind.CONSERVATIVE
         return self._define_with_kernel(schema, alias, key, self._t_t_kernel("def_name_t_t", debug))

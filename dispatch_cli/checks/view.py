@@ -143,9 +143,9 @@ class View(Files):
         text = self.schema_text(name)
         if text is None:
             return None
-        from dispatch_cli.model.function_schema import parse_schema
+        from dispatch_cli.model.function_schema import parse_printed_schema
 
-        return parse_schema(text)
+        return parse_printed_schema(text)
 
     def takes_tensors(self, name: OperatorName) -> bool | None:
         """Whether a call can bring dispatch keys along: the schema has a tensor argument, optional or in a list.

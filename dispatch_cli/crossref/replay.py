@@ -13,7 +13,7 @@ from dispatch_cli.crossref.higher_order import operator_of
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.refusal import Refused
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_printed_schema, parse_signature
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -101,7 +101,7 @@ def _define(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> None:
     """Errors: Refused, ValueError (for a schema or a kind that is unknown)."""
     kind = operator["alias_analysis"]
     alias_analysis = None if kind == _DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind(kind)
-    dispatcher.define(parse_schema(operator["schema"]), operator["debug"], alias_analysis)
+    dispatcher.define(parse_printed_schema(operator["schema"]), operator["debug"], alias_analysis)
 
 
 def _implement(dispatcher: Dispatcher, name: OperatorName, key: str, kernel: Mapping[str, Any]) -> None:

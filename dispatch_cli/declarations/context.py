@@ -21,10 +21,14 @@ from dispatch_cli.model.settings import CheckSettings, Suppression
 
 @dataclass(slots=True)
 class Context:
-    """One file that is being read, and what it has said so far."""
+    """One file that is being read, and what it has said so far.
+
+    snapshot: it holds what PyTorch has printed.
+    """
 
     report: Report
     keys: KeyReader
+    snapshot: bool = False
     core_fallbacks: bool = True
     steps: list[Step] = field(default_factory=list)
     python_kernels: list[PythonKernel] = field(default_factory=list)

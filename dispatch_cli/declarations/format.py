@@ -427,7 +427,8 @@ FILE = Record(
             "snapshot",
             BOOLEAN,
             "The file is a snapshot of a running dispatcher, as `capture` writes it: its operators' live tables are in "
-            "order whatever the order here, and keys may be named that PyTorch's parser does not know.",
+            "order whatever the order here; keys may be named that PyTorch's parser does not know, and schemas are as "
+            "PyTorch prints them, of which its parser refuses some.",
             default="false",
         ),
         Field(

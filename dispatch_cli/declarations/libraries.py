@@ -133,7 +133,7 @@ def _read_definitions(context: Context, section: Node, block: Block, is_usable: 
         if values is None:
             continue
         func = values.get("func")
-        schema = read_schema(report, func, block.namespace)
+        schema = read_schema(context, func, block.namespace)
         if schema is not None and func is not None and is_usable:
             schema = _in_block(context, func, schema, block)
         definition = read_definition_fields(context, values, block, schema)

@@ -128,7 +128,10 @@ class _Loader:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
         universe = self._universe()
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
-        contexts = [Context(file.report, readers[_is_snapshot(file)]) for file in self._history]
+        contexts = [
+            Context(file.report, readers[snapshot], snapshot)
+            for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
+        ]
         for file, context in zip(self._history, contexts, strict=True):
             _read_sections(file, context)
         for file in self._files.values():

@@ -50,7 +50,7 @@ def _identity(context: Context, values: Values) -> tuple[FunctionSchema | None, 
     if "func" in values:
         if name_node is not None:
             report.add("bad-value", "an operator with the field 'func' has its name there", name_node, "remove 'name'")
-        schema = read_schema(report, func)
+        schema = read_schema(context, func)
         name, place = schema.name if schema is not None else None, func
     else:
         schema = None

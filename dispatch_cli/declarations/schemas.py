@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
+from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.fields import word_of
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.tree import Node, Scalar
@@ -12,21 +14,21 @@ from dispatch_cli.model.function_schema import (
     FunctionSchema,
     SchemaError,
     parse_operator_name,
+    parse_printed_schema,
     parse_schema,
     parse_signature,
 )
 from dispatch_cli.model.names import OperatorName
 
 _Read = TypeVar("_Read")
-_WITH_TYPEVARS = ("aten", "prim")
-"""The namespaces in which ``m.def`` takes unknown lower-case words for type variables."""
 
 
-def read_schema(report: Report, node: Node | None, namespace: str | None = None) -> FunctionSchema | None:
+def read_schema(context: Context, node: Node | None, namespace: str | None = None) -> FunctionSchema | None:
     """The schema in a text; *namespace* is that of the block around it. None, noting it, when it is not one."""
     if type(node) is not Scalar:
         return None
     text = node.text
+    report = context.report
     if "(" not in text:
         report.add(
             "bad-schema",
@@ -35,8 +37,8 @@ def read_schema(report: Report, node: Node | None, namespace: str | None = None)
             "an operator that is only implemented has the field name in place of func" if namespace is None else None,
         )
         return None
-    typevars = namespace in _WITH_TYPEVARS
-    return _read(report, node, lambda: parse_schema(text, allow_typevars=typevars), "bad-schema")
+    parse = parse_printed_schema if context.snapshot else partial(parse_schema, allow_typevars=False)
+    return _read(report, node, lambda: parse(text), "bad-schema")
 
 
 def read_signature(report: Report, node: Scalar) -> FunctionSchema | None:

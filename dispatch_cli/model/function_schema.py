@@ -10,7 +10,12 @@ from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.schema_compare import find_schema_differences, real_types, takes_symint
 from dispatch_cli.model.schema_error import SchemaError
 from dispatch_cli.model.schema_model import AliasInfo, Argument, Default, FunctionSchema
-from dispatch_cli.model.schema_parser import parse_operator_name, parse_schema, parse_signature
+from dispatch_cli.model.schema_parser import (
+    parse_operator_name,
+    parse_printed_schema,
+    parse_schema,
+    parse_signature,
+)
 from dispatch_cli.model.schema_types import SchemaType, TypeKind
 
 __all__ = [
@@ -24,6 +29,7 @@ __all__ = [
     "TypeKind",
     "find_schema_differences",
     "parse_operator_name",
+    "parse_printed_schema",
     "parse_schema",
     "parse_signature",
     "real_types",

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.schema_refusal import Refusal
+
 MAX_LENGTH = 64 * 1024
 """The longest schema text that is read, in characters."""
 
@@ -19,14 +24,16 @@ class SchemaError(ValueError):
     """Text that PyTorch's schema parser refuses, or that is beyond the limits above.
 
     message: one plain sentence. offset: where, in characters from the start of the text, starting at 0.
-    hint: what to do about it, such as ``did you mean Tensor?``, or None.
+    hint: what to do about it, such as ``did you mean Tensor?``, or None. refusal: what PyTorch raises for it; None for
+    what is beyond the limits here.
     """
 
-    def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
+    def __init__(self, message: str, offset: int, hint: str | None = None, refusal: Refusal | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.offset = offset
         self.hint = hint
+        self.refusal = refusal
 
 
 def shortened(text: str) -> str:

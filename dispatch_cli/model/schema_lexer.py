@@ -7,14 +7,19 @@ an argument cannot be called ``in`` and why a line break after the last return i
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 END = ""
 """The token after the last one."""
 
 LINE_BREAK = "\n"
-"""A line break outside brackets that leaves the indentation alone; INDENTATION is one that changes it."""
+"""A line break outside brackets that leaves the indentation alone."""
 
 INDENTATION = "\n "
+"""A line break before a line that is indented further."""
+
+DEDENTATION = "\n<"
+"""A line break before a line that is indented less than the first, which no text may have."""
 
 KEYWORDS = frozenset(
     {
@@ -25,18 +30,29 @@ KEYWORDS = frozenset(
 )  # fmt: skip
 """Words that cannot be names."""
 
+MAX_LONE_QUOTES = 16
+"""Quotes without a partner after which a text may end early: each could be looked for through all of the text."""
+
+_KINDS = {
+    END: "eof", LINE_BREAK: "newline", INDENTATION: "indent", "!=": "ne", "==": "eq", "<=": "le", ">=": "ge",
+    "<=>": "equivalent", "//": "floordiv", "**": "pow operator", "->": "arrow", "...": "dots",
+    "# type:": "type comment",
+}  # fmt: skip
+_SINGLE = frozenset("+-*/%@()[]:,={}><.?!&^|~")
+
 _TOKEN = re.compile(
     r"""
     [ \t\r\f\v]*
     (
       (?: 0[xX] (?: [0-9a-fA-F]+ \.? [0-9a-fA-F]* | \.[0-9a-fA-F]+ ) (?: [pP][+-]?[0-9]+ )?
         | (?: [0-9]+ \.? [0-9]* | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? ) j?
+      | is\ not | not\ in
       | [A-Za-z_][A-Za-z0-9_]*
       | \"{3} (?: [^\\] | \\. )*? \"{3} | '{3} (?: [^\\] | \\. )*? '{3}
       | (?!\"{3}) \" (?: [^"\\\n] | \\. )* \" | (?!'{3}) ' (?: [^'\\\n] | \\. )* '
       | -> | \.\.\. | \*\*= | <<= | >>= | <=> | [!=<>+\-*/%|&^]= | // | << | >> | \*\*
       | \\\n
-      | \#(?!\ type:)[^\n]*
+      | \#\ type: | \#[^\n]*
       | \Z
       | .
     )
@@ -49,54 +65,90 @@ _BLANK_LINES = re.compile(r"(?: [ \t\r\f\v]* (?: \#(?!\ type:)[^\n]* )? \n )* [ 
 _COMMENT = re.compile(r"\#(?!\ type:)[^\n]*")
 
 
+class Lexeme(NamedTuple):
+    """A token with its place. start, end: in characters; those of a line break are the indentation behind it."""
+
+    token: str
+    start: int
+    end: int
+
+
 def tokenize(text: str) -> list[str]:
     """The tokens of *text*; END comes last. What is no token at all is a token of one character.
 
-    A quote without its partner may end the list early.
+    Too many quotes without a partner may end the list early.
     """
     if _SPECIAL.search(text) is None:
         return _TOKEN.findall(text)
-    return [token for token, _ in _scan(text)]
+    return [lexeme.token for lexeme in scan(text)]
 
 
-def offset_of(text: str, index: int) -> int:
-    """Where the token at *index* starts, in characters."""
-    tokens = _scan(text)
-    return tokens[min(index, len(tokens) - 1)][1]
+def is_name(token: str) -> bool:
+    """Whether *token* is a word that is no keyword."""
+    return token.isidentifier() and token.isascii() and token not in KEYWORDS
 
 
-def _scan(text: str) -> list[tuple[str, int]]:
-    """Tokens with their offsets."""
-    found: list[tuple[str, int]] = []
-    position, indent = _blank_lines(text, 0)
-    nesting = 0
+def is_number(token: str) -> bool:
+    """Whether *token* is a number; a sign is a token of its own."""
+    return token.isascii() and (token[:1].isdigit() or (token[:1] == "." and token[1:2].isdigit()))
+
+
+def is_string(token: str) -> bool:
+    """Whether *token* is a string literal."""
+    return len(token) > 1 and token[0] in "\"'"
+
+
+def is_token(token: str) -> bool:
+    """Whether PyTorch's lexer knows *token*, be it of use in a schema or not."""
+    if len(token) != 1:
+        return token != DEDENTATION
+    return token in _SINGLE or token == LINE_BREAK or (token.isascii() and (token.isalnum() or token == "_"))
+
+
+def kind_of(token: str) -> str:
+    """What PyTorch's messages call *token* (``kindToString``)."""
+    if is_string(token):
+        return "string_literal"
+    if is_number(token):
+        return "number"
+    return "ident" if is_name(token) else _KINDS.get(token, token)
+
+
+def scan(text: str) -> list[Lexeme]:
+    """The tokens of *text* with their places."""
+    found: list[Lexeme] = []
+    start, position = indentation(text, 0)
+    first_depth = position - start
+    nesting = lone_quotes = 0
     while True:
         match = _TOKEN.match(text, position)
         assert match is not None, "the pattern matches anything"
         token = match[1]
+        lexeme = Lexeme(token, match.start(1), match.end())
         position = match.end()
-        if token == "\n" and nesting <= 0:
-            start = match.start(1)
-            position, depth = _blank_lines(text, position)
-            at_end = position == len(text)
-            found.append((LINE_BREAK if at_end or depth == indent else INDENTATION, start))
-        elif token.startswith(("#", "\\\n")) or token == "\n":
+        # PyTorch counts brackets in an unsigned number: one that closes too much leaves it above zero.
+        if token == "\n" and nesting == 0:
+            start, position = indentation(text, position)
+            depth = first_depth if position == len(text) else position - start
+            kind = LINE_BREAK if depth == first_depth else INDENTATION if depth > first_depth else DEDENTATION
+            lexeme = Lexeme(kind, start, position)
+        elif token == "\n" or token == "\\\n" or (token.startswith("#") and token != "# type:"):
             continue
-        else:
-            found.append((token, match.start(1)))
-            nesting += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
-            if token == END:
-                return found
-            if token in ('"', "'"):
-                # A string without an end: no text goes on from here, and looking for more could take long.
-                return [*found, (END, position)]
+        found.append(lexeme)
+        nesting += (token in ("(", "[", "{")) - (token in (")", "]", "}"))
+        if lexeme.token == END:
+            return found
+        lone_quotes += token in ('"', "'")
+        if lone_quotes > MAX_LONE_QUOTES:
+            return [*found, Lexeme(END, lexeme.end, lexeme.end)]
 
 
-def _blank_lines(text: str, position: int) -> tuple[int, int]:
-    """Skip empty lines and comments; return where the next token starts and how far its line is indented."""
+def indentation(text: str, position: int) -> tuple[int, int]:
+    """Skip empty lines and comments; return where the last line starts, and its first token or the end of the text."""
     match = _BLANK_LINES.match(text, position)
     assert match is not None, "the pattern matches the empty string"
     end = match.end()
-    depth = end - (text.rfind("\n", position, end) + 1 if "\n" in text[position:end] else position)
     comment = _COMMENT.match(text, end)
-    return (comment.end() if comment else end), depth
+    if comment is not None:
+        return comment.end(), comment.end()
+    return text.rfind("\n", position, end) + 1 or position, end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema_constants import Constant, print_constant, print_quoted
+from dispatch_cli.model.schema_constants import Value, print_constant, print_quoted
 from dispatch_cli.model.schema_types import SchemaType, TypeKind
 
 
@@ -31,9 +31,13 @@ class AliasInfo:
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """A default value; wrapped, because None is one."""
+    """A default value; wrapped, because None is one.
 
-    value: Constant | tuple[Constant, ...]
+    text: how PyTorch has printed it, where that is known but not what it was read from.
+    """
+
+    value: Value
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,10 @@ class Argument:
         text = self._type_text()
         if self.name:
             text += f" {self.name}"
-        return text if self.default is None else f"{text}={self._default_text(self.default.value)}"
+        if self.default is None:
+            return text
+        shown = self.default.text
+        return f"{text}={self._default_text(self.default.value) if shown is None else shown}"
 
     def _type_text(self) -> str:
         optional = self.real_type.kind is TypeKind.OPTIONAL
@@ -74,7 +81,7 @@ class Argument:
             text += str(self.alias)
         return f"{text}?" if optional else text
 
-    def _default_text(self, value: Constant | tuple[Constant, ...]) -> str:
+    def _default_text(self, value: Value) -> str:
         shown = self.real_type
         if isinstance(value, str):
             kind = shown.contained[0].kind if shown.kind is TypeKind.OPTIONAL else shown.kind

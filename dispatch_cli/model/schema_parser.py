@@ -2,21 +2,36 @@
 included: what PyTorch refuses is refused here, and what it accepts is read to the same effect.
 
 Known differences: PyTorch knows which custom classes (``__torch__.torch.classes.ns.Name``) are registered, and here
-every name is taken; alias sets keep their order, where PyTorch prints that of a hash table; hexadecimal floats below
-the normal range are refused, of which PyTorch takes the exact ones; and the limits of `schema_error` apply.
+every name is taken; alias sets keep their order, where PyTorch prints that of a hash table; and the limits of
+`schema_error` apply.
 """
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from functools import lru_cache
 
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema_cursor import Cursor, is_name
+from dispatch_cli.model.schema_constants import read_printed
+from dispatch_cli.model.schema_cursor import Cursor
 from dispatch_cli.model.schema_default_parser import read_default
 from dispatch_cli.model.schema_error import SchemaError, shortened
+from dispatch_cli.model.schema_lexer import is_name
 from dispatch_cli.model.schema_model import Argument, Default, FunctionSchema
+from dispatch_cli.model.schema_refusal import asserted, plain, pointed
 from dispatch_cli.model.schema_type_parser import TypeReader
 from dispatch_cli.model.schema_types import TypeKind
+
+
+class Reading(Enum):
+    """Where a text is from, and so what may be in it."""
+
+    WRITTEN = auto()
+    """Written for PyTorch to read."""
+    PRINTED = auto()
+    """Printed by PyTorch."""
+    PRINTED_LOOSELY = auto()
+    """Printed by PyTorch, with defaults of which it does not read the print."""
 
 
 @lru_cache(maxsize=16384)
@@ -26,12 +41,32 @@ def parse_schema(text: str, *, allow_typevars: bool = True) -> FunctionSchema:
     allow_typevars: take unknown lower-case words for type variables, as ``torch._C.parse_schema`` does. ``m.def``
     takes them in the namespaces aten and prim only: pass False for that. Raises SchemaError.
     """
+    return _read_schema(text, allow_typevars or text.startswith(("aten::", "prim::")), Reading.WRITTEN)
+
+
+def _read_schema(text: str, allow_typevars: bool, reading: Reading) -> FunctionSchema:
     cursor = Cursor(text)
-    parser = _Parser(cursor, allow_typevars or text.startswith(("aten::", "prim::")))
+    parser = _Parser(cursor, allow_typevars, reading)
     name = parser.operator_name()
     if cursor.token != "(":
         cursor.only_name_found()
     return cursor.finish(parser.schema(name))
+
+
+@lru_cache(maxsize=16384)
+def parse_printed_schema(text: str) -> FunctionSchema:
+    """Read a schema as PyTorch prints it, ``str`` of which is *text* again.
+
+    PyTorch's parser refuses some of what PyTorch prints: ``Tensor! out`` is printed as ``Tensor($0! -> ) out``, and
+    strings may be printed without quotes. Raises SchemaError.
+    """
+    try:
+        schema = _read_schema(text, True, Reading.PRINTED)
+        if str(schema) == text:
+            return schema
+    except SchemaError:
+        pass
+    return _read_schema(text, True, Reading.PRINTED_LOOSELY)
 
 
 @lru_cache(maxsize=16384)
@@ -41,8 +76,7 @@ def parse_signature(text: str) -> FunctionSchema:
     Types inside tuples and the like are the real ones, unlike in a schema. Raises SchemaError.
     """
     cursor = Cursor(text)
-    parser = _Parser(cursor, True, real_inside=True)
-    return cursor.finish(parser.schema(OperatorName("")))
+    return cursor.finish(_Parser(cursor, True, Reading.PRINTED).schema(OperatorName("")))
 
 
 @lru_cache(maxsize=16384)
@@ -52,19 +86,23 @@ def parse_operator_name(text: str) -> OperatorName:
     Raises SchemaError.
     """
     cursor = Cursor(text)
-    parser = _Parser(cursor, False)
+    parser = _Parser(cursor, True)
     name = parser.operator_name()
     if cursor.token == "(":
-        cursor.fail("expected an operator name alone but found a schema")
+        bracket = cursor.index
+        cursor.finish(parser.schema(name))
+        theirs = plain("Tried to parse an operator name but function schema was given")
+        cursor.fail("expected an operator name alone but found a schema", theirs, bracket)
     return cursor.finish(name)
 
 
 class _Parser:
     """Reads names, arguments and returns at the cursor."""
 
-    def __init__(self, cursor: Cursor, allow_typevars: bool, real_inside: bool = False) -> None:
+    def __init__(self, cursor: Cursor, allow_typevars: bool, reading: Reading = Reading.WRITTEN) -> None:
         self._cursor = cursor
-        self._types = TypeReader(cursor, allow_typevars, real_inside)
+        self._reading = reading
+        self._types = TypeReader(cursor, allow_typevars, reading is not Reading.WRITTEN)
 
     def operator_name(self) -> OperatorName:
         """``ns::name.overload``."""
@@ -77,48 +115,64 @@ class _Parser:
             overload = self._cursor.name("an overload name")
             # torch.ops uses these itself: default for the overload without a name, __ for attributes.
             if overload == "default" or overload.startswith("__"):
-                self._cursor.fail(f"'{shortened(overload)}' is not a legal overload name", self._cursor.index - 1)
+                theirs = plain(f"{overload} is not a legal overload name for aten operators")
+                message = f"'{shortened(overload)}' is not a legal overload name"
+                self._cursor.fail(message, theirs, self._cursor.index - 1)
         return OperatorName(name, overload)
 
     def schema(self, name: OperatorName) -> FunctionSchema:
         """Arguments, arrow, returns."""
-        arguments, is_vararg = self._arguments()
+        arguments, starts, is_vararg = self._arguments()
         self._cursor.expect("->")
-        if self._cursor.next_if("..."):
-            return FunctionSchema(name, arguments, (), is_vararg, True)
-        if self._cursor.token != "(":
-            return FunctionSchema(name, arguments, (self._return(),), is_vararg)
-        returns, is_varret = self._returns()
-        return FunctionSchema(name, arguments, returns, is_vararg, is_varret)
+        returns: tuple[Argument, ...] = ()
+        is_varret = self._cursor.next_if("...")
+        if not is_varret:
+            returns, is_varret = self._returns() if self._cursor.token == "(" else ((self._return(),), False)
+        schema = FunctionSchema(name, arguments, returns, is_vararg, is_varret)
+        if self._reading is Reading.WRITTEN:
+            self._check_order(schema, starts)
+        return schema
 
-    def _arguments(self) -> tuple[tuple[Argument, ...], bool]:
+    def _arguments(self) -> tuple[tuple[Argument, ...], list[int], bool]:
+        """The arguments, the tokens that they start at, and whether they go on."""
         found: list[Argument] = []
-        kwarg_only = is_vararg = has_default = False
+        starts: list[int] = []
+        kwarg_only = is_vararg = False
 
         def item() -> None:
-            nonlocal kwarg_only, is_vararg, has_default
+            nonlocal kwarg_only, is_vararg
             if is_vararg:
-                self._cursor.fail("'...' must be the last of the arguments")
+                words = pointed("... must be the last element of the argument list")
+                self._cursor.fail("'...' must be the last of the arguments", words)
             if self._cursor.next_if("*"):
                 kwarg_only = True
             elif self._cursor.next_if("..."):
                 is_vararg = True
             else:
-                start = self._cursor.index
+                starts.append(self._cursor.index)
                 found.append(self._argument(kwarg_only))
-                self._check_order(found[-1], has_default, start)
-                has_default = has_default or found[-1].default is not None
 
         self._cursor.bracketed(item)
-        if is_vararg and has_default:
-            self._cursor.fail("a schema with '...' cannot have default values", self._cursor.index - 1)
-        return tuple(found), is_vararg
+        if is_vararg and any(argument.default is not None for argument in found):
+            words = pointed("schemas with vararg (...) can't have default value args")
+            self._cursor.fail("a schema with '...' cannot have default values", words, self._cursor.index - 1)
+        return tuple(found), starts, is_vararg
 
-    def _check_order(self, argument: Argument, has_default: bool, start: int) -> None:
+    def _check_order(self, schema: FunctionSchema, starts: list[int]) -> None:
         """A positional argument needs a default when one before it has one; lists are let off, for old schemas."""
-        excused = argument.default is not None or argument.kwarg_only or argument.type.kind is TypeKind.LIST
-        if has_default and not excused:
-            self._cursor.fail(f"'{shortened(argument.name)}' has no default, but an argument before it has one", start)
+        has_default = False
+        for argument, start in zip(schema.arguments, starts, strict=True):
+            if argument.default is not None:
+                has_default = True
+            elif has_default and not argument.kwarg_only and argument.type.kind is not TypeKind.LIST:
+                words = (
+                    f"Non-default positional argument follows default argument. Parameter {argument.name} in {schema}"
+                )
+                self._cursor.fail(
+                    f"'{shortened(argument.name)}' has no default, but an argument before it has one",
+                    asserted("!seen_default_arg || arg.kwarg_only()", "aten/src/ATen/core/function_schema.h", words),
+                    start,
+                )
 
     def _returns(self) -> tuple[tuple[Argument, ...], bool]:
         found: list[Argument] = []
@@ -127,7 +181,8 @@ class _Parser:
         def item() -> None:
             nonlocal is_varret
             if is_varret:
-                self._cursor.fail("'...' must be the last of the returns")
+                words = pointed("... must be the last element of the return list")
+                self._cursor.fail("'...' must be the last of the returns", words)
             if self._cursor.next_if("..."):
                 is_varret = True
             else:
@@ -141,13 +196,11 @@ class _Parser:
         name = self._cursor.name("an argument name")
         default = None
         if self._cursor.next_if("="):
-            start = self._cursor.index
-            try:
-                default = Default(read_default(self._cursor, seen, size))
-            except ValueError as problem:
-                if isinstance(problem, SchemaError):
-                    raise
-                self._cursor.fail(str(problem), start)
+            if self._reading is Reading.PRINTED_LOOSELY:
+                printed = self._cursor.text_until(",", ")")
+                default = Default(read_printed(printed), printed)
+            else:
+                default = Default(read_default(self._cursor, seen, real, size))
         return Argument(name, seen, real, size, default, kwarg_only, alias)
 
     def _return(self) -> Argument:

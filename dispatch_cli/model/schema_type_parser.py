@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from dispatch_cli.model.schema_constants import read_integer
-from dispatch_cli.model.schema_cursor import Cursor, is_name
-from dispatch_cli.model.schema_error import SchemaError, shortened
+from dispatch_cli.model.schema_constants import NotAConstant, read_integer
+from dispatch_cli.model.schema_cursor import Cursor
+from dispatch_cli.model.schema_error import shortened
+from dispatch_cli.model.schema_lexer import is_name
 from dispatch_cli.model.schema_model import AliasInfo
+from dispatch_cli.model.schema_refusal import expected, pointed
 from dispatch_cli.model.schema_types import (
     BASE_TYPES,
     INT,
+    NUMBER,
     SHOWN_AS_INT,
     TENSOR,
     SchemaType,
@@ -20,16 +23,34 @@ from dispatch_cli.model.schema_types import (
     custom_class,
     dict_of,
     list_of,
-    optional_of,
     tuple_of,
-    union_of,
     wrapper_of,
 )
+from dispatch_cli.model.schema_unions import optional_as_printed, optional_of, union_as_printed, union_of
 
 _WRAPPERS = {"Future": TypeKind.FUTURE, "Await": TypeKind.AWAIT, "RRef": TypeKind.RREF}
 _TYPE_WORDS = (*BASE_TYPES, "Tensor", "Dict", "Union", *_WRAPPERS)
 _SPECIAL_WORDS = frozenset({"Tensor", "Dict", "Union", "__torch__", *_WRAPPERS})
 _OTHER_WORDS = {"double": "float", "int64_t": "int", "Dimname": "str", "number": "Scalar", "SymFloat": "float"}
+_UNKNOWN_TYPE = (
+    "unknown type specifier. Common valid schema types include Tensor, SymInt, int, float, bool, Scalar; for a full "
+    "list, please see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func "
+)
+_NO_TYPE = {
+    "double": (
+        "Use `float` instead of `double` in an operator's schema string. `float` in schema corresponds to the double "
+        "type in C++"
+    ),
+    "int64_t": (
+        "Use `SymInt` or `int` instead of `int64_t` in an operator's schema string. `SymInt` corresponds to "
+        "c10::SymInt in C++ while `int` in schema corresponds to the int64_t type in C++."
+    ),
+}
+_BEFORE_SCALAR = {
+    "AnyEnumTypeScalar": BASE_TYPES["AnyEnumType"],
+    "StorageScalar": BASE_TYPES["Storage"],
+    "TensorScalar": TENSOR,
+}
 
 _Types = tuple[SchemaType, SchemaType, AliasInfo | None]
 """A type as TorchScript sees it, the real type, and the alias annotation."""
@@ -38,13 +59,15 @@ _Types = tuple[SchemaType, SchemaType, AliasInfo | None]
 class TypeReader:
     """Reads types at the cursor.
 
-    allow_typevars: unknown lower-case words are type variables. real_inside: types inside others keep their real type.
+    allow_typevars: unknown lower-case words are type variables. printed: the text is what PyTorch has printed, not what
+    is written for it. There, types inside others are the real ones, and there is more than PyTorch reads: alias sets
+    that are empty, or called ``$0``, or stand behind ``?``, and unions with stray commas or one member.
     """
 
-    def __init__(self, cursor: Cursor, allow_typevars: bool, real_inside: bool) -> None:
+    def __init__(self, cursor: Cursor, allow_typevars: bool, printed: bool) -> None:
         self._cursor = cursor
         self._allow_typevars = allow_typevars
-        self._real_inside = real_inside
+        self._printed = printed
         self._fresh_sets = 0
 
     def sized_type(self) -> tuple[SchemaType, SchemaType, AliasInfo | None, int | None]:
@@ -59,18 +82,18 @@ class TypeReader:
             alias = self._alias_of_list(alias)
             seen, real = _both(list_of, seen, real)
             if self._cursor.next_if("?"):
-                seen, real = _both(optional_of, seen, real)
+                seen, real = _both(self._optional_of, seen, real)
         except TypeProblem as problem:
-            self._cursor.fail(str(problem), start)
+            self._cursor.fail(problem.message, problem.theirs, start)
         return seen, real, alias, size
 
     def _size(self) -> int:
+        # PyTorch prints the 32 bits that it keeps as a number with a sign, which it does not read.
+        sign = "-" if self._printed and self._cursor.next_if("-") else ""
         try:
-            size = read_integer(self._cursor.number())
-        except SchemaError:
-            raise
-        except ValueError as problem:
-            self._cursor.fail(str(problem), self._cursor.index - 1)
+            size = read_integer(sign + self._cursor.number())
+        except NotAConstant as problem:
+            self._cursor.fail(problem.message, problem.theirs, self._cursor.index - 1)
         return (size + 2**31) % 2**32 - 2**31  # PyTorch keeps 32 bits of it
 
     def _type(self) -> _Types:
@@ -84,16 +107,17 @@ class TypeReader:
                     seen, real = _both(list_of, seen, real)
                     alias = self._alias_of_list(alias)
                 elif self._cursor.next_if("?"):
-                    seen, real = _both(optional_of, seen, real)
+                    seen, real = _both(self._optional_of, seen, real)
+                    alias = self._alias() or alias if self._printed else alias
                 else:
                     return seen, real, alias
         except TypeProblem as problem:
-            self._cursor.fail(str(problem), start)
+            self._cursor.fail(problem.message, problem.theirs, start)
 
     def _inner_type(self) -> SchemaType:
         """A type inside another one; PyTorch drops its real type and its annotation."""
         seen, real, _ = self._type()
-        return real if self._real_inside else seen
+        return real if self._printed else seen
 
     def _plain_type(self) -> _Types:
         """A type without what may follow it (lists, optionals)."""
@@ -107,12 +131,13 @@ class TypeReader:
         if word == "Tensor":
             return TENSOR, TENSOR, self._alias()
         if word == "Dict":
-            return _alike(self._dict(), self._alias())
+            key, value = self._pair()
+            alias = self._alias()
+            return _alike(dict_of(key, value), alias)
         if word == "Union":
-            members = self._inner_types()
-            if not members:
-                self._cursor.fail("expected a type but found ')'", self._cursor.index - 1)
-            return _alike(union_of(members), self._alias())
+            members = self._printed_members() if self._printed else self._members()
+            alias = self._alias()
+            return _alike(union_as_printed(members) if self._printed else union_of(members), alias)
         if word == "__torch__":
             return _alike(self._custom_class(), None)
         return _alike(self._wrapped(word), None)
@@ -122,25 +147,61 @@ class TypeReader:
         self._cursor.bracketed(lambda: types.append(self._inner_type()))
         return tuple(types)
 
-    def _counted(self, what: str, count: int) -> tuple[SchemaType, ...]:
-        start = self._cursor.index
-        types = self._inner_types()
-        if len(types) != count:
-            self._cursor.fail(f"{what} holds {count} {'type' if count == 1 else 'types'}, not {len(types)}", start)
-        return types
+    def _members(self) -> tuple[SchemaType, ...]:
+        self._cursor.open_bracket()
+        types = [self._inner_type()]
+        while self._cursor.token != ")":
+            self._cursor.expect(",")
+            types.append(self._inner_type())
+        self._cursor.close_bracket()
+        return tuple(types)
 
-    def _dict(self) -> SchemaType:
-        key, value = self._counted("Dict", 2)
-        return dict_of(key, value)
+    def _printed_members(self) -> tuple[SchemaType, ...]:
+        """PyTorch prints a comma before every member but the first, and none before a Scalar that is the second."""
+        types: list[SchemaType] = []
+        self._cursor.open_bracket()
+        while self._cursor.token != ")":
+            if self._cursor.next_if(","):
+                continue
+            if self._cursor.token in _BEFORE_SCALAR:
+                types += [_BEFORE_SCALAR[self._cursor.advance()], NUMBER]
+            else:
+                types.append(self._inner_type())
+        self._cursor.close_bracket()
+        return tuple(types)
+
+    def _optional_of(self, element: SchemaType) -> SchemaType:
+        return optional_as_printed(element) if self._printed else optional_of(element)
+
+    def _pair(self) -> tuple[SchemaType, SchemaType]:
+        self._cursor.open_bracket()
+        key = self._inner_type()
+        if self._cursor.token == ")":
+            self._cursor.fail("Dict holds 2 types, not 1", expected(","))
+        self._cursor.expect(",")
+        value = self._inner_type()
+        self._close("Dict holds only 2 types")
+        return key, value
 
     def _wrapped(self, word: str) -> SchemaType:
-        (element,) = self._counted(word, 1)
+        self._cursor.open_bracket()
+        element = self._inner_type()
+        self._close(f"{word} holds only 1 type")
         return wrapper_of(_WRAPPERS[word], word, element)
+
+    def _close(self, too_many: str) -> None:
+        if self._cursor.token == ",":
+            self._cursor.fail(too_many, expected(")"))
+        self._cursor.close_bracket()
 
     def _custom_class(self) -> SchemaType:
         for part in ("torch", "classes"):
             self._cursor.expect(".")
-            self._cursor.expect(part)
+            at = self._cursor.index
+            word = self._cursor.name(f"'{part}'")
+            if word != part:
+                words = pointed(f"Expected classes namespace but got {word}", at)
+                self._cursor.fail(f"expected '{part}' but found '{shortened(word)}'", words, at)
         self._cursor.expect(".")
         namespace = self._cursor.name("the namespace of a class")
         self._cursor.expect(".")
@@ -156,7 +217,8 @@ class TypeReader:
         found = BASE_TYPES.get(word)
         if found is None:
             if not self._allow_typevars or not word[0].islower():
-                self._cursor.fail(f"'{shortened(word)}' is not a type", start, _type_hint(word))
+                words = pointed(_NO_TYPE.get(word, _UNKNOWN_TYPE), start)
+                self._cursor.fail(f"'{shortened(word)}' is not a type", words, start, _type_hint(word))
             found = SchemaType(TypeKind.VARIABLE, word)
         return found
 
@@ -177,9 +239,14 @@ class TypeReader:
 
     def _alias_set(self) -> tuple[str, ...]:
         names: dict[str, None] = {}
+        if self._printed and self._cursor.token in ("!", "->", ")"):
+            return ()
         while True:
             if self._cursor.next_if("*"):
                 names["*"] = None
+            elif self._printed:
+                is_fresh = self._cursor.next_if("$")
+                names[f"${self._cursor.number()}" if is_fresh else self._cursor.name("an alias set")] = None
             elif "*" not in names:  # PyTorch reads nothing more behind the wildcard
                 names[self._cursor.name("an alias set")] = None
             if not self._cursor.next_if("|"):

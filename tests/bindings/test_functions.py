@@ -381,3 +381,45 @@ def test_importing_loads_no_universe_and_ending_is_quiet() -> None:
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+UNKNOWN_TYPE = (
+    "\nunknown type specifier. Common valid schema types include Tensor, SymInt, int, float, bool, Scalar; for a full "
+    "list, please see https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/README.md#func :\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "exception", "message"),
+    [
+        ("f(Tensr x) -> Tensor", RuntimeError, f"{UNKNOWN_TYPE}f(Tensr x) -> Tensor\n  ~~~~~ <--- HERE\n"),
+        (
+            "f(int x,\n Tensr y,\n int z) -> ()",
+            RuntimeError,
+            f"{UNKNOWN_TYPE}f(int x,\n Tensr y,\n ~~~~~ <--- HERE\n int z) -> ()\n",
+        ),
+        ("", RuntimeError, "expected ident but found 'eof' here:\n"),
+        ("f()", RuntimeError, "expected arrow but found 'eof' here:\nf()"),
+        ("f", RuntimeError, "Tried to parse a function schema but only the operator name was given"),
+        ("f\0() -> ()", RuntimeError, "Tried to parse a function schema but only the operator name was given"),
+        ("f(t x) -> ()", RuntimeError, f"{UNKNOWN_TYPE}f(t x) -> ()\n  ~ <--- HERE\n"),
+        ("f(int x=9223372036854775808) -> ()", IndexError, "stoll"),
+        ("f(complex x=3) -> ()", ValueError, "stod"),
+        ("f(é x) -> ()", UnicodeDecodeError, "can't decode byte 0xc3 in position 34: invalid continuation byte"),
+    ],
+)
+def test_schemas_are_refused_as_by_pytorch(
+    bindings: Bindings, text: str, exception: type[Exception], message: str
+) -> None:
+    """The texts are those of live PyTorch 2.13; `tests.model.test_live_schemas` has many more."""
+    library = fragment(bindings)
+    for define in (library.def_, library.define, library.def_schema_t_t):
+        with pytest.raises(exception) as caught:
+            define(text)
+        assert str(caught.value).endswith(message)
+        assert type(caught.value) is exception
+
+
+def test_legacy_definitions_take_type_variables(bindings: Bindings) -> None:
+    library = fragment(bindings)
+    assert library.def_legacy("f(t x) -> t") is library

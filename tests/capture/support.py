@@ -12,7 +12,7 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.capture.probe import FORMAT, parse_dump
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_printed_schema, parse_signature
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.support import UNIVERSE_OF, load_recording
@@ -63,7 +63,7 @@ def read_document(document: dict[str, Any]) -> Dispatcher:
     dispatcher = Dispatcher(universes.from_data(document["universe"]))
     for entry in document["operators"]:
         if "func" in entry:
-            schema = parse_schema(entry["func"])
+            schema = parse_printed_schema(entry["func"])
             kind = entry.get("alias_analysis", "FROM_SCHEMA")
             dispatcher.define(schema, entry["debug"], None if kind == "default" else AliasAnalysisKind[kind])
             name = schema.name

@@ -11,13 +11,15 @@ import pytest
 import yaml
 
 from dispatch_cli.capture.document import MAX_KEYS_TEXT, document
+from dispatch_cli.capture.probe import parse_dump
 from dispatch_cli.capture.write import Format, head, json_text, state_text, write_file, yaml_text
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dump import dump_registrations, dump_table
 from dispatch_cli.engine.run import run
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import InputError
 from tests.capture.support import read_document, recorded_state, state_of, universe_data
-from tests.support import UNIVERSE_OF, load_recording
+from tests.support import UNIVERSE_OF, libraries, load_recording
 
 
 def kernel(debug: str, signature: str | None = None, flags: str = "boxed") -> dict[str, Any]:
@@ -253,6 +255,36 @@ HOSTILE = [
     "a->b",
     "[bold]a[/bold]",
 ]
+
+
+@pytest.mark.parametrize("file", ["a.yaml", "a.json"])
+@pytest.mark.parametrize("library", sorted(libraries()))
+def test_every_schema_that_pytorch_printed_loads_from_a_capture(library: str, file: str, tmp_path: Path) -> None:
+    """The dump that was captured is the dump that is printed, whether or not PyTorch reads its own print."""
+    dumps = {
+        schema.partition("(")[0]: f"name: {schema.partition('(')[0]}\nschema: {schema}\ndebug: here\n"
+        "alias analysis kind: FROM_SCHEMA\n"
+        for schema in libraries()[library]["schemas"]
+    }
+    state = state_of([parse_dump(dump) for dump in dumps.values()], universe_data("torch-2.15"))
+    path = str(tmp_path / file)
+    format_ = Format.of(path)
+    assert format_ is not None
+    write_file(path, format_, state_text(state, format_ is not Format.YAML))
+    dispatcher = run(load([path])).dispatcher
+    assert {name: dump_registrations(dispatcher, OperatorName.parse(name)) for name in dumps} == dumps
+
+
+def test_printed_forms_are_for_captures_alone(tmp_path: Path) -> None:
+    """PyTorch refuses to read them, and so they are refused where somebody wrote them."""
+    file = tmp_path / "a.yaml"
+    file.write_text("dispatch: 1\noperators:\n  - func: m::f(Tensor($0! -> ) out) -> ()\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load([str(file)])
+    (problem,) = caught.value.problems
+    assert problem.message == "expected an alias set but found '$'"
+    assert problem.span is not None
+    assert (problem.span.line, problem.span.column) == (3, 23)
 
 
 def test_hostile_texts_come_back_as_they_were() -> None:

@@ -1,0 +1,32 @@
+"""Record what a live PyTorch makes of random schemas, whole and broken: what it prints, or how it refuses them.
+
+usage: python -m tests.recordings.record_schemas OUT.json.xz SEED COUNT   (run with the Python that has torch)
+"""
+
+import json
+import lzma
+import re
+import sys
+
+import torch
+
+from tests.model.live_schemas import answers
+from tests.model.random_schemas import Maker
+
+# Where PyTorch was built, in the texts of its own assertions
+BUILD = re.compile(r'(FAILED at ")[^"]*?/(aten|c10|torch)/')
+
+
+def main(out, seed, count):
+    maker = Maker(seed)
+    texts = [maker.schema() for _ in range(count)]
+    cut = [
+        [[exception, text and BUILD.sub(r"\1/\2/", text)] for exception, text in answered] for answered in answers(texts)
+    ]
+    data = {"torch": torch.__version__, "seed": seed, "schemas": list(zip(texts, cut, strict=True))}
+    with lzma.open(out, "wt") if out.endswith(".xz") else open(out, "w") as file:
+        json.dump(data, file)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
