@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from random import SystemRandom
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from dispatch_cli.engine.run import run
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import read_document, torch_python
+from tests.model.schema_answers import comparable
 
 pytestmark = pytest.mark.live
 
@@ -140,6 +143,25 @@ def test_python_kernels_and_higher_order_operators(captured: Captured) -> None:
     assert cond["functionalize"] == "torch._higher_order_ops.cond.cond_func"
     assert cond["modes"]["FakeTensorMode"] == "torch._higher_order_ops.cond.cond_fake_tensor_mode"
     assert cond["dispatch"]["CompositeExplicitAutograd"] == "torch._higher_order_ops.cond.cond_op_dense"
+
+
+def test_random_schemas_load_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As PyTorch prints them, of which its own parser refuses some."""
+    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(SystemRandom().randrange(1, 1 << 31))
+    print(f"seed {seed}")
+    monkeypatch.setenv("DISPATCH_CLI_LIVE_SEED", seed)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    out = tmp_path / "a.json.gz"
+    extension = "tests.capture.random_schemas_extension"
+    arguments = ("-m", "dispatch_cli", "capture", "--python", torch_python(), "--import", extension)
+    run_python(sys.executable, *arguments, "-o", str(out))
+    live = json.loads(run_python(torch_python(), str(HERE / "live_state.py"), extension))
+    dispatcher = run(load([str(out)])).dispatcher
+    dumps = {name: dumps[0] for name, dumps in live.items() if name.startswith("random_schemas::")}
+    assert len(dumps) > 300
+    for name, dump in dumps.items():
+        expected = dump.replace(f"{ROOT}/", "")
+        assert comparable(dump_registrations(dispatcher, OperatorName.parse(name))) == comparable(expected)
 
 
 def test_an_extension_after_import(captured: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
