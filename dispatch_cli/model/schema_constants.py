@@ -194,7 +194,7 @@ def read_printed(text: str) -> Value:
 
 
 def print_constant(value: Value) -> str:
-    """*value* as PyTorch prints an IValue; strings without quotes."""
+    """*value* as PyTorch prints an IValue; strings without quotes. Bytes that are no UTF-8 remain surrogates."""
     if isinstance(value, tuple):
         return f"[{', '.join(map(print_constant, value))}]"
     if isinstance(value, complex):
@@ -203,7 +203,7 @@ def print_constant(value: Value) -> str:
     if isinstance(value, float):
         return _print_float(value)
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return value
     return str(value)
 
 

@@ -58,7 +58,8 @@ class Argument:
     kwarg_only: bool = False
     alias: AliasInfo | None = None
 
-    def __str__(self) -> str:
+    def printed(self) -> str:
+        """As PyTorch prints it; bytes that are no UTF-8 are surrogates."""
         text = self._type_text()
         if self.name:
             text += f" {self.name}"
@@ -108,6 +109,11 @@ class FunctionSchema:
     is_varret: bool = False
 
     def __str__(self) -> str:
+        text = self.printed()
+        return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+    def printed(self) -> str:
+        """As PyTorch prints it; bytes that are no UTF-8 are surrogates."""
         return f"{self.name}({self._arguments_text()}) -> {self._returns_text()}"
 
     def _arguments_text(self) -> str:
@@ -117,13 +123,13 @@ class FunctionSchema:
             if argument.kwarg_only and not keyword_only:
                 parts.append("*")
                 keyword_only = True
-            parts.append(str(argument))
+            parts.append(argument.printed())
         if self.is_vararg:
             parts.append("...")
         return ", ".join(parts)
 
     def _returns_text(self) -> str:
-        parts = [str(argument) for argument in self.returns]
+        parts = [argument.printed() for argument in self.returns]
         if self.is_varret:
             parts.append("...")
         # A lone tuple needs brackets of its own, or it would read as several returns.

@@ -165,9 +165,8 @@ class _Parser:
             if argument.default is not None:
                 has_default = True
             elif has_default and not argument.kwarg_only and argument.type.kind is not TypeKind.LIST:
-                words = (
-                    f"Non-default positional argument follows default argument. Parameter {argument.name} in {schema}"
-                )
+                words = "Non-default positional argument follows default argument. Parameter "
+                words += f"{argument.name} in {schema.printed()}"
                 self._cursor.fail(
                     f"'{shortened(argument.name)}' has no default, but an argument before it has one",
                     asserted("!seen_default_arg || arg.kwarg_only()", "aten/src/ATen/core/function_schema.h", words),

@@ -14,6 +14,7 @@ Answer = tuple[str | None, str | None]
 
 LIMITS = re.compile(r"nested more than|longer than|more than \d+ members|cannot stand for a list of")
 _BUILD_PATH = re.compile(r'FAILED at "[^"]*/((?:aten|c10|torch)/[^"]*)":\d+')
+_BYTE_PLACE = re.compile(r"(?<=can't decode byte 0x.. )in position \d+")
 _ALIAS_SETS = re.compile(r"[\w*$]+(\|[\w*$]+)+")
 
 
@@ -29,9 +30,13 @@ def ours(parse: Callable[[str], object], text: str) -> Answer:
 
 
 def comparable(text: str | None) -> str | None:
-    """*text* without the path and line in PyTorch's build; alias sets, which PyTorch keeps in hash tables, in order."""
+    """*text* without the path and line in PyTorch's build; alias sets, which PyTorch keeps in hash tables, in order.
+
+    Where such a text cannot be decoded, Python says the place of the byte, which depends on the path.
+    """
     if text is None:
         return None
+    text = _BYTE_PLACE.sub("in position N", text)
     text = _BUILD_PATH.sub(r'FAILED at "\1"', text)
     return _ALIAS_SETS.sub(lambda match: "|".join(sorted(match[0].split("|"))), text)
 
