@@ -37,18 +37,18 @@ ERROR = "error: "
 """What an answer begins with where ``resolve_key`` refuses."""
 
 
-def answers(torch: Any, modules: list[str], clean: Callable[[str], str], globs: list[str]) -> probe.Data:
+def answers(asked: probe.Asked, globs: list[str]) -> probe.Data:
     """The state, and PyTorch's answers about it."""
-    names = sorted(torch._C._dispatch_get_all_op_names())
+    names = sorted(asked.now.dumps)
     chosen = [name for name in names if _is_chosen(name, globs)]
-    live = probe.Live(torch, clean)
+    live, clean = probe.Live(asked), asked.clean
     step = probe.progress(len(names) + len(chosen) + len(live.ids))
     # The texts come first: nothing that a capture registers to look at the tables is there yet.
     texts = {
         name: [clean(live.core._dispatch_dump(name)), clean(live.core._dispatch_dump_table(name))] for name in names
     }
     broken = {name: clean(complaint) for name in names for complaint in _complaint(live, name)}
-    state = probe.capture(torch, modules, clean, step)
+    state = probe.capture(asked, step)
     rows: dict[tuple[str, ...], int] = {}
     resolved = resolve_keys(live, chosen, step, rows)
     higher_order = higher_order_answers(live, rows)

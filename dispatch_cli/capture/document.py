@@ -19,16 +19,57 @@ def document(state: Mapping[str, Any]) -> Document:
 
     state: what `dispatch_cli.capture.probe` writes.
     """
+    pairs = [_parts(operator) for operator in state["operators"]]
+    fallbacks = state["universe"]["fallbacks"]
+    later = frozenset(state["imported_fallbacks"])
+    rules = frozenset(state["imported_higher_order_operators"])
+    higher_order = state["higher_order_operators"]
     found = {
         "dispatch": 1,
         "snapshot": True,
-        "universe": state["universe"],
-        "operators": [_operator(operator) for operator in state["operators"]],
-        "higher_order_operators": [_higher_order_operator(operator) for operator in state["higher_order_operators"]],
+        "pytorch": state["known"],
+        **({"notes": state["notes"]} if state["notes"] else {}),
+        "universe": {**state["universe"], "fallbacks": [one for one in fallbacks if one["key"] not in later]},
+        "operators": [_operator(before) for before, _ in pairs if before is not None],
+        "higher_order_operators": [_higher_order_operator(one) for one in higher_order if one["name"] not in rules],
     }
     if state["modes"]:
         found["modes"] = {name: {"supports_higher_order_operators": True} for name in state["modes"]}
-    return found
+    imported = {
+        "operators": [_operator(after) for _, after in pairs if after is not None],
+        "fallbacks": _grouped((one["key"], _fallback(one)) for one in fallbacks if one["key"] in later),
+        "higher_order_operators": [_higher_order_operator(one) for one in higher_order if one["name"] in rules],
+    }
+    present = {field: entries for field, entries in ({"modules": state["modules"]} | imported).items() if entries}
+    return {**found, "imported": present} if present else found
+
+
+def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """What was registered for an operator before the modules were imported, and what came with them; None is nothing.
+
+    The kernels of a key are in the order of the dump, newest first.
+    """
+    imported = operator["imported"]
+    if not imported:
+        return operator, None
+    counts, python = imported.get("kernels", {}), imported.get("python", ())
+    before, after = dict(operator), dict(operator)
+    kernels = operator["kernels"].items()
+    before["kernels"] = {key: each[counts.get(key, 0) :] for key, each in kernels if len(each) > counts.get(key, 0)}
+    after["kernels"] = {key: each[: counts[key]] for key, each in kernels if key in counts}
+    before["python"] = {key: one for key, one in operator["python"].items() if key not in python}
+    after["python"] = {key: one for key, one in operator["python"].items() if key in python}
+    defined = operator["schema"] is not None
+    undefined = before if imported.get("schema") else after
+    if defined:
+        undefined.update(schema=None, tags=[])
+    if imported.get("schema") and not before["kernels"] and not before["python"]:
+        return None, after
+    return before, after
+
+
+def _fallback(fallback: Mapping[str, Any]) -> Document:
+    return {"debug": fallback["debug"], **({_FALLTHROUGH: True} if fallback[_FALLTHROUGH] else {})}
 
 
 def _operator(operator: Mapping[str, Any]) -> Document:

@@ -2,8 +2,12 @@
 
 usage: PYTHON probe.py OUT.json [--import MODULE]...
 
-A script of its own: it needs Python 3.8, PyTorch 2.4 or newer and nothing else, and imports nothing of the package it
-lies in. Everything is asked of the running PyTorch; no key, backend or rule of any version is written down here.
+What is registered is noted before the modules of --import are imported, and what comes after that is said to be
+theirs. A kernel's file would not tell: the kernels that ``torch.library.custom_op`` makes are from PyTorch's own files.
+
+A script of its own: it needs Python 3.8, PyTorch 2.4 or newer and the scripts beside it, and imports nothing of the
+package it lies in. Everything is asked of the running PyTorch; no key, backend or rule of any version is written down
+here.
 Standard error gets lines ``progress DONE ALL`` and, when it fails, one line of JSON that says why.
 
 Exit codes: 0 done; 3 there is no PyTorch; 4 PyTorch, or what was found under its name, cannot be used; 5 a module of
@@ -14,23 +18,33 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import json
 import os
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
     from collections.abc import Callable, Iterable
 
+    from dispatch_cli.capture import looking
+
     Data = dict[str, Any]
-    Answer = Callable[[Any, list[str], Callable[[str], str]], Data]
-    """Asks PyTorch: gets the module torch, the names of the modules imported besides, and what cleans a text."""
+    Answer = Callable[["Asked"], Data]
+    """Asks PyTorch."""
     Setup = tuple[tuple[str, ...], list[str]]
     """Registrations, and the slots that still run the first of them afterwards although a fresh look would not."""
+else:
+    # Not by name: whether a script's own directory is searched for modules is up to the user's settings.
+    _SPEC = importlib.util.spec_from_file_location("looking", Path(__file__).resolve().with_name("looking.py"))
+    looking = importlib.util.module_from_spec(_SPEC)
+    _SPEC.loader.exec_module(looking)
 
-FORMAT = 1
+FORMAT = 2
 EXIT_NO_TORCH = 3
 EXIT_BROKEN_TORCH = 4
 EXIT_NO_MODULE = 5
@@ -181,10 +195,10 @@ def function_name(function: Any) -> str:
 class Live:
     """The running PyTorch: its modules, and its dispatch keys by name."""
 
-    def __init__(self, torch: Any, clean: Callable[[str], str]) -> None:
-        self.torch = torch
-        self.core = torch._C
-        self.clean = clean
+    def __init__(self, asked: Asked) -> None:
+        self.torch = asked.torch
+        self.core = asked.torch._C
+        self.clean = asked.clean
         self.ids = self._ids()
         self.keys = {name: self.core.DispatchKey(number) for name, number in self.ids.items()}
         self.aliases = [name for name in self.ids if self.core._dispatch_is_alias_key(self.keys[name])]
@@ -525,20 +539,19 @@ class Refreshes:
 # Operators.
 
 
-def operators(live: Live, names: list[str], step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
+def operators(live: Live, asked: Asked, step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
     """Every operator, by name; and those whose dump is not understood, with the line."""
-    python = python_kernels(live)
     found: list[Data] = []
     skipped: list[Data] = []
-    for name in names:
-        dump = live.clean(live.core._dispatch_dump(name))
+    for name, dump in sorted(asked.now.dumps.items()):
         try:
-            operator = parse_dump(dump)
+            operator = parse_dump(live.clean(dump))
         except ValueError as error:
             skipped.append({"name": name, "line": str(error)})
         else:
             operator["tags"] = _tags(live, name) if operator["schema"] is not None else []
-            operator["python"] = python.get(name, {})
+            operator["python"] = _by_key(live, asked.now.python.get(name, {}))
+            operator["imported"] = _imported(live, asked, name)
             found.append(operator)
         step()
     return found, skipped
@@ -550,28 +563,12 @@ def _tags(live: Live, name: str) -> list[str]:
     return sorted(tag.name for tag in answer[2]) if answer is not None else []
 
 
-def python_kernels(live: Live) -> dict[str, dict[str, str]]:
-    """The Python dispatcher's kernels of every operator: key → function.
-
-    They are kept on Python's operator objects, so an operator that has no such object yet has none.
-    """
-    ops = importlib.import_module("torch._ops")
-    found = {}
-    for namespace in vars(live.torch.ops).values():
-        if not isinstance(namespace, ops._OpNamespace):
-            continue
-        for packet in list(vars(namespace).values()):
-            if not isinstance(packet, ops.OpOverloadPacket):
-                continue
-            for overload in list(vars(packet).values()):
-                if isinstance(overload, ops.OpOverload) and overload.py_kernels:
-                    found[_name_of(overload)] = _by_key(live, overload.py_kernels)
+def _imported(live: Live, asked: Asked, name: str) -> Data:
+    """What the modules of --import registered for an operator; the keys of Python kernels by their names."""
+    found: Data = asked.now.registered_since(asked.before, name)
+    if "python" in found:
+        found["python"] = [live.name_of(key) for key in found["python"]]
     return found
-
-
-def _name_of(overload: Any) -> str:
-    name, variant = str(overload._schema.name), str(overload._schema.overload_name)
-    return f"{name}.{variant}" if variant else name
 
 
 def _by_key(live: Live, kernels: dict[Any, Any]) -> dict[str, str]:
@@ -589,15 +586,13 @@ def _in_order(live: Live, kernels: dict[Any, Any]) -> list[tuple[str, Any]]:
 
 def higher_order_operators(live: Live) -> list[Data]:
     """Every higher-order operator, by name, with its rules."""
-    ops = importlib.import_module("torch._ops")
-    registry = getattr(ops, "_higher_order_ops", {})
+    registry = looking.higher_order_registry()
     return [_higher_order_operator(live, name, registry[name]) for name in sorted(registry)]
 
 
 def _higher_order_operator(live: Live, name: str, operator: Any) -> Data:
     kernels = dict(operator.py_kernels)
-    # The name of the table changed: until 2.4 it held modes only.
-    table = dict(getattr(operator, "python_key_table", None) or getattr(operator, "python_key_mode_table", None) or {})
+    table = looking.python_table(operator)
     transforms = dict(operator.functorch_table)
     functionalize = _take_out(kernels, FUNCTIONALIZE)
     if functionalize is not None:
@@ -711,15 +706,55 @@ def _has_side_effect(operator: Any) -> bool:
 # The script.
 
 
+class Asked:
+    """The PyTorch that is asked, once everything is imported.
+
+    modules: the names of the modules of --import. clean: cleans a text. before: what was registered before these were
+    imported; now: what is. known: whether PyTorch alone had registered what was there before. notes: what is to be
+    known of the capture, in words; at first, why that is not known.
+    """
+
+    def __init__(self, torch: Any, modules: list[str], clean: Callable[[str], str], notes: list[str]) -> None:
+        self.torch = torch
+        self.modules = modules
+        self.clean = clean
+        self.known = not notes
+        self.notes = notes
+        self.before = self.now = looking.Look(torch, NAMESPACE)
+
+    def look_again(self) -> looking.Look:
+        """Look at what is registered now; the look before."""
+        before, self.now = self.now, looking.Look(self.torch, NAMESPACE)
+        return before
+
+
+NOT_KNOWN = "so it is not known what PyTorch itself has registered"
+LATE = f"something imported PyTorch before capture could look (sitecustomize, or a .pth file), {NOT_KNOWN}"
+
+
 def ask(modules: list[str], answer: Answer) -> Data:
     """What *answer* says, once PyTorch and *modules* are imported. Errors: Failure."""
-    torch = _import_torch()
-    for module in modules:
-        _import_module(module)
+    notes = [LATE] if "torch" in sys.modules else []
+    pytorchs = _pytorchs_own(modules)
+    torch = _import_torch_alone()
+    loaded = set(sys.modules)
+    for module in pytorchs:
+        with contextlib.suppress(Exception):
+            importlib.import_module(module)
+    packages = {name.partition(".")[0] for name in sys.modules.keys() - loaded}
+    if early := [name for name in modules if name.partition(".")[0] in packages.difference(PACKAGES)]:
+        notes.append(f"modules of PyTorch import {', '.join(early)}, {NOT_KNOWN}")
     root = Path(torch.__file__).absolute().parent.parent
     cleaner = Cleaner(str(root), sys.path, os.path.expanduser("~"))  # noqa: PTH111  (Path raises without a home)
     try:
-        return answer(torch, modules, cleaner.clean)
+        asked = Asked(torch, modules, cleaner.clean, notes)
+        _first_vmap(asked)
+        asked.before = asked.now
+        _import_backends(torch)
+        for module in modules:
+            _import_module(module)
+        asked.look_again()
+        return answer(asked)
     except (AttributeError, KeyError, ValueError, TypeError, StopIteration, RuntimeError) as error:
         raise Failure(
             EXIT_NOT_UNDERSTOOD,
@@ -728,28 +763,127 @@ def ask(modules: list[str], answer: Answer) -> Data:
         ) from error
 
 
-def capture(
-    torch: Any, modules: list[str], clean: Callable[[str], str], step: Callable[[], None] | None = None
-) -> Data:
+AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+"""The environment variable that keeps PyTorch from loading other packages' backends when it is imported."""
+BACKENDS = "torch.backends"
+"""The group of entry points that these are known by."""
+
+
+def _import_torch_alone() -> Any:
+    """PyTorch, without the backends of other packages."""
+    autoload = os.environ.get(AUTOLOAD)
+    os.environ[AUTOLOAD] = "0"
+    try:
+        return _import_torch()
+    finally:
+        if autoload is None:
+            del os.environ[AUTOLOAD]
+        else:
+            os.environ[AUTOLOAD] = autoload
+
+
+def _import_backends(torch: Any) -> None:
+    """Load the backends of other packages, as ``import torch`` does. Errors: Failure."""
+    if getattr(torch, "_is_device_backend_autoload_enabled", bool)():
+        try:
+            torch._import_device_backends()
+        except BaseException as error:
+            raise Failure(EXIT_BROKEN_TORCH, "PyTorch cannot be imported", _last_lines(error)) from error
+
+
+def _has_backends() -> bool:
+    metadata = importlib.import_module("importlib.metadata")
+    try:
+        return bool(metadata.entry_points(group=BACKENDS))
+    except TypeError:  # before Python 3.10
+        return BACKENDS in metadata.entry_points()
+
+
+def _first_vmap(asked: Asked) -> None:
+    """Make a first vmap: PyTorch registers kernels at that moment, for which no user has to answer."""
+    torch = asked.torch
+    with contextlib.suppress(Exception):
+        torch.vmap(torch.neg)(torch.ones(1))
+    before = asked.look_again()
+    names = [name for name in sorted(asked.now.dumps) if asked.now.registered_since(before, name)]
+    if names:
+        asked.notes.append(
+            f"taken after a first vmap, at which PyTorch registers kernels for {len(names)} operators: "
+            f"{', '.join(names)}"
+        )
+
+
+ONLY_MODULES = "--only-modules"
+
+
+def _pytorchs_own(modules: list[str]) -> list[str]:
+    """The modules of PyTorch that *modules* import; another process imports them to see. Errors: Failure.
+
+    What PyTorch's own modules register is not the user's, so they are imported before the user's are.
+    """
+    if not modules and not _has_backends():
+        return []
+    with tempfile.TemporaryDirectory(prefix="dispatch-cli-") as directory:
+        out = Path(directory) / "modules.json"
+        command = [sys.executable, str(Path(__file__).resolve()), str(out)]
+        command += [word for module in modules for word in ("--import", module)]
+        nowhere, errors = subprocess.DEVNULL, subprocess.PIPE
+        done = subprocess.run([*command, ONLY_MODULES], check=False, stdin=nowhere, stdout=nowhere, stderr=errors)
+        if done.returncode == EXIT_NO_MODULE:
+            said = json.loads(done.stderr.splitlines()[-1])
+            raise Failure(EXIT_NO_MODULE, said["error"], said["details"])
+        with contextlib.suppress(OSError, ValueError):
+            found: list[str] = json.loads(out.read_text(encoding="utf-8"))
+            return found
+    return []
+
+
+def _list_modules(out: str, modules: list[str]) -> None:
+    """Write which of PyTorch's modules come with *modules*, in the order of their import."""
+    torch = _import_torch_alone()
+    before = set(sys.modules)
+    _import_backends(torch)
+    for module in modules:
+        _import_module(module)
+    found = [name for name in list(sys.modules) if name not in before and _is_pytorchs(torch, name)]
+    Path(out).write_text(json.dumps(found), encoding="utf-8")
+
+
+PACKAGES = ("torch", "functorch", "torchgen")
+"""The packages that an installation of PyTorch brings."""
+
+
+def _is_pytorchs(torch: Any, name: str) -> bool:
+    """Whether a module is one of PyTorch's own: in one of its packages, and in the directory where that is."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if name.partition(".")[0] not in PACKAGES or not isinstance(file, str):
+        return False
+    site = Path(torch.__file__).resolve().parent.parent
+    return any(site / package in Path(file).resolve().parents for package in PACKAGES)
+
+
+def capture(asked: Asked, step: Callable[[], None] | None = None) -> Data:
     """The whole state of the dispatcher.
 
     step: called for every operator and every key; by default it reports progress.
     """
-    # The operators come first: nothing that is registered to look at the table is there yet.
-    names = sorted(torch._C._dispatch_get_all_op_names())
-    live = Live(torch, clean)
-    step = step or progress(len(names) + len(live.ids))
-    found, skipped = operators(live, names, step)
+    torch, live = asked.torch, Live(asked)
+    step = step or progress(len(asked.now.dumps) + len(live.ids))
+    found, skipped = operators(live, asked, step)
     higher_order = higher_order_operators(live)
     return {
         "format": FORMAT,
         "torch": str(torch.__version__),
         "git": str(torch.version.git_version or ""),
         "build": _build(torch),
-        "imported": modules,
+        "modules": asked.modules,
+        "known": asked.known,
+        "notes": asked.notes,
         "universe": universe(live, Refreshes(live, step).find()),
         "operators": found,
         "higher_order_operators": higher_order,
+        "imported_fallbacks": asked.now.fallbacks_since(asked.before),
+        "imported_higher_order_operators": asked.now.rules_since(asked.before),
         "modes": mode_types(),
         "skipped": skipped,
     }
@@ -805,11 +939,15 @@ def progress(total: int) -> Callable[[], None]:
 def main(arguments: list[str], answer: Answer) -> int:
     """Ask, and write the file. Returns the exit code."""
     out, modules = arguments[0], values_of(arguments, "--import")
+    only_modules = arguments[-1] == ONLY_MODULES
     # The script's own directory has modules that nobody means; those of the working directory come last.
     if sys.path and Path(sys.path[0]).resolve() == Path(__file__).resolve().parent:
         del sys.path[0]
     sys.path.append(str(Path.cwd()))
     try:
+        if only_modules:
+            _list_modules(out, modules)
+            return 0
         data = ask(modules, answer)
     except Failure as failure:
         print(json.dumps({"error": failure.message, "details": failure.details}), file=sys.stderr, flush=True)

@@ -58,8 +58,8 @@ def head(state: Mapping[str, Any]) -> list[str]:
         f"PyTorch {state['torch']} ({state['build']}), git {state['git'] or 'unknown'}",
         "The state of its dispatcher, written by `dispatch-cli capture`.",
     ]
-    if state["imported"]:
-        lines.append(f"Imported besides torch: {', '.join(state['imported'])}")
+    if state["modules"]:
+        lines.append(f"Imported besides torch: {', '.join(state['modules'])}")
     lines += [
         f"{len(operators):,} operators with {sum(map(len, kernels)):,} kernels, {inactive:,} of them inactive",
         f"{sum(operator['schema'] is None for operator in operators):,} operators without a schema",
@@ -120,7 +120,7 @@ def yaml_text(found: Document) -> Iterator[str]:
             for item in value:
                 yield _item(item, "  ")
         else:
-            lines: list[str] = [""] if field == "modes" else []
+            lines: list[str] = [""] if field in ("modes", "imported") else []
             _field(lines, field, value, "")
             yield "\n".join(lines) + "\n"
 
@@ -181,18 +181,25 @@ def _wrapped(name: str, start: str, words: list[str], end: str, indent: str) -> 
 
 def json_text(found: Document) -> Iterator[str]:
     """A document as JSON, in pieces: a line for every operator. It is YAML as well."""
+    yield from _json_fields(found)
+    yield "\n"
+
+
+def _json_fields(found: Document) -> Iterator[str]:
     start = "{"
     for field, value in found.items():
         yield f"{start}{_quoted(field)}: "
         start = ",\n"
-        if isinstance(value, list) and value:
+        if field == "imported":
+            yield from _json_fields(value)
+        elif isinstance(value, list) and value:
             yield "[\n"
             for position, item in enumerate(value):
                 yield f"{_json(item)}{',' if position + 1 < len(value) else ''}\n"
             yield "]"
         else:
             yield _json(value)
-    yield "}\n"
+    yield "}"
 
 
 def _json(value: Any) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.declarations import Define, Fallback, Implement, Settle, Step
+from dispatch_cli.model.declarations import Define, Fallback, Implement, Registrant, Settle, Step
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -37,36 +37,44 @@ class Files:
         return self._is_of_what_if(registration) if span is None else span in self._own_places
 
     def is_written(self, registration: Registration) -> bool:
-        """Whether the registration is the user's own, and was written by somebody: it is not part of a snapshot."""
+        """Whether the registration is the user's own, and it is known that it is: no capture leaves that open."""
+        return self.is_own(registration) and self.registrant(registration) is Registrant.USER
+
+    def registrant(self, registration: Registration) -> Registrant:
+        """Who made a registration; what has no place in a file and is not the user's own is PyTorch's."""
         span = registration.kernel.span
-        return self._is_of_what_if(registration) if span is None else span in self._written_places
+        if span is None:
+            return Registrant.USER if self._is_of_what_if(registration) else Registrant.PYTORCH
+        return self._captured_places.get(span, Registrant.USER)
 
     @cached_property
     def written_steps(self) -> tuple[Step, ...]:
-        """The steps of the files that the user named, without those that make up a snapshot."""
-        settled: set[OperatorName] = set()
-        kept: list[Step] = []
-        for step in reversed(self._own_steps):
-            if isinstance(step, Settle):
-                settled.update(step.operators)
-            elif not (
-                (isinstance(step, Implement) and step.operator in settled)
-                or (isinstance(step, Define) and step.schema.name in settled)
-            ):
-                kept.append(step)
-        return tuple(reversed(kept))
+        """The user's own steps, without those of a capture that does not say whose they are."""
+        steps = self.state.declarations.own_steps
+        return tuple(step for step in steps if registrant_of(step) is Registrant.USER)
+
+    @cached_property
+    def unknown(self) -> frozenset[OperatorName]:
+        """The operators that a capture holds without saying who registered them."""
+        steps = self.state.declarations.steps
+        return frozenset(names_of(step for step in steps if registrant_of(step) is Registrant.UNKNOWN))
 
     @cached_property
     def pytorch_namespaces(self) -> frozenset[str]:
-        """The namespaces that are PyTorch's: those of the embedded state's operators. Of a snapshot's, which may hold
-        libraries of the user's own, only those that every PyTorch has.
+        """The namespaces that are PyTorch's: those of the operators of its state. Of a capture that does not say who
+        registered what, only those that every PyTorch has.
         """
-        source = self.state.source
-        found = {name.partition("::")[0] for name in source.names} if source is not None else set()
-        for step in self.state.declarations.steps:
-            if isinstance(step, Settle):
-                found.update(name.namespace for name in step.operators if name.namespace in CORE_NAMESPACES)
+        found = {name.partition("::")[0] for name in self.pytorch_operators}
+        found.update(name.namespace for name in self.unknown if name.namespace in CORE_NAMESPACES)
         return frozenset(found)
+
+    @cached_property
+    def pytorch_operators(self) -> frozenset[str]:
+        """The names of the operators that PyTorch registers something for: those of its state."""
+        steps = self.state.declarations.steps
+        captured = names_of(step for step in steps if registrant_of(step) is Registrant.PYTORCH)
+        source = self.state.source
+        return frozenset(map(str, captured)).union(source.names if source is not None else ())
 
     @cached_property
     def own_fallbacks(self) -> Mapping[str, Registration]:
@@ -82,7 +90,7 @@ class Files:
     @cached_property
     def has_files(self) -> bool:
         """Whether the user's own files register something."""
-        return bool(self._own_steps)
+        return any(not isinstance(step, Settle) for step in self.state.declarations.own_steps)
 
     # inside
 
@@ -91,22 +99,37 @@ class Files:
         return registration.operator is not None and self.state.source is None and self.has_files
 
     @cached_property
-    def _own_steps(self) -> tuple[Step, ...]:
-        declarations = self.state.declarations
-        return declarations.steps[declarations.inherited_steps :]
-
-    @cached_property
     def _own_places(self) -> frozenset[Span]:
-        def places() -> Iterator[Span]:
-            for step in self._own_steps:
-                if isinstance(step, Implement | Fallback) and step.kernel.span is not None:
-                    yield step.kernel.span
-                elif isinstance(step, Define) and step.span is not None:
-                    yield step.span
-
-        return frozenset(places())
+        return frozenset(_places(self.state.declarations.own_steps))
 
     @cached_property
-    def _written_places(self) -> frozenset[Span]:
-        kernels = (step.kernel for step in self.written_steps if isinstance(step, Implement | Fallback))
-        return frozenset(kernel.span for kernel in kernels if kernel.span is not None)
+    def _captured_places(self) -> Mapping[Span, Registrant]:
+        """The places of what captures hold, but for what modules of the user's registered."""
+        return {
+            span: by
+            for step in self.state.declarations.steps
+            if (by := registrant_of(step)) is not None and by is not Registrant.USER
+            for span in _places((step,))
+        }
+
+
+def registrant_of(step: Step) -> Registrant | None:
+    """Who took a step; None for the end of a snapshot."""
+    return None if isinstance(step, Settle) else step.block.by
+
+
+def names_of(steps: Iterable[Step]) -> Iterator[OperatorName]:
+    """The operators that steps register something for."""
+    for step in steps:
+        if isinstance(step, Define):
+            yield step.schema.name
+        elif isinstance(step, Implement):
+            yield step.operator
+
+
+def _places(steps: Iterable[Step]) -> Iterator[Span]:
+    for step in steps:
+        if isinstance(step, Implement | Fallback) and step.kernel.span is not None:
+            yield step.kernel.span
+        elif isinstance(step, Define) and step.span is not None:
+            yield step.span

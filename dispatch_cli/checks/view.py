@@ -18,6 +18,7 @@ from dispatch_cli.engine.dispatcher import Outline
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import Table, plan
+from dispatch_cli.model.declarations import PythonKernel, Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
@@ -169,7 +170,7 @@ class View(Files):
 
     def python_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap."""
-        declared = self._declared_python_keys.get(name, ())
+        declared = tuple(one.dispatch_key for one in self._declared_python_kernels.get(name, ()))
         source, text = self.state.source, str(name)
         if source is None or text not in self._captured:
             return declared
@@ -177,8 +178,8 @@ class View(Files):
         return (*[key for key, _ in captured], *declared) if captured else declared
 
     def declares_python_kernels(self, name: OperatorName) -> bool:
-        """Whether a file says what the Python dispatcher has for the operator."""
-        return name in self._declared_python_keys
+        """Whether a file says what the Python dispatcher has for the operator, of which PyTorch itself says nothing."""
+        return any(one.by is not Registrant.PYTORCH for one in self._declared_python_kernels.get(name, ()))
 
     # what the files say
 
@@ -221,10 +222,10 @@ class View(Files):
         return frozenset(self.state.source.names) if self.state.source is not None else frozenset()
 
     @cached_property
-    def _declared_python_keys(self) -> Mapping[OperatorName, tuple[str, ...]]:
-        found: dict[OperatorName, tuple[str, ...]] = {}
+    def _declared_python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:
+        found: dict[OperatorName, list[PythonKernel]] = {}
         for kernel in self.state.declarations.python_kernels:
-            found[kernel.operator] = (*found.get(kernel.operator, ()), kernel.dispatch_key)
+            found.setdefault(kernel.operator, []).append(kernel)
         return found
 
     def _pattern(self, shape: tuple[int, frozenset[str]]) -> Pattern:

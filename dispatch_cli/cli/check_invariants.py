@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
 @source_options
 @filter_option(OWN_OR_ALL)
 @check_options
+@click.option("--pytorch", is_flag=True, help="Check what PyTorch itself registered, without what the files register.")
 @click.option("--summary", is_flag=True, help="One row for each check that found something, in place of the findings.")
 @output_options(("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"))
 def command(
     source: Source,
     ops: tuple[str, ...],
     options: CheckOptions,
+    pytorch: bool,
     summary: bool,
     format_: str,
     output: str | None,
@@ -67,8 +70,9 @@ def command(
         raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
     guards = () if source.keys else (*project.guards, *options.guards)
     state = load_state(source, color, annotate, guards)
-    over_a_base = state.source is not None or state.declarations.inherited_steps > 0
-    own_only = bool(source.files) and over_a_base and not ops
+    if pytorch:
+        state = _of_pytorch(state)
+    own_only = bool(source.files) and not ops and not pytorch and _has_a_base(state)
     names = state.own_operators() if own_only else chosen_operators(state, ops)
     known, baseline = read_known(options, project)
     from dispatch_cli.checks import selection
@@ -93,6 +97,38 @@ def command(
         raise click.exceptions.Exit(0)
     write(_render(state, report, format_, style_for(sys.stdout, color, output), summary), output)
     raise click.exceptions.Exit(1 if report.failing and not options.exit_zero else 0)
+
+
+def _has_a_base(state: State) -> bool:
+    """Whether the files that the user named are laid over something; a capture without anybody's modules is not."""
+    from dispatch_cli.model.declarations import Define, Implement
+
+    said = state.declarations
+    if state.base is not None or not said.inherited_steps:
+        return state.source is not None or state.base is not None
+    places = (step.span for step in said.inherited_steps if isinstance(step, Define | Implement))
+    return all(said.through(place) for place in itertools.islice(places, 1))
+
+
+def _of_pytorch(state: State) -> State:
+    """The state before the files that the user named, and nothing that these say of it. Errors: UsageError."""
+    from dispatch_cli.engine.run import run
+    from dispatch_cli.model.declarations import Registrant
+
+    said = state.declarations
+    if state.source is None and not said.inherited_steps:
+        raise click.UsageError(
+            "--pytorch speaks of a state of PyTorch: give --base NAME, a file that extends one, or a capture."
+        )
+    kernels = tuple(one for one in said.python_kernels if one.by is Registrant.PYTORCH)
+    before = said._replace(
+        steps=said.inherited_steps,
+        inherited_steps=said.inherited_steps,
+        python_kernels=kernels,
+        guards=(),
+        suppressions=(),
+    )
+    return run(before, state.source)
 
 
 def _unknown(error: UnknownCheck, color: str, annotate: bool) -> click.ClickException | click.exceptions.Exit:

@@ -12,6 +12,7 @@ from dispatch_cli.model.declarations import (
     Block,
     LibraryKind,
     PythonKernel,
+    Registrant,
     Step,
 )
 from dispatch_cli.model.guard import Guard
@@ -23,12 +24,13 @@ from dispatch_cli.model.settings import CheckSettings, Suppression
 class Context:
     """One file that is being read, and what it has said so far.
 
-    snapshot: it holds what PyTorch has printed.
+    snapshot: it holds what PyTorch has printed. by: who registered what is being read.
     """
 
     report: Report
     keys: KeyReader
     snapshot: bool = False
+    by: Registrant = Registrant.USER
     core_fallbacks: bool = True
     steps: list[Step] = field(default_factory=list)
     python_kernels: list[PythonKernel] = field(default_factory=list)
@@ -43,4 +45,4 @@ class Context:
     ) -> Block:
         """The registration block that begins at *at*."""
         span = self.report.span(at)
-        return Block(kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit)
+        return Block(kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit, self.by)

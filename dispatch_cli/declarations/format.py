@@ -393,6 +393,28 @@ CHECK = Record(
         ),
     ),
 )
+OPERATORS = Field(
+    "operators",
+    _list_of(_record("operator", "operators"), "operators"),
+    "Operators, each with its registrations: the short form.",
+)
+HIGHER_ORDER_OPERATORS = Field(
+    "higher_order_operators",
+    _list_of(_record("higher_order_operator", "higher-order operators"), "higher-order operators"),
+    "Higher-order operators.",
+)
+IMPORTED = Record(
+    "imported",
+    "what modules registered",
+    "What modules registered that a capture imported after PyTorch. A kernel that such a module registers for an "
+    "operator of PyTorch's is here, and the operator is not.",
+    (
+        Field("modules", _list_of(TEXT, "texts"), "Their names, in the order of import."),
+        OPERATORS,
+        Field("fallbacks", _FALLBACKS, "Backend fallbacks by dispatch key."),
+        HIGHER_ORDER_OPERATORS,
+    ),
+)
 FILE = Record(
     "file",
     "a declaration file",
@@ -432,10 +454,20 @@ FILE = Record(
             default="false",
         ),
         Field(
-            "operators",
-            _list_of(_record("operator", "operators"), "operators"),
-            "Operators, each with its registrations: the short form.",
+            "pytorch",
+            BOOLEAN,
+            "Of a snapshot: PyTorch itself registered what it holds, but for what is in `imported`. check-invariants "
+            "takes nobody else to task for it. Otherwise it says that it is not known who registered it.",
+            default="false",
         ),
+        Field(
+            "imported",
+            _record("imported", "a mapping"),
+            "Of a snapshot: what modules registered that were imported after PyTorch. It is checked like declarations "
+            "that extend the rest of the snapshot.",
+        ),
+        Field("notes", _list_of(TEXT, "texts"), "What readers of the file should know; nothing is computed from it."),
+        OPERATORS,
         Field(
             "libraries",
             _list_of(_record("library", "libraries"), "libraries"),
@@ -446,11 +478,7 @@ FILE = Record(
             _either(_choice(NO_FALLBACKS), _FALLBACKS),
             f"Backend fallbacks by dispatch key. `{NO_FALLBACKS}` is short for `core_fallbacks: false`.",
         ),
-        Field(
-            "higher_order_operators",
-            _list_of(_record("higher_order_operator", "higher-order operators"), "higher-order operators"),
-            "Higher-order operators.",
-        ),
+        HIGHER_ORDER_OPERATORS,
         Field(
             "modes",
             _map_of(_NAME, _record("mode", "a mapping"), "names to mode types"),
@@ -467,6 +495,7 @@ FILE = Record(
 )
 RECORDS = (
     FILE,
+    IMPORTED,
     OPERATOR,
     KERNEL,
     LIBRARY,

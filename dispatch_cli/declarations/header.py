@@ -13,6 +13,7 @@ from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of, plain_data
+from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
@@ -42,10 +43,13 @@ class Extension:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The head of a file. sections: the fields whose values can be read, in the order they are written."""
+    """The head of a file. sections: the fields whose values can be read, in the order they are written.
+
+    by: who registered what the file holds.
+    """
 
     universe: UniverseName | None
-    snapshot: bool
+    by: Registrant
     extends: tuple[Extension, ...]
     sections: tuple[tuple[str, Node], ...]
 
@@ -67,9 +71,16 @@ def read_header(report: Report, root: Node) -> Header | None:
             return None
     values = read_record(report, root, FILE) or {}
     sections = tuple((name, value) for name, value in values.items() if value is not None)
-    snapshot = is_true(values.get("snapshot")) is True
+    by = Registrant.USER
+    if is_true(values.get("snapshot")):
+        by = Registrant.PYTORCH if is_true(values.get("pytorch")) else Registrant.UNKNOWN
+    else:
+        for name in ("pytorch", "imported"):
+            if values.get(name) is not None:
+                key = next(key for key, _ in root.pairs if key.text == name)
+                report.add("bad-value", f"{name!r} belongs to a snapshot", key, "write snapshot: true as well")
     extends = _extensions(report, values.get("extends"))
-    return Header(_universe(report, values.get("universe")), snapshot, extends, sections)
+    return Header(_universe(report, values.get("universe")), by, extends, sections)
 
 
 def _is_other_version(value: Scalar) -> bool:

@@ -12,6 +12,8 @@ from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
 from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.fields import read_record
+from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
 from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
@@ -24,7 +26,7 @@ from dispatch_cli.declarations.suppressions import read_comments, read_suppressi
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.yaml_reader import parse
-from dispatch_cli.model.declarations import Declarations, Define, Implement, Settle, Step
+from dispatch_cli.model.declarations import Declarations, Define, Implement, Registrant, Settle, Step
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
@@ -129,7 +131,7 @@ class _Loader:
         universe = self._universe()
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
         contexts = [
-            Context(file.report, readers[snapshot], snapshot)
+            Context(file.report, readers[snapshot], snapshot, _registrant(file))
             for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
         ]
         for file, context in zip(self._history, contexts, strict=True):
@@ -144,15 +146,18 @@ class _Loader:
         return declarations
 
     def _declarations(self, universe: Universe, contexts: list[Context], named: frozenset[str]) -> Declarations:
-        inherited = itertools.takewhile(
-            lambda pair: pair[0].identity not in named, zip(self._history, contexts, strict=True)
-        )
+        extended = sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
         return Declarations(
             universe=universe,
             core_fallbacks=all(context.core_fallbacks for context in contexts),
             bases=tuple(self._bases),
             steps=tuple(step for context in contexts for step in context.steps),
-            inherited_steps=sum(len(context.steps) for _, context in inherited),
+            inherited_steps=tuple(
+                step
+                for position, context in enumerate(contexts)
+                for step in context.steps
+                if position < extended or _by(step, context) is Registrant.PYTORCH
+            ),
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
             higher_order_operators=tuple(op for context in contexts for op in context.higher_order_operators),
             modes=tuple(mode for context in contexts for mode in context.modes),
@@ -291,8 +296,19 @@ def _read_core_fallbacks(context: Context, node: Node) -> None:
         context.core_fallbacks = False
 
 
+def _read_imported(context: Context, node: Node) -> None:
+    values = read_record(context.report, node, IMPORTED) or {}
+    by, context.by = context.by, Registrant.USER
+    for name, value in values.items():
+        reader = _SECTIONS.get(name)
+        if reader is not None and value is not None:
+            reader(context, value)
+    context.by = by
+
+
 _SECTIONS: Mapping[str, Callable[[Context, Node], None]] = {
     "core_fallbacks": _read_core_fallbacks,
+    "imported": _read_imported,
     "operators": read_operators,
     "libraries": read_libraries,
     "fallbacks": read_fallbacks,
@@ -334,7 +350,16 @@ def _suppressions(
 
 
 def _is_snapshot(file: _File) -> bool:
-    return file.header is not None and file.header.snapshot
+    return _registrant(file) is not Registrant.USER
+
+
+def _registrant(file: _File) -> Registrant:
+    return Registrant.USER if file.header is None else file.header.by
+
+
+def _by(step: Step, context: Context) -> Registrant:
+    """Who took a step; what settles a snapshot's tables belongs to the snapshot."""
+    return context.by if isinstance(step, Settle) else step.block.by
 
 
 def _operators(steps: Iterable[Step]) -> tuple[OperatorName, ...]:

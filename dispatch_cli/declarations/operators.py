@@ -102,7 +102,7 @@ def _read_dispatch(context: Context, node: Node | None, block: Block, name: Oper
 
 def _read_python_dispatch(context: Context, node: Node | None, name: OperatorName) -> None:
     for key, kernel, at in read_texts_by_key(context, node):
-        context.python_kernels.append(PythonKernel(name, key, kernel, context.report.span(at)))
+        context.python_kernels.append(PythonKernel(name, key, kernel, context.report.span(at), context.by))
 
 
 def read_texts_by_key(context: Context, node: Node | None) -> list[tuple[str, str, Scalar]]:

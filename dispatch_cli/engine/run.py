@@ -20,7 +20,7 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
     dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
     played = play(dispatcher, declarations.steps)
     refuse((*played.problems, *_refused_in_python(declarations, source)))
-    before = declarations.steps[: declarations.inherited_steps]
+    before = declarations.inherited_steps
     base = None
     if (source is not None or before) and len(before) < len(declarations.steps):
         base = Dispatcher(declarations.universe, declarations.core_fallbacks, source)

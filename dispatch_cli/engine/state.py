@@ -63,7 +63,7 @@ class State:
         from dispatch_cli.model.declarations import Define, Implement
 
         found = set()
-        for step in self.declarations.steps[self.declarations.inherited_steps :]:
+        for step in self.declarations.own_steps:
             if isinstance(step, Define):
                 found.add(step.schema.name)
             elif isinstance(step, Implement):

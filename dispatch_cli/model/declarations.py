@@ -29,6 +29,18 @@ class LibraryKind(Enum):
     IMPL = "TORCH_LIBRARY_IMPL"
 
 
+class Registrant(Enum):
+    """Who registered something.
+
+    USER: whoever wrote the files, or the modules that a capture imported. PYTORCH: PyTorch itself, as a capture noted.
+    UNKNOWN: a capture that does not say.
+    """
+
+    USER = "user"
+    PYTORCH = "pytorch"
+    UNKNOWN = "unknown"
+
+
 class Block(NamedTuple):
     """A registration block: ``TORCH_LIBRARY(ns, m)`` and its siblings.
 
@@ -36,6 +48,7 @@ class Block(NamedTuple):
     dispatch_key: the block's key, or None.
     file, line: what the C++ macro would have seen; they go into debug texts and error messages.
     implicit: the block was not written down; it carries the short form's entries.
+    by: who registers what is in it.
     """
 
     kind: LibraryKind
@@ -45,6 +58,7 @@ class Block(NamedTuple):
     line: int
     span: Span | None = None
     implicit: bool = False
+    by: Registrant = Registrant.USER
 
 
 class Define(NamedTuple):
@@ -103,6 +117,7 @@ class PythonKernel(NamedTuple):
     dispatch_key: str
     kernel: str
     span: Span | None = None
+    by: Registrant = Registrant.USER
 
 
 class Declarations(NamedTuple):
@@ -111,8 +126,8 @@ class Declarations(NamedTuple):
     universe: the key layout they all share.
     core_fallbacks: whether the universe's own backend fallbacks stand before the history begins.
     bases: names of the embedded states that the history continues, in order.
-    steps: the history. inherited_steps: how many of them come from files that others extend, and not from those that
-        the user named.
+    steps: the history. inherited_steps: those of them, in order, that are not in the files that the user named, or are
+        PyTorch's own registrations in a capture.
     suppressions: findings that are meant to be so. settings: what each file with a section ``check`` says, in the order
     of the history.
     files: every file read, in order of reading.
@@ -122,7 +137,7 @@ class Declarations(NamedTuple):
     core_fallbacks: bool = True
     bases: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
-    inherited_steps: int = 0
+    inherited_steps: tuple[Step, ...] = ()
     python_kernels: tuple[PythonKernel, ...] = ()
     higher_order_operators: tuple[HigherOrderOperator, ...] = ()
     modes: tuple[ModeType, ...] = ()
@@ -131,6 +146,12 @@ class Declarations(NamedTuple):
     settings: tuple[CheckSettings, ...] = ()
     files: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
+
+    @property
+    def own_steps(self) -> tuple[Step, ...]:
+        """The steps that are not inherited, in order."""
+        inherited = frozenset(map(id, self.inherited_steps))
+        return tuple(step for step in self.steps if id(step) not in inherited) if inherited else self.steps
 
     def through(self, span: Span | None) -> tuple[Span, ...]:
         """The entries of ``extends`` that led to the file of a place, that of the user's own file first.

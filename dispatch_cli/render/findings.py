@@ -38,7 +38,7 @@ def findings_text(report: FindingsReport, style: Style) -> Iterator[str]:
             continue
         for group in found:
             yield to_text(_finding(group[0], style) if len(group) == 1 else _group(group, style), style)
-    yield to_text(_closing(report, checks), style)
+    yield to_text(_closing(report, checks, style), style)
 
 
 def _alike(groups: Iterable[list[Finding]]) -> Iterator[tuple[bool, list[list[Finding]]]]:
@@ -56,7 +56,7 @@ def _alike(groups: Iterable[list[Finding]]) -> Iterator[tuple[bool, list[list[Fi
 def summary_text(report: FindingsReport, style: Style) -> Iterator[str]:
     """One row for each check that found something; then how much was checked."""
     checks = {check.id: check for check in report.known}
-    yield to_text(_closing(report, checks, always=True), style)
+    yield to_text(_closing(report, checks, style, always=True), style)
 
 
 def _list(check: Check, groups: list[list[Finding]], style: Style) -> Iterator[RenderableType]:
@@ -71,7 +71,9 @@ def _list(check: Check, groups: list[list[Finding]], style: Style) -> Iterator[R
     yield Text()
 
 
-def _closing(report: FindingsReport, checks: dict[str, Check], always: bool = False) -> Iterator[RenderableType]:
+def _closing(
+    report: FindingsReport, checks: dict[str, Check], style: Style, always: bool = False
+) -> Iterator[RenderableType]:
     counts = Counter(finding.check for finding in report.findings)
     if always or len(counts) > 1:
         table = Rows(["Check", ""])
@@ -87,6 +89,7 @@ def _closing(report: FindingsReport, checks: dict[str, Check], always: bool = Fa
         if counts:
             yield table
             yield Text()
+    yield from (Text(_wrapped(sentence, 0, 0, style), console.DIM) for sentence in not_checked(report))
     operators = f"{report.operators} operator{'' if report.operators == 1 else 's'}"
     checks_run = f"{len(report.checks)} check{'' if len(report.checks) == 1 else 's'}"
     checked = f"{operators}, {checks_run} ({report.universe})"
@@ -94,12 +97,35 @@ def _closing(report: FindingsReport, checks: dict[str, Check], always: bool = Fa
         count = len(report.findings)
         affected = len({finding.operator for finding in report.findings if finding.operator is not None})
         found = f"{count} finding{'' if count == 1 else 's'} in {affected} of {checked}"
-        style = console.BAD if report.failing else console.WARN
-        yield Text(found + ("" if report.failing else f"; none is {_bad_enough(report.fail_on)}"), style)
+        look = console.BAD if report.failing else console.WARN
+        yield Text(found + ("" if report.failing else f"; none is {_bad_enough(report.fail_on)}"), look)
     else:
         yield Text(f"All checks passed: {checked}", console.KERNEL)
     if notes := list(_notes(report)):
         yield plain("; ".join(notes), console.DIM)
+
+
+def not_checked(report: FindingsReport) -> Iterator[str]:
+    """What was not checked, and how to check it."""
+    found = report.not_checked
+    if found.pytorch:
+        verb = _were(found.pytorch)
+        yield f"{_operators(found.pytorch)} that PyTorch registered {verb} not checked; --pytorch checks them"
+    if found.extended:
+        yield f"{_operators(found.extended)} of files that these extend {_were(found.extended)} not checked"
+    if found.unknown:
+        yield (
+            f"{_operators(found.unknown)} of a capture that does not say who registered them: they were checked as "
+            "if they were PyTorch's; capture again to have those of other libraries checked in full"
+        )
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _operators(count: int) -> str:
+    return f"{count:,} operator{'' if count == 1 else 's'}"
 
 
 def _bad_enough(severity: Severity) -> str:

@@ -35,6 +35,7 @@ def findings_json(report: FindingsReport) -> Iterator[str]:
             "known": report.baseline.known,
             "fixed": [{**entry._asdict(), "count": count} for entry, count in report.baseline.fixed],
         },
+        "not_checked": report.not_checked._asdict(),
     }
     prints = fingerprints(report.findings)
     items = (

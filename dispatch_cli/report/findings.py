@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
@@ -21,6 +22,21 @@ FAIL_ON = Severity.WARNING
 """The mildest severity that makes a run fail, when nobody says otherwise."""
 
 
+class NotChecked(NamedTuple):
+    """How many operators were left out, as not the user's own, or checked without knowing whose they are.
+
+    pytorch: those that only PyTorch registered something for. extended: those of files that the user's extend.
+    unknown: those of a capture that does not say who registered them; they were checked as PyTorch's are.
+    """
+
+    pytorch: int = 0
+    extended: int = 0
+    unknown: int = 0
+
+
+NOTHING = NotChecked()
+
+
 @dataclass(frozen=True, slots=True)
 class FindingsReport:
     """What a run of the checks found.
@@ -29,7 +45,7 @@ class FindingsReport:
     that are idle for lack of what they need. known: every check there is.
     suppressed: what the declarations say is meant to be so. baseline: what a baseline did, where there is one.
     operators: how many were looked at, with those of guards that found something.
-    fail_on: the mildest severity that makes the run fail.
+    fail_on: the mildest severity that makes the run fail. not_checked: what was not looked at as the user's own.
     """
 
     universe: str
@@ -41,6 +57,7 @@ class FindingsReport:
     idle: tuple[tuple[Check, Need], ...] = ()
     fail_on: Severity = FAIL_ON
     baseline: BaselineUse | None = None
+    not_checked: NotChecked = NOTHING
 
     @property
     def failing(self) -> bool:
@@ -92,7 +109,22 @@ def findings_report(
         idle=outcome.idle,
         fail_on=next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON),
         baseline=use,
+        not_checked=_not_checked(view, chosen_names if guarded is not None else None),
     )
+
+
+def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotChecked:
+    """asked: the operators that the user chose; None for all."""
+    if not view.has_files:
+        return NotChecked()
+    dispatcher = view.dispatcher
+    # the names of a base are texts, and thousands
+    own = frozenset(map(str, view.own))
+    names = frozenset(dispatcher.names() if asked is None else map(str, asked))
+    unknown = names & frozenset(map(str, view.unknown))
+    others = names - own - unknown
+    pytorchs = others & view.pytorch_operators
+    return NotChecked(len(pytorchs), len(others) - len(pytorchs), len(unknown))
 
 
 def _with_origin(state: State, finding: Finding) -> Finding:

@@ -6,12 +6,13 @@ import ast
 import functools
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture import probe
+from dispatch_cli.capture import looking, probe
 from tests.support import UNIVERSE_OF, load_recording
 
 
@@ -135,11 +136,10 @@ def test_functions_are_named_without_addresses() -> None:
     assert probe.function_name(len) == "builtins.len"
 
 
-def test_the_probe_stands_alone() -> None:
-    text = Path(probe.__file__).read_text(encoding="utf-8")
-    tree = ast.parse(text, feature_version=(3, 8))
-    imported = {
-        alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
-    }
-    imported |= {str(node.module).split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+@pytest.mark.parametrize("script", [probe, looking])
+def test_the_probe_stands_alone(script: ModuleType) -> None:
+    """Python 3.8 can read it, and it imports the standard library only, but for what a type checker sees."""
+    tree = ast.parse(Path(str(script.__file__)).read_text(encoding="utf-8"), feature_version=(3, 8))
+    imported = {alias.name.split(".")[0] for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module).split(".")[0] for node in tree.body if isinstance(node, ast.ImportFrom)}
     assert imported <= set(sys.stdlib_module_names)

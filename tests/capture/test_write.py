@@ -112,7 +112,7 @@ def small_state() -> dict[str, Any]:
         universe_data("torch-2.15"),
         higher_order_operators=[higher, {**bare, "fallthrough": []}],
         modes=["LoggingMode"],
-        imported=["torchvision"],
+        modules=["torchvision"],
         skipped=skipped,
     )
 
@@ -173,6 +173,9 @@ higher_order_operators:
 modes:
   LoggingMode:
     supports_higher_order_operators: true
+
+imported:
+  modules: [torchvision]
 """
 
 
@@ -191,6 +194,7 @@ def test_the_yaml_reads_well() -> None:
         "# not understood and left out: x::?y\n"
         "dispatch: 1\n"
         "snapshot: true\n"
+        "pytorch: true\n"
         "universe:\n"
         "  format: 1\n"
         "  name: torch-2.15\n"
@@ -318,7 +322,7 @@ def test_groups_of_keys_stay_shorter_than_yaml_allows() -> None:
 
 
 def test_head_has_no_line_of_its_own_making() -> None:
-    lines = head({**small_state(), "torch": "2\n# x", "git": "", "imported": []})
+    lines = head({**small_state(), "torch": "2\n# x", "git": "", "modules": []})
     assert lines[0] == "PyTorch 2?# x (cpu), git unknown"
     assert all(line.isprintable() for line in lines)
 

@@ -47,8 +47,8 @@ def test_what_a_file_extends_comes_first_and_once(tmp_path: Path) -> None:
     declarations = load([top, str(tmp_path / "base.yaml")])
     assert order(declarations) == ["base", "left", "right", "top"]
     # base.yaml is named by the user too, so nothing that comes before it is only inherited.
-    assert declarations.inherited_steps == 0
-    assert load([top]).inherited_steps == len(declarations.steps) - 2
+    assert declarations.inherited_steps == ()
+    assert len(load([top]).inherited_steps) == len(declarations.steps) - 2
     assert [Path(file).name for file in declarations.files] == ["x.yaml", "left.yaml", "base.yaml", "right.yaml"]
 
 

@@ -22,6 +22,9 @@ universe: torch-2.15
 extends: []
 core_fallbacks: false
 snapshot: true
+pytorch: true
+notes: [taken after lunch]
+imported: {modules: [mine], operators: [{func: m::e() -> (), dispatch: {CPU: e}}], fallbacks: {CUDA: f}}
 operators:
   # dispatch-cli: ignore[guard, DC1] it is meant
   - func: m::a(Tensor x) -> Tensor

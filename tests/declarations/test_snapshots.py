@@ -72,3 +72,33 @@ def test_a_snapshot_names_keys_as_the_enum_does(tmp_path: Path) -> None:
         load_state([written(tmp_path, operators=[operator])])
     state = load_state([written(tmp_path, snapshot=True, operators=[operator])])
     assert state.dispatcher.operator(OperatorName("demo::op")).has_kernel("QuantizedHIP")
+
+
+def test_what_is_imported_is_laid_over_the_rest_of_a_snapshot(tmp_path: Path) -> None:
+    captured = {
+        "snapshot": True,
+        "pytorch": True,
+        "operators": [STALE],
+        "imported": {
+            "modules": ["mine"],
+            "operators": [{"name": "demo::op", "dispatch": {"CPU": "mine"}, "python_dispatch": {"CPU": "p"}}],
+            "fallbacks": {"PrivateUse1": "f"},
+        },
+    }
+    state = load_state([written(tmp_path, **captured)])
+    assert state.own_operators() == [OperatorName("demo::op")]
+    assert state.base is not None
+    assert not state.base.operator(OperatorName("demo::op")).has_kernel("CPU")
+    assert state.dispatcher.operator(OperatorName("demo::op")).has_kernel("CPU")
+    assert state.dispatcher.stale_entries(OperatorName("demo::op")) == []
+    assert "PrivateUse1" in state.dispatcher.fallbacks
+    assert "PrivateUse1" not in state.base.fallbacks
+
+
+@pytest.mark.parametrize("field", [{"pytorch": True}, {"imported": {"modules": ["mine"]}}])
+def test_only_a_snapshot_says_what_pytorch_registered(tmp_path: Path, field: dict[str, object]) -> None:
+    with pytest.raises(InputError) as raised:
+        load_state([written(tmp_path, **field)])
+    (problem,) = raised.value.problems
+    assert problem.message == f"'{next(iter(field))}' belongs to a snapshot"
+    assert problem.hint == "write snapshot: true as well"

@@ -37,7 +37,7 @@ QUESTIONS = {
     "aten::bmm": "Structured: its default does not cover nested and sparse tensors",
     "aten::empty.memory_format": "A factory: without tensor arguments, BackendSelect decides",
 }
-GENERATED = "# Made by `python -m tests.recordings.write_examples` from a recording; not to be edited.\n"
+HEAD = "dispatch: 1 # Made by `python -m tests.recordings.write_examples` from a recording; not to be edited."
 
 
 def main() -> None:
@@ -47,10 +47,10 @@ def main() -> None:
 
 
 def _body(names: Iterable[str]) -> str:
-    lines = [GENERATED, "dispatch: 1", "universe: torch-2.15", "snapshot: true", "operators:"]
+    lines = [HEAD, "universe: torch-2.15", "snapshot: true", "pytorch: true", "operators:"]
     for name in names:
         lines += _operator(name)
-    return "\n".join(lines).replace("\n\ndispatch", "\ndispatch") + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _operator(name: str) -> list[str]:

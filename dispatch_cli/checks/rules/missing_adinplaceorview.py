@@ -45,6 +45,7 @@ from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _is_unhandled(view: View, pattern: Pattern) -> bool:
 
 def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[str]) -> Iterator[Finding]:
     active = view.active(name)
-    by_hand = next((active[key] for key in keys if _is_by_hand(active[key])), None)
+    by_hand = next((active[key] for key in keys if _is_by_hand(view, active[key])), None)
     if by_hand is None or "(" not in (view.schema_text(name) or "").partition("(")[2]:
         return
     what = _what_it_does(view, name)
@@ -101,8 +102,8 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
     )
 
 
-def _is_by_hand(registration: Registration) -> bool:
-    return registration.kernel.span is not None and GENERATED not in registration.kernel.debug
+def _is_by_hand(view: View, registration: Registration) -> bool:
+    return view.registrant(registration) is not Registrant.PYTORCH and GENERATED not in registration.kernel.debug
 
 
 WRITES = "writes to"

@@ -42,7 +42,7 @@ from dispatch_cli.engine.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import TableEntry
-from dispatch_cli.model.declarations import Block, Implement
+from dispatch_cli.model.declarations import Block, Implement, Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 
@@ -98,7 +98,7 @@ def _blocks(view: View, name: OperatorName) -> list[list[Registration]]:
 
 def _is_snapshot(view: View, registration: Registration) -> bool:
     """Whether it is part of a captured state, which has an order of its own."""
-    return registration.captured or (view.is_own(registration) and not view.is_written(registration))
+    return view.registrant(registration) is not Registrant.USER
 
 
 def _is_plausible(view: View, order: Sequence[Registration]) -> bool:

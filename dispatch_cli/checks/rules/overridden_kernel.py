@@ -9,7 +9,9 @@ at whatever key, even the new one itself, or "no debug info". The finding names 
 silent at Meta, where Python kernels replace those of C++ on purpose, and at MTIA; there, only what your own files
 replace is reported, as info.
 
-PyTorch does it itself: in 2.15, `torch/_native/registry.py` replaces the kernel of `aten::bmm` at CUDA.
+PyTorch does it itself: in 2.15, `torch/_native/registry.py` replaces the kernel of `aten::bmm` at CUDA. For an operator
+that writes to its arguments `torch.library.custom_op` registers two kernels at ADInplaceOrView, of which the second is
+meant to run; that is not reported.
 
 Bad, because only the second kernel runs:
 
@@ -45,6 +47,10 @@ from dispatch_cli.engine.override_warning import NO_DEBUG_INFO
 from dispatch_cli.engine.registration import SILENT_OVERRIDES, Registration
 from dispatch_cli.model.names import OperatorName
 
+AD_INPLACE_OR_VIEW = "ADInplaceOrView"
+CUSTOM_OP = "torch/_library/custom_ops.py:"
+"""In the debug text of what `torch.library.custom_op` registers."""
+
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every key of an operator with more than one kernel."""
@@ -53,6 +59,8 @@ def find(view: View) -> Iterator[Finding]:
             if key in SILENT_OVERRIDES and view.dispatcher.is_untouched(name):
                 continue
             registrations = view.kernels(name)[key]
+            if key == AD_INPLACE_OR_VIEW and all(CUSTOM_OP in one.kernel.debug for one in registrations):
+                continue
             warned = any(registration.warns for registration in registrations)
             written = any(map(view.is_written, registrations[:-1]))
             if written or (warned and not view.has_files):

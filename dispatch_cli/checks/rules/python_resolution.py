@@ -44,7 +44,7 @@ from dispatch_cli.checks.key_words import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python_table import Divergence, Reason, divergences
 from dispatch_cli.engine.rules import PRECEDENCE, Decision, Rule
-from dispatch_cli.model.declarations import Settle
+from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
 
 NESTED = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.NESTED)
@@ -55,25 +55,26 @@ NO_KERNEL = frozenset({Rule.MISSING, Rule.AMBIGUOUS})
 def find(view: View) -> Iterator[Finding]:
     """A finding for every operator of which Python runs another kernel than C++ at slots without a Python kernel."""
     bit_of = view.layout.registered_bit
-    steps = view.state.declarations.steps
-    settled = {name for step in steps if isinstance(step, Settle) for name in step.operators}
     for pattern in view.patterns:
         nested = any(map(pattern.has, NESTED))
         for name in pattern.operators:
             python = view.python_keys(name)
             if nested or any(not bit_of[key] & pattern.registered for key in python):
-                yield from _of_operator(view, name, python, name in settled)
+                yield from _of_operator(view, name, python)
 
 
-def _of_operator(view: View, name: OperatorName, python: tuple[str, ...], settled: bool) -> Iterator[Finding]:
+def _of_operator(view: View, name: OperatorName, python: tuple[str, ...]) -> Iterator[Finding]:
     found = [one for one in divergences(view.dispatcher, name, python) if one.python.source not in python]
     if not found:
         return
     written = set(view.written_keys(name))
-    if not settled:
-        written.update(one.dispatch_key for one in view.state.python_kernels(name) if one.span is not None)
+    written.update(
+        one.dispatch_key
+        for one in view.state.python_kernels(name)
+        if one.span is not None and one.by is Registrant.USER
+    )
     by_files = [one for one in found if not written.isdisjoint(one.because) or one.cpp.source in written]
-    considered = by_files if view.has_files and not settled else found
+    considered = by_files if view.has_files and name not in view.unknown else found
     failing = [one for one in considered if one.python.rule in NO_KERNEL and one.cpp.rule not in NO_KERNEL]
     if failing:
         yield _finding(view, name, failing, Severity.WARNING if by_files else Severity.INFO)

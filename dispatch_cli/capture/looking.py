@@ -1,0 +1,125 @@
+"""What a running PyTorch has registered at one moment, and what came after it.
+
+A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # Python 3.8 knows this spelling only where it does not look at it.
+    Data = dict[str, Any]
+
+_KERNEL = re.compile(r"(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+ :: .+ \[ [a-z ]*\])")
+_SCHEMA = "schema: "
+_NO_SCHEMA = "schema: (none)"
+
+
+class Look:
+    """What is registered at one moment: dumps, fallbacks, Python kernels, and rules of higher-order operators.
+
+    namespace: one that nobody uses; an operator of it is there for as long as the look takes.
+    """
+
+    def __init__(self, torch: Any, namespace: str) -> None:
+        core = torch._C
+        self.dumps: dict[str, str] = {name: core._dispatch_dump(name) for name in core._dispatch_get_all_op_names()}
+        library = core._dispatch_library("FRAGMENT", namespace, "")
+        library.def_("look(int x) -> int")
+        self.fallbacks: list[str] = core._dispatch_dump_table(namespace + "::look").splitlines()
+        self.python = python_functions(torch)
+        self.rules = {name: _tables(operator) for name, operator in higher_order_registry().items()}
+
+    def registered_since(self, earlier: Look, name: str) -> Data:
+        """What came to an operator since an earlier look; empty when nothing did.
+
+        schema: True when it was defined since. kernels: how many of a key's kernels, the newest, came since. python:
+        the keys with a new kernel of the Python dispatcher.
+        """
+        found: Data = {}
+        old, new = earlier.dumps.get(name), self.dumps.get(name, "")
+        if old != new:
+            if _is_defined(new) and not _is_defined(old or ""):
+                found["schema"] = True
+            before = _kernels(old or "")
+            counts = {key: len(lines) - _common_end(lines, before.get(key, [])) for key, lines in _kernels(new).items()}
+            if any(counts.values()):
+                found["kernels"] = {key: count for key, count in counts.items() if count}
+        known = earlier.python.get(name, {})
+        python = [key for key, function in self.python.get(name, {}).items() if known.get(key) is not function]
+        if python:
+            found["python"] = python
+        return found
+
+    def fallbacks_since(self, earlier: Look) -> list[str]:
+        """The keys whose backend fallback came since an earlier look."""
+        return [line.partition(":")[0] for line in self.fallbacks if line not in earlier.fallbacks]
+
+    def rules_since(self, earlier: Look) -> list[str]:
+        """The higher-order operators that are new since an earlier look, or have other rules."""
+        return sorted(name for name, tables in self.rules.items() if earlier.rules.get(name) != tables)
+
+
+def _is_defined(dump: str) -> bool:
+    lines = dump.splitlines()[1:2]
+    return lines != [] and lines[0].startswith(_SCHEMA) and lines[0] != _NO_SCHEMA
+
+
+def _kernels(dump: str) -> dict[str, list[str]]:
+    """The kernels of a dump by their keys, newest first. The lines before them are no kernels and never change."""
+    found: dict[str, list[str]] = {}
+    for line in dump.splitlines()[1:]:
+        match = _KERNEL.fullmatch(line)
+        if match is not None:
+            found.setdefault(match[1], []).append(match[2])
+    return found
+
+
+def _common_end(one: list[str], other: list[str]) -> int:
+    """How many elements two lists have in common at their ends: a newer kernel stands before those it came after."""
+    count = 0
+    for mine, its in zip(reversed(one), reversed(other)):  # noqa: B905  (Python 3.8 has no strict)
+        if mine != its:
+            break
+        count += 1
+    return count
+
+
+def python_functions(torch: Any) -> dict[str, dict[Any, Any]]:
+    """The Python dispatcher's kernels of every operator that has some: key → function.
+
+    They are kept on Python's operator objects, so an operator that has no such object yet has none.
+    """
+    ops = importlib.import_module("torch._ops")
+    found = {}
+    for namespace in list(vars(torch.ops).values()):
+        if not isinstance(namespace, ops._OpNamespace):
+            continue
+        for packet in list(vars(namespace).values()):
+            if not isinstance(packet, ops.OpOverloadPacket):
+                continue
+            for overload in list(vars(packet).values()):
+                if isinstance(overload, ops.OpOverload) and overload.py_kernels:
+                    found[_name_of(overload)] = dict(overload.py_kernels)
+    return found
+
+
+def _name_of(overload: Any) -> str:
+    name, variant = str(overload._schema.name), str(overload._schema.overload_name)
+    return f"{name}.{variant}" if variant else name
+
+
+def higher_order_registry() -> Data:
+    """Every higher-order operator by name."""
+    return dict(getattr(importlib.import_module("torch._ops"), "_higher_order_ops", {}))
+
+
+def python_table(operator: Any) -> dict[Any, Any]:
+    """A higher-order operator's rules by mode and subclass. The name of the table changed: until 2.4 it held modes."""
+    return dict(getattr(operator, "python_key_table", None) or getattr(operator, "python_key_mode_table", None) or {})
+
+
+def _tables(operator: Any) -> tuple[dict[Any, Any], ...]:
+    return dict(operator.py_kernels), python_table(operator), dict(operator.functorch_table)

@@ -1,0 +1,117 @@
+"""A captured library is checked as its declarations by hand are: random libraries, registered in a live PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.capture.random_library import actions, declarations, module_text
+from tests.capture.support import torch_python
+from tests.cli.support import call
+
+pytestmark = pytest.mark.live
+
+SEED = os.environ.get("DISPATCH_CLI_LIVE_SEED") or Random().randrange(1 << 32)
+OPERATORS = 150
+LIVE_TABLE = "stale-live-table"
+"""It depends on the order of registrations, which a running dispatcher does not tell."""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A capture of PyTorch alone."""
+    return capture(tmp_path_factory.mktemp("plain") / "plain.json.gz")
+
+
+def capture(out: Path, *modules: str) -> str:
+    imports = [word for module in modules for word in ("--import", module)]
+    result = call("capture", "--python", torch_python(), *imports, "-o", str(out))
+    assert result.code == 0, result.err
+    return str(out)
+
+
+def report(file: str, *options: str) -> Any:
+    return json.loads(call("check-invariants", file, "--no-config", "--format", "json", *options).out)
+
+
+def found(file: str, *options: str) -> set[tuple[str, str | None, str | None]]:
+    return {(one["check"], one["operator"], one["key"]) for one in report(file, *options)["findings"]}
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_random_libraries(number: int, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = actions(Random(f"{SEED}:{number}"), OPERATORS)
+    accepted = tmp_path / "accepted.json"
+    (tmp_path / "random_library.py").write_text(module_text(chosen, str(accepted)), encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    captured = capture(tmp_path / "captured.json.gz", "random_library")
+    taken = [chosen[number] for number in json.loads(accepted.read_text(encoding="utf-8"))]
+    assert len(taken) > OPERATORS
+    by_hand = tmp_path / "by_hand.json"
+    by_hand.write_text(json.dumps(declarations(taken, plain)), encoding="utf-8")
+    expected = found(str(by_hand))
+    stale = {operator for check, operator, _ in expected if check == LIVE_TABLE}
+    comparable = {one for one in expected if one[1] not in stale}
+    different = {one for one in found(captured) if one[1] not in stale} ^ comparable
+    assert not different, f"seed {SEED}"
+    assert len({check for check, *_ in comparable}) > 5
+    assert report(captured)["not_checked"] == report(str(by_hand))["not_checked"]
+
+
+LIBRARY = """
+import torch
+torch.library.define("mylib::op", "(Tensor x) -> Tensor")
+@torch.library.impl("mylib::op", "CPU")
+def op(x):
+    return x.clone()
+"""
+
+
+def test_a_library_without_autograd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mylib.py").write_text(LIBRARY, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    captured = capture(tmp_path / "cap.json.gz", "mylib")
+    assert found(captured, "--op", "mylib::*") == {("no-autograd-kernel", "mylib::op", "AutogradCPU")}
+    told = call("check-invariants", captured).out
+    assert "operators that PyTorch registered were not checked; --pytorch checks them" in told
+
+
+def test_modules_of_pytorchs_own_are_not_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`quantized_decomposed` is defined by a module of PyTorch that is imported when somebody asks for it."""
+    library = LIBRARY + "from torch.ao.quantization.fx import _decomposed\n"
+    (tmp_path / "mylib.py").write_text(library, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    captured = capture(tmp_path / "cap.json.gz", "mylib")
+    assert report(captured)["operators"] == 1
+    assert call("table", captured, "--op", "quantized_decomposed::*").code == 0
+
+
+def test_what_is_imported_before_capture_can_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python imports sitecustomize by itself, before anything else."""
+    (tmp_path / "mylib.py").write_text(LIBRARY, encoding="utf-8")
+    (tmp_path / "sitecustomize.py").write_text("import mylib\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    captured = capture(tmp_path / "cap.json.gz", "mylib")
+    told = report(captured)
+    assert told["not_checked"]["unknown"] == told["operators"] > 3000
+    assert "does not say who registered them" in call("check-invariants", captured).out
+
+
+def test_backends_that_pytorch_loads_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point of the group `torch.backends`: `import torch` loads it, and it is another package's."""
+    (tmp_path / "mylib.py").write_text(LIBRARY + "def load():\n    pass\n", encoding="utf-8")
+    information = tmp_path / "mylib-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: mylib\nVersion: 1.0\n", encoding="utf-8")
+    (information / "entry_points.txt").write_text("[torch.backends]\nmylib = mylib:load\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    expected = {("no-autograd-kernel", "mylib::op", "AutogradCPU")}
+    for modules in ((), ("mylib",)):
+        assert found(capture(tmp_path / "cap.json.gz", *modules)) == expected
+    monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
+    assert report(capture(tmp_path / "cap.json.gz"))["not_checked"] == {"pytorch": 0, "extended": 0, "unknown": 0}

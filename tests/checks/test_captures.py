@@ -1,0 +1,96 @@
+"""Captured libraries are checked as declared ones are; what was not checked is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import call
+
+CORE = {"func": "aten::op(Tensor x) -> Tensor", "dispatch": {"CPU": "core_cpu"}}
+MINE = {"func": "mylib::op(Tensor x) -> Tensor", "dispatch": {"CPU": "mine_cpu"}}
+OVER = {"name": "aten::op", "dispatch": {"CUDA": "mine_cuda"}}
+NO_AUTOGRAD = "no-autograd-kernel"
+
+
+def capture(tmp_path: Path, **fields: Any) -> str:
+    path = tmp_path / "cap.json"
+    path.write_text(json.dumps({"dispatch": 1, "snapshot": True, "operators": [CORE], **fields}), encoding="utf-8")
+    return str(path)
+
+
+def checked(file: str, *options: str) -> tuple[list[tuple[str, str, str]], dict[str, int]]:
+    result = call("check-invariants", file, "--no-config", "--select", NO_AUTOGRAD, "--format", "json", *options)
+    data = json.loads(result.out)
+    return [(one["severity"], one["operator"], one["key"]) for one in data["findings"]], data["not_checked"]
+
+
+def test_a_library_in_a_capture_is_checked_as_by_hand(tmp_path: Path) -> None:
+    """A registration of the user's is checked for an operator of PyTorch's too."""
+    file = capture(tmp_path, pytorch=True, imported={"modules": ["mylib"], "operators": [MINE, OVER]})
+    by_hand = tmp_path / "mine.json"
+    (tmp_path / "base").mkdir()
+    base = capture(tmp_path / "base", pytorch=True)
+    by_hand.write_text(json.dumps({"dispatch": 1, "extends": [base], "operators": [MINE, OVER]}), encoding="utf-8")
+    found = checked(file)
+    assert found == checked(str(by_hand))
+    assert found == (
+        [("warning", "aten::op", "AutogradCPU"), ("warning", "mylib::op", "AutogradCPU")],
+        {"pytorch": 0, "extended": 0, "unknown": 0},
+    )
+    assert checked(file, "--op", "mylib::*")[0] == [("warning", "mylib::op", "AutogradCPU")]
+
+
+def test_what_pytorch_registered_is_checked_when_it_is_asked_for(tmp_path: Path) -> None:
+    imported = {"modules": ["mylib"], "operators": [{**MINE, "dispatch": {"CPU": "f", "Autograd": "g"}}]}
+    file = capture(tmp_path, pytorch=True, imported=imported)
+    assert checked(file) == ([], {"pytorch": 1, "extended": 0, "unknown": 0})
+    text = call("check-invariants", file, "--no-config").out
+    assert text == (
+        "1 operator that PyTorch registered was not checked; --pytorch checks them\n"
+        "All checks passed: 1 operator, 30 checks (torch-2.15)\n"
+    )
+    # no other operator of aten has a kernel for autograd, so this one needs none
+    assert checked(file, "--pytorch") == ([], {"pytorch": 0, "extended": 0, "unknown": 0})
+    assert "1 operator, " in call("check-invariants", file, "--no-config", "--pytorch").out
+
+
+def test_a_capture_of_pytorch_alone_is_checked_like_a_base(tmp_path: Path) -> None:
+    other = {"func": "aten::other(Tensor x) -> Tensor", "dispatch": {"CPU": "f", "Autograd": "g"}}
+    file = capture(tmp_path, pytorch=True, operators=[CORE, other])
+    assert checked(file) == (
+        [("info", "aten::op", "AutogradCPU")],
+        {"pytorch": 0, "extended": 0, "unknown": 0},
+    )
+
+
+def test_an_older_capture_is_not_said_to_be_clean(tmp_path: Path) -> None:
+    file = capture(tmp_path, operators=[CORE, MINE])
+    assert checked(file) == ([], {"pytorch": 0, "extended": 0, "unknown": 2})
+    assert call("check-invariants", file, "--no-config").out.startswith(
+        "2 operators of a capture that does not say who registered them: they were checked as if they were PyTorch's; "
+        "capture again to have those of other libraries checked in full\n"
+    )
+
+
+def test_pytorch_is_there_to_be_checked(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"dispatch": 1, "operators": [MINE]}), encoding="utf-8")
+    result = call("check-invariants", str(path), "--pytorch")
+    assert result.code == 2
+    assert "--pytorch speaks of a state of PyTorch" in result.err
+
+
+PLACE = "registered at site-packages/torch/_library/custom_ops.py:1104"
+
+
+@pytest.mark.parametrize(("key", "count"), [("ADInplaceOrView", 0), ("CPU", 1)])
+def test_what_custom_op_registers_twice_is_meant(tmp_path: Path, key: str, count: int) -> None:
+    """`torch.library.custom_op` registers two kernels at ADInplaceOrView for an operator that writes."""
+    mine = {"func": "mylib::op(Tensor(a!) x) -> ()", "dispatch": {key: [{"debug": PLACE}, {"debug": PLACE}]}}
+    file = capture(tmp_path, pytorch=True, imported={"operators": [mine]})
+    result = call("check-invariants", file, "--no-config", "--select", "overridden-kernel", "--format", "json")
+    assert len(json.loads(result.out)["findings"]) == count
