@@ -2,7 +2,8 @@
 
 Nothing registered for autograd leaves the autograd keys to PyTorch's fallback. It goes on to the backend's kernel and
 marks the result; backward() through it warns "an autograd kernel was not registered to the Autograd key(s) but we are
-trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient
+trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient, unless the kernel
+consists of calls of differentiable operators
 (`basicAutogradNotImplementedFallback` in `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`;
 pytorch/pytorch#105078). An operator that only changes its arguments gets not even the warning; findings about those
 are info, because most are never differentiated. A fallthrough at Autograd is an answer too: the operator has no
