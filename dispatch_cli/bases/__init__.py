@@ -24,6 +24,7 @@ from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.captured import CapturedOperator, CapturedOutline
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import Data, Redispatch
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _operator(name: str, record: list[Any]) -> CapturedOperator:
     )
 
 
-def _kernel(debug: str, signature: str | None, flags: str, python: bool) -> Kernel:
+def _kernel(debug: str, signature: str | None, flags: str, python: bool, redispatches: Data | None = None) -> Kernel:
     from dispatch_cli.model.function_schema import parse_signature
 
     return Kernel(
@@ -190,4 +191,5 @@ def _kernel(debug: str, signature: str | None, flags: str, python: bool) -> Kern
         unboxed="u" in flags,
         fallthrough="f" in flags,
         python=python,
+        redispatches=None if redispatches is None else Redispatch.of_data(redispatches),
     )

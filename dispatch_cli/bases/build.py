@@ -76,7 +76,8 @@ def _empty() -> list[Any]:
 
 def _kernel(kernel: Kernel) -> list[Any]:
     flags = "f" * kernel.fallthrough + "b" * kernel.boxed + "u" * kernel.unboxed
-    return [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
+    found = [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
+    return found if kernel.redispatches is None else [*found, kernel.redispatches.data]
 
 
 def _append(body: bytearray, data: Any) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dispatch_cli.declarations.keys import KeyReader
+from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Node
@@ -24,11 +25,12 @@ from dispatch_cli.model.settings import CheckSettings, Suppression
 class Context:
     """One file that is being read, and what it has said so far.
 
-    snapshot: it holds what PyTorch has printed. by: who registered what is being read.
+    functions: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
     """
 
     report: Report
     keys: KeyReader
+    functions: Functions
     snapshot: bool = False
     by: Registrant = Registrant.USER
     core_fallbacks: bool = True

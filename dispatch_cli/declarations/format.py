@@ -13,6 +13,7 @@ from typing import Any
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.guard import END_NAMES, RULE_NAMES
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, TRANSFORMS
+from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.settings import Severity
 
 VERSION = "1"
@@ -25,6 +26,11 @@ FALLTHROUGH = "fallthrough"
 NO_FALLBACKS = "none"
 NOT_IMPLEMENTED = "NotImplemented"
 BOOLEANS = ("true", "false")
+GOES_ON = (
+    *BOOLEANS,
+    *(kind.value for kind in RedispatchKind if kind.value not in (*BOOLEANS, "to", "exclude")),
+)
+"""What the field `redispatches` of a kernel may be, beside a mapping."""
 ALIAS_ANALYSIS = ("FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "default")
 
 
@@ -127,6 +133,28 @@ _DEBUG = Field(
     default="registered at FILE:LINE",
 )
 
+_TEXTS = _either(TEXT, _list_of(TEXT, "texts", filled=True))
+REDISPATCHES = Record(
+    "redispatches",
+    "a way to go on",
+    "How a kernel goes on, where it names keys: one of the two fields.",
+    (
+        Field("to", TEXT, "The runtime key that it redispatches at; no other key is in the set."),
+        Field(
+            "exclude",
+            _TEXTS,
+            "It calls the operator anew with these keys excluded on the thread: runtime keys, and alias keys for all "
+            "that they cover, separated by commas or in a list.",
+        ),
+    ),
+    ("to", "exclude"),
+)
+GOES_ON_TYPE = Type(
+    f"{', '.join(GOES_ON)}, or a mapping with 'to' or 'exclude'",
+    (Scalar, Mapping),
+    {"anyOf": [{"enum": [True, False, *GOES_ON[len(BOOLEANS) :]]}, {"$ref": "#/$defs/redispatches"}]},
+    GOES_ON,
+)
 _KERNEL_FIELDS = (
     Field("kernel", TEXT, "The kernel's name. Kernels of one name are one function."),
     Field("debug", TEXT, "What a dump shows for the kernel.", default="its name"),
@@ -145,6 +173,16 @@ _KERNEL_FIELDS = (
         default="true when it has a signature and is not a Python kernel",
     ),
     Field("python", BOOLEAN, "The kernel is a Python function.", default="false"),
+    Field(
+        "redispatches",
+        GOES_ON_TYPE,
+        "How the kernel goes on with a call. `false`: it computes the result; no other kernel of the operator runs. "
+        "`true` or `below-key`: it redispatches with the keys below its own. `below-autograd`: with those below all "
+        "autograd keys. `unwrapped`: it takes off the wrappers of the innermost functorch transform and calls the "
+        "operator anew below it. `other-operators`: it calls other operators. `raises`: it raises an error. A mapping "
+        "names keys. What is said here holds for every kernel of this name.",
+        default="assumed by the kernel's place, and the answer says so",
+    ),
 )
 _KERNEL_ONE_OF = ("kernel", "debug", "fallthrough")
 KERNEL = Record(
@@ -311,7 +349,6 @@ MODE = Record(
         ),
     ),
 )
-_TEXTS = _either(TEXT, _list_of(TEXT, "texts", filled=True))
 _RULES_NAMED = _either(_choice(*RULE_NAMES), _list_of(_choice(*RULE_NAMES), "them", filled=True))
 RESOLVES = Record(
     "resolves",
@@ -501,6 +538,7 @@ RECORDS = (
     LIBRARY,
     DEFINITION,
     LIBRARY_KERNEL,
+    REDISPATCHES,
     HIGHER_ORDER_OPERATOR,
     HIGHER_ORDER_RULE,
     MODE,

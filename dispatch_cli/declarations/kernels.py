@@ -5,6 +5,7 @@ from __future__ import annotations
 from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
 from dispatch_cli.declarations.format import FALLTHROUGH, KERNEL
+from dispatch_cli.declarations.redispatches import read_redispatches
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
@@ -63,7 +64,11 @@ def described_kernel(context: Context, node: Node, values: Values, block: Block)
     python = is_true(values.get("python")) is True
     boxed, unboxed = is_true(values.get("boxed")), is_true(values.get("unboxed"))
     span = report.span(node)
+    redispatches = read_redispatches(report, context.keys, values.get("redispatches"))
     if falls_through:
+        if redispatches is not None:
+            message = "a kernel that falls through never runs, so it does not go on"
+            report.add("bad-value", message, values["redispatches"] or node, "leave 'redispatches' out")
         if name_node is not None:
             report.add("bad-value", "a kernel that falls through has no function, so it has no name", name_node)
         plain = _fallthrough(block, span)
@@ -83,7 +88,9 @@ def described_kernel(context: Context, node: Node, values: Values, block: Block)
         return None
     if unboxed is None:
         unboxed = "signature" in values and not python
-    return Kernel(debug, name, signature, boxed is not False, unboxed, python=python, span=span)
+    if redispatches is not None and name is not None:
+        context.functions.note(report, name, redispatches, values["redispatches"] or node)
+    return Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches)
 
 
 def _fallthrough(block: Block, span: Span) -> Kernel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dispatch_cli.declarations.format import CATCH_ALL
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.report import Place, Report
@@ -81,16 +83,33 @@ class KeyReader:
 
     def slot_globs(self, report: Report, node: Scalar) -> tuple[str, ...]:
         """Runtime keys, globs over them and alias keys, separated by commas; unknown names are noted and left out."""
-        found: list[str] = []
+        return tuple(
+            key
+            for key, place in self._parts(report, node)
+            if any(sign in key for sign in "*?[") or self._is_known(key) or self._has_slot(report, key, place)
+        )
+
+    def _parts(self, report: Report, node: Scalar) -> Iterator[tuple[str, Place]]:
+        """The names of a text, separated by commas, each with its place; where one is missing, that is noted."""
         offset = 0
         for part in node.text.split(","):
             key = part.strip()
             place = report.inside(node, offset + len(part) - len(part.lstrip()))
-            if not key:
+            if key:
+                yield key, place
+            else:
                 report.add(_CODE, "a dispatch key is missing here", place)
-            elif any(sign in key for sign in "*?[") or self._is_known(key) or self._has_slot(report, key, place):
-                found.append(key)
             offset += len(part) + 1
+
+    def in_sets(self, report: Report, node: Scalar) -> tuple[str, ...]:
+        """Runtime keys, and those that alias keys cover, separated by commas; unknown names are noted and left out."""
+        universe = self._universe
+        found: list[str] = []
+        for key, place in self._parts(report, node):
+            if universe is not None and universe.is_alias(key):
+                found += universe.covered_by(key)
+            elif self._has_slot(report, key, place):
+                found.append(key)
         return tuple(found)
 
     def slot(self, report: Report, node: Scalar) -> str | None:

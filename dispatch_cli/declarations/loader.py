@@ -20,6 +20,7 @@ from dispatch_cli.declarations.higher_order import read_higher_order_operators, 
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
+from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.report import Place, Report
 from dispatch_cli.declarations.settings import read_settings
 from dispatch_cli.declarations.suppressions import read_comments, read_suppressions
@@ -130,12 +131,15 @@ class _Loader:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
         universe = self._universe()
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
+        functions = Functions()
         contexts = [
-            Context(file.report, readers[snapshot], snapshot, _registrant(file))
+            Context(file.report, readers[snapshot], functions, snapshot, _registrant(file))
             for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
         ]
         for file, context in zip(self._history, contexts, strict=True):
             _read_sections(file, context)
+        for context in contexts:
+            context.steps = functions.completed(context.steps)
         for file in self._files.values():
             self._problems += file.report.problems
         if universe is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ class Kernel(NamedTuple):
     boxed, unboxed, fallthrough: the flags of the dump's brackets.
     python: the kernel is a Python function.
     span: where it is declared; None when it does not come from a file.
+    redispatches: how it goes on with a call; None when nothing is said about it.
     """
 
     debug: str
@@ -30,3 +32,4 @@ class Kernel(NamedTuple):
     fallthrough: bool = False
     python: bool = False
     span: Span | None = None
+    redispatches: Redispatch | None = None

@@ -72,6 +72,7 @@ def _kernel_data(row: KernelRow) -> dict[str, Any]:
         "signature": row.signature,
         "flags": list(row.flags),
         "python": row.python,
+        "redispatches": None if row.redispatches is None else row.redispatches.data,
         "declared_at": span_data(row.span),
         **origin_data(row.origin),
     }

@@ -14,6 +14,7 @@ from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_wording import (
+    assumption,
     device_label,
     end_sentence,
     error_lines,
@@ -60,6 +61,9 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
     if len(report.steps) > 1:
         yield plain(f"Slots: {path_label(report)}")
     yield from map(plain, excluded_sentences(report, short))
+    assumed = assumption(report, short)
+    if assumed is not None:
+        yield plain(assumed)
     for note in report.notes:
         yield plain(note_text(note))
     for note in report.advice:

@@ -12,6 +12,7 @@ from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_wording import (
+    assumption,
     device_label,
     end_sentence,
     error_lines,
@@ -49,6 +50,7 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         "keyset": report.keyset,
         "stopped_after": report.stopped,
         "end": None if report.end is None else end_data(report.end),
+        "assumed": _assumed_data(report),
         "notes": [_note_data(note) for note in report.notes],
         "advice": [
             {**_note_data(note, advice_text(note, report.operator)), "remedies": list(note.remedies)}
@@ -56,6 +58,12 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         ],
     }
     return json_document(head, "selections", map(_stage_data, report.stages))
+
+
+def _assumed_data(report: ResolveReport) -> dict[str, Any] | None:
+    """The steps whose kernels are assumed to do what is the convention; None where there are none."""
+    text = assumption(report, short=False)
+    return None if text is None else {"steps": [step.number for step in report.assumed_steps], "text": text}
 
 
 def end_data(end: End) -> dict[str, Any]:
@@ -156,6 +164,8 @@ def _step_data(step: StepReport) -> dict[str, Any]:
         "excludes": None if step.excludes is None else list(functionalities_of(step.excludes)),
         "includes": None if step.includes is None else list(functionalities_of(step.includes)),
         "device": step.device,
+        "redispatches": None if step.declared is None else step.declared.data,
+        "redispatches_declared_at": None if step.declared is None else span_data(step.declared.span),
         "python": None if step.python is None else _python_data(step.python),
     }
 
@@ -182,7 +192,9 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
     for line in error_lines(report.end, short=False):
         yield "\n"
         yield markdown_line("> {}", line)
-    said = excluded_sentences(report, short=False) + [note_text(note) for note in report.notes]
+    assumed = assumption(report, short=False)
+    said = excluded_sentences(report, short=False) + ([assumed] if assumed is not None else [])
+    said += [note_text(note) for note in report.notes]
     said += [f"Advice: {advice_text(note, report.operator)}" for note in report.advice]
     for sentence in said:
         yield "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Handler, HandlerKind, MaskKind, Why
+from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.engine.rules import Rule
@@ -37,6 +37,7 @@ _REASONS = {
 }
 """What is added where the kernel's place alone does not tell what it does."""
 _BY_DEVICE = ", as kernels there that get a device do by convention"
+_BATCHING = ", as batching rules do by convention"
 MANY = 6
 """More keys than this are counted where there is little room."""
 
@@ -142,8 +143,31 @@ def step_sentence(step: StepReport, short: bool) -> str:
             text = f"{kernel} hands over to a __torch_dispatch__"
         case Does.RAISES:
             text = f"{kernel} raises"
-    reason = _BY_DEVICE if step.device is not None and step.why is Why.CONVENTION else _REASONS.get(step.why, "")
-    return f"{step.slot}: {text}{reason}"
+    return f"{step.slot}: {text}{_reason(step)}"
+
+
+def _reason(step: StepReport) -> str:
+    """How it is known what a step does, where its kernel's place alone does not tell."""
+    if step.declared is not None:
+        place = "" if step.declared.span is None else f" at {step.declared.span}"
+        return f", as declared{place}"
+    if step.why is Why.CONVENTION and step.device is not None:
+        return _BY_DEVICE
+    if step.why is Why.CONVENTION and step.does is Does.CALLS_ANEW:
+        return _BATCHING
+    return _REASONS.get(step.why, "")
+
+
+def assumption(report: ResolveReport, short: bool) -> str | None:
+    """What is assumed of kernels whose declarations do not say how they go on, and how to say it; None for nothing."""
+    kernels = list(dict.fromkeys(kernel_phrase(step, short) for step in report.assumed_steps))
+    if not kernels:
+        return None
+    goes, one = ("goes on", "it computes") if len(kernels) == 1 else ("go on", "one computes")
+    return (
+        f"Assumed: {some_keys(kernels, short)} {goes} by convention. If {one} the result, declare it with "
+        "redispatches: false."
+    )
 
 
 def device_label(report: ResolveReport) -> str | None:
@@ -272,6 +296,8 @@ def raised_label(end: End) -> str:
     """What PyTorch raises."""
     error = end.error
     assert error is not None, "an error is named"
+    if error.kind is ErrorKind.KERNEL:
+        return "the kernel raises an error of its own"
     if not error.type:
         return "PyTorch raises nothing that could be caught"
     who = "PyTorch" if end.handler is None else _handler_label(end.handler)

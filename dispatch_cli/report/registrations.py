@@ -12,6 +12,7 @@ from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
+from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class KernelRow:
     active: False when a newer one stands before it at the same key. alias: the key is an alias key.
     fills: slots of the computed table that hold this kernel. covers: slots that the key reaches, Undefined among them.
     flags: the words of a dump's brackets. python: declared as a Python function.
-    origin: through what it came, beyond its place.
+    origin: through what it came, beyond its place. redispatches: how it goes on, where that is declared.
     """
 
     key: str
@@ -44,6 +45,7 @@ class KernelRow:
     python: bool
     span: Span | None
     origin: Origin = OWN
+    redispatches: Redispatch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                     python=kernel.python,
                     span=kernel.span,
                     origin=state.origin(registration),
+                    redispatches=kernel.redispatches,
                 )
             )
     definition = operator.definition

@@ -22,6 +22,7 @@ from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.ladder import Fate, Rung, ladder
@@ -37,6 +38,7 @@ class StepReport(NamedTuple):
 
     row, canonical: as in `Rung`. excludes, includes: what it changes on the thread for what it calls.
     device: the device by which it chose what it passes.
+    declared: how it goes on, where its declaration says so.
     """
 
     number: int
@@ -52,6 +54,7 @@ class StepReport(NamedTuple):
     excludes: DispatchKeySet | None
     includes: DispatchKeySet | None
     device: str | None
+    declared: Redispatch | None
 
 
 class ThreadKeys(NamedTuple):
@@ -118,6 +121,11 @@ class ResolveReport(NamedTuple):
     def fails(self) -> bool:
         """Whether the call is known to end in an error."""
         return self.end is not None and self.end.kind is EndKind.ERROR
+
+    @property
+    def assumed_steps(self) -> tuple[StepReport, ...]:
+        """The steps whose kernels are assumed to do what kernels at their keys do by convention."""
+        return tuple(step for step in self.steps if step.why is Why.CONVENTION)
 
     @property
     def steps(self) -> tuple[StepReport, ...]:
@@ -195,6 +203,7 @@ def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
         excludes=hop.excludes,
         includes=hop.includes,
         device=hop.device,
+        declared=None if hop.why is not Why.DECLARED or hop.live.kernel is None else hop.live.kernel.redispatches,
     )
 
 

@@ -74,6 +74,8 @@ def small_state() -> dict[str, Any]:
         "CPU": [plain],
         "Meta": [kernel("b.py:2"), plain],
         "CUDA": [plain],
+        "Autograd": [{**plain, "redispatches": {"exclude": ["AutogradCPU", "CPU"]}}],
+        "AutogradMeta": [{**plain, "redispatches": False}],
         "AutogradCPU": [kernel("c.cpp:3", None, "fallthrough boxed")],
         "Tracer": [kernel("d.cpp:4", "() -> ()", "boxed")],
         "Python": [kernel("e.cpp:5", None, "unboxed")],
@@ -131,6 +133,15 @@ operators:
         - debug: a.cpp:1
           signature: (Tensor _0) -> Tensor _0
         - debug: b.py:2
+      Autograd:
+        debug: a.cpp:1
+        signature: (Tensor _0) -> Tensor _0
+        redispatches:
+          exclude: [AutogradCPU, CPU]
+      AutogradMeta:
+        debug: a.cpp:1
+        signature: (Tensor _0) -> Tensor _0
+        redispatches: false
       AutogradCPU:
         debug: c.cpp:3
         fallthrough: true
@@ -186,7 +197,7 @@ def test_the_yaml_reads_well() -> None:
         "# PyTorch 2.15.0+cu132 (cpu), git d0f2af8b66b20da4baa50644c0cd3f887a2eae2e\n"
         "# The state of its dispatcher, written by `dispatch-cli capture`.\n"
         "# Imported besides torch: torchvision\n"
-        "# 3 operators with 8 kernels, 1 of them inactive\n"
+        "# 3 operators with 10 kernels, 1 of them inactive\n"
         "# 1 operators without a schema\n"
         "# 38 backend fallbacks\n"
         "# 2 kernels of the Python dispatcher\n"

@@ -48,7 +48,7 @@ OWN = {"state": None, "through": []}
 def test_register_json(file: str) -> None:
     result = call("register", file, "--format", "json")
     assert (result.code, result.err) == (0, "")
-    kernel = {"active": True, "python": False}
+    kernel = {"active": True, "python": False, "redispatches": None}
     rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
     assert json.loads(result.out) == {
         "schema_version": 1,

@@ -104,6 +104,7 @@ def test_json_has_every_key_set() -> None:
         "stopped_after": None,
         "end": {"kind": "decomposition", "handler": None, "passed": [], "error": None},
         "advice": [],
+        "assumed": None,
         "notes": [
             {
                 "kind": "bypassed",
@@ -173,6 +174,8 @@ def test_json_has_every_key_set() -> None:
             "excludes": None,
             "includes": None,
             "device": None,
+            "redispatches": None,
+            "redispatches_declared_at": None,
             "python": None,
         }
     ]

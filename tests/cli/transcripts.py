@@ -45,6 +45,11 @@ CASES: dict[str, tuple[str, ...]] = {
     ),
     "resolve_backends": ("resolve", "aten::add.Tensor", "--tensor", "cuda", "--tensor", "cpu"),
     "resolve_anew": ("resolve", "aten::sin", "--tensor", "cpu conj batched", "--context", "vmap"),
+    "resolve_assumed": (
+        *("resolve", "mylib::normalize", "tests/cli/redispatches.yaml"),
+        *("--tensor", "cpu batched", "--context", "vmap"),
+    ),
+    "resolve_declared": ("resolve", "mylib::whiten", "tests/cli/redispatches.yaml", "--tensor", "cpu"),
     "resolve_stale": ("resolve", "stale::quantized", "examples/stale.yaml", "--tensor", "mkldnn"),
     "resolve_higher_order": (
         *("resolve", "call_torchbind", "--tensor", "cpu fake"),

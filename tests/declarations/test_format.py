@@ -35,6 +35,9 @@ operators:
       CPU, CUDA: a
       Meta: {kernel: k, debug: d, signature: "(Tensor x) -> Tensor", boxed: true, unboxed: false, python: true}
       XLA: [fallthrough, {fallthrough: true}]
+      HPU: {kernel: r, redispatches: false}
+      Autograd: {kernel: s, redispatches: {exclude: "Autograd,CPU"}}
+      AutogradCPU: {kernel: t, redispatches: {to: CPU}}
       CatchAll: c
     python_dispatch: {CPU: p}
   - name: m::b
@@ -86,6 +89,10 @@ BEYOND_JSON_SCHEMA = {
     "namespace of fallbacks",
     "kernel not falling through",
     "kernel of fallthrough",
+    "redispatches of fallthrough",
+    "redispatches at keys that are not there",
+    "redispatches at and without keys",
+    "redispatches of one function",
     "boolean words",
     "suppression comment",
     "define in IMPL",

@@ -32,6 +32,7 @@ from dispatch_cli.model.higher_order import (
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.redispatch import Redispatch, RedispatchKind
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
 from dispatch_cli.model.span import Span
 from tests.declarations.helpers import read, refused, write
@@ -214,6 +215,57 @@ def test_extends_takes_one_text(text: str, tmp_path: Path) -> None:
     several = read(tmp_path, f"dispatch: 1\nextends: [{text}]\n")
     assert (one.bases, one.files, one.universe) == (several.bases, several.files, several.universe)
     assert one.bases or len(one.files) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "keys"),
+    [
+        ("false", RedispatchKind.NO, ()),
+        ("true", RedispatchKind.BELOW_KEY, ()),
+        ("below-key", RedispatchKind.BELOW_KEY, ()),
+        ("'below-key'", RedispatchKind.BELOW_KEY, ()),
+        ("below-autograd", RedispatchKind.BELOW_AUTOGRAD, ()),
+        ("unwrapped", RedispatchKind.UNWRAPPED, ()),
+        ("other-operators", RedispatchKind.OTHER_OPERATORS, ()),
+        ("raises", RedispatchKind.RAISES, ()),
+        ("{to: SparseCPU}", RedispatchKind.TO, ("SparseCPU",)),
+        ("{exclude: CPU}", RedispatchKind.EXCLUDE, ("CPU",)),
+        ("{exclude: [CPU, AutogradCPU]}", RedispatchKind.EXCLUDE, ("CPU", "AutogradCPU")),
+        (
+            "{exclude: 'ADInplaceOrView, FuncTorchBatchedDecomposition, CPU'}",
+            RedispatchKind.EXCLUDE,
+            ("ADInplaceOrView", "FuncTorchBatched", "CPU"),
+        ),
+    ],
+)
+def test_redispatches(text: str, kind: RedispatchKind, keys: tuple[str, ...], tmp_path: Path) -> None:
+    found = kernel(tmp_path, f"{{redispatches: {text}, kernel: k}}").redispatches
+    assert found is not None
+    assert (found.kind, found.keys) == (kind, keys)
+    assert found.span == Span(str(tmp_path / "x.yaml"), 2, 59)
+    assert Redispatch.of_data(found.data) == found._replace(span=None)
+
+
+def test_what_is_said_of_a_function_holds_for_all_kernels_of_its_name(tmp_path: Path) -> None:
+    """In libraries, as fallbacks, before and after, and in other files; not for kernels that have no name."""
+    base = write(
+        tmp_path, f"{HEAD}operators: [{{name: 'm::a', dispatch: {{CPU: k, XLA: {{debug: k}}}}}}]\n", "base.yaml"
+    )
+    own = f"""{HEAD}extends: [./base.yaml]
+libraries:
+  - {{kind: IMPL, namespace: m, impl: {{a: [{{kernel: k, dispatch_key: CUDA}}, {{kernel: l, dispatch_key: MPS}}]}}}}
+fallbacks:
+  PrivateUse1: {{kernel: k, redispatches: false}}
+  PrivateUse2: k
+"""
+    declarations = load([base, write(tmp_path, own)])
+    said = {
+        step.dispatch_key: step.kernel.redispatches
+        for step in declarations.steps
+        if isinstance(step, (Implement, Fallback))
+    }
+    here = Redispatch(RedispatchKind.NO, span=Span(str(tmp_path / "x.yaml"), 6, 42))
+    assert said == {"CPU": here, "XLA": None, "CUDA": here, "MPS": None, "PrivateUse1": here, "PrivateUse2": here}
 
 
 def test_core_fallbacks(tmp_path: Path) -> None:

@@ -98,10 +98,7 @@ def _batching_rule(moment: Moment, source: str) -> Step:
     """The operator is called anew with what the innermost transform's tensors wrap; some operators are refused."""
     if source == "BatchRulesDynamic":
         return raises(_dynamic_shape(moment), Why.CORE_KERNEL)
-    level = len(moment.thread.layers)
-    values = tuple(
-        value.inner if value.is_batched_at(level) and value.inner is not None else value for value in moment.values
-    )
+    values = functorch.unwrapped_values(moment)
     # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
     is_older = source == "LegacyBatchingRegistrations" and (source, moment.slot, str(moment.name)) not in EXCLUDES
     excluded = () if is_older and values != moment.values else (moment.slot,)

@@ -121,6 +121,11 @@ def endless() -> Error:
     return Error(ErrorKind.ENDLESS, "", "", whole=False)
 
 
+def raised_by_kernel() -> Error:
+    """A kernel raises an error of its own, of which nothing is known."""
+    return Error(ErrorKind.KERNEL, "", "", whole=False)
+
+
 def crash(text: str) -> Error:
     """PyTorch reads what is not there, and the process ends. text: our own words."""
     return Error(ErrorKind.CRASH, "", text, whole=False)

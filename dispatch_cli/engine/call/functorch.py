@@ -9,7 +9,7 @@ Sources: ``functorch/DynamicLayer.cpp``, ``Interpreter.cpp``, ``ADInterpreters.c
 
 from __future__ import annotations
 
-from dispatch_cli.engine.call.errors import crash, failed_assert, refused
+from dispatch_cli.engine.call.errors import crash, failed_assert, raised_by_kernel, refused
 from dispatch_cli.engine.call.python_key import active_fake_mode, refused_slice
 from dispatch_cli.engine.call.schema_facts import (
     has_aliases,
@@ -21,11 +21,13 @@ from dispatch_cli.engine.call.schema_facts import (
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, raises
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, TensorMaker, Value
 from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, GRADS, Layer, LocalKeys, Thread
-from dispatch_cli.engine.call.trace import Error, ErrorKind
+from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind, Layout, Wrapper, WrapperKind
 
 BATCHED, BATCHED_NESTED = "FuncTorchBatched", "BatchedNestedTensor"
+BATCHING = frozenset({BATCHED, BATCHED_NESTED})
+"""The keys of batched tensors, whose kernels are batching rules."""
 GRAD_WRAPPER = "FuncTorchGradWrapper"
 VMAP_MODE = "FuncTorchVmapMode"
 _AUTOCAST = "Autocast"
@@ -94,8 +96,7 @@ def batched(moment: Moment) -> Step:
         return raises(failed_assert(ErrorKind.TRANSFORM, "maybe_level.has_value()", "PlumbingHelper.h"))
     level = len(thread.layers)
     if not any(value.is_batched_at(level) for value in moment.values):
-        excluded = (BATCHED, BATCHED_NESTED) if nested else (BATCHED,)
-        return calls_anew(thread.exclude(moment.maker.known(*excluded)))
+        return calls_anew(thread.exclude(_batched_keys(moment)))
     if is_in_place(schema):
         if nested:
             message = "vmap fallback not supported for in-place ops on nested tensors"
@@ -123,6 +124,36 @@ def batched(moment: Moment) -> Step:
     if is_in_place(schema):  # all its batched tensors are of this level
         return calls_anew(thread, values)
     return calls_anew(thread.exclude(moment.maker.known(moment.slot)), values)
+
+
+def unwrapped(moment: Moment, why: Why) -> Step:
+    """A batching rule: it unwraps what the innermost transform wraps, and calls the operator anew below it.
+
+    Where nothing is to be unwrapped, too. The keys of that transform are excluded meanwhile, so that the tensors of
+    other levels go on to those. This is what torchgen writes (``gen_vmap_plumbing.py``), and what
+    ``torch.library.register_vmap`` does.
+    """
+    thread = moment.thread
+    if not thread.layers:
+        return raises(raised_by_kernel(), why)
+    keys = _batched_keys(moment) if moment.slot in BATCHING else _own_keys(moment.maker, thread.layers[-1].kind)
+    return calls_anew(thread.exclude(keys), unwrapped_values(moment), why)
+
+
+def unwrapped_values(moment: Moment) -> tuple[Value, ...]:
+    """The tensors of the call; of those that the innermost transform wraps, what is inside."""
+    level = len(moment.thread.layers)
+    return tuple(
+        value.inner
+        if level and value.inner is not None and value.wrapper is not None and value.wrapper.level == level
+        else value
+        for value in moment.values
+    )
+
+
+def _batched_keys(moment: Moment) -> DispatchKeySet:
+    """What a batching rule excludes for what it calls."""
+    return moment.maker.known(*((BATCHED, BATCHED_NESTED) if moment.slot == BATCHED_NESTED else (BATCHED,)))
 
 
 def legacy_batched(moment: Moment) -> Step:

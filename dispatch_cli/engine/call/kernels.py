@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from dispatch_cli.engine.call import core, errors
+from dispatch_cli.engine.call import core, errors, functorch
 from dispatch_cli.engine.call.core_kernels import core_kernel
+from dispatch_cli.engine.call.declared import as_declared
 from dispatch_cli.engine.call.device import device_argument, select_backend
 from dispatch_cli.engine.call.step import Moment, Step, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.tensors import BACKEND_SELECT
@@ -26,6 +27,8 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
         return raises(errors.ambiguous(dispatcher, moment.name), Why.NO_KERNEL)
     if entry.is_fallthrough:
         return raises(errors.fallthrough_called(), Why.NO_KERNEL)
+    if entry.kernel is not None and entry.kernel.redispatches is not None:
+        return as_declared(moment, entry.kernel.redispatches)
     if is_core_fallback(universe, entry):
         fallback = core.fallback_of(moment)
         if fallback is not None:
@@ -40,10 +43,13 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
 
 
 def _by_convention(moment: Moment) -> Step:
-    """What a kernel does that nobody knows: at BackendSelect it chooses by the device, if it gets one."""
+    """What a kernel does that nobody knows: at BackendSelect it chooses by the device, if it gets one; a batching rule
+    unwraps."""
     chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
     if chooses and device_argument(moment.schema) is not None:
         return select_backend(moment, Why.CONVENTION)
+    if moment.slot in functorch.BATCHING:
+        return functorch.unwrapped(moment, Why.CONVENTION)
     return redispatches(moment.below(moment.slot), Why.CONVENTION)
 
 

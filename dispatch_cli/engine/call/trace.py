@@ -106,8 +106,10 @@ class Why(Enum):
     COMPOSITE = "composite"
     """A math, nested or batched-decomposition kernel is written in other operators."""
     CONVENTION = "convention"
-    """A wrapper redispatches with the keys below its own functionality; one at BackendSelect that gets a device, with
-    the key of that."""
+    """It is assumed. A wrapper redispatches with the keys below its own functionality; one at BackendSelect that gets a
+    device, with the key of that; a batching rule unwraps, and calls anew."""
+    DECLARED = "declared"
+    """The kernel's declaration says so."""
     CORE_FALLBACK = "core-fallback"
     """It is a fallback of PyTorch itself, whose source says so."""
     CORE_KERNEL = "core-kernel"
@@ -195,6 +197,8 @@ class ErrorKind(Enum):
     """PyTorch reads what is not there, and the process ends; the text is ours."""
     UNSUPPORTED = "unsupported"
     """A core fallback that supports nothing."""
+    KERNEL = "kernel"
+    """The kernel itself raises; the error is its own."""
 
 
 class Error(NamedTuple):

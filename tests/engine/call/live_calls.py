@@ -2,11 +2,14 @@
 
 usage: PYTHON live_calls.py ASKED.json SAID.json   (run with the Python that has PyTorch)
 
-ASKED: operators, each with a schema, kernels [key, what] in order (what: kernel, fallthrough or python), and calls,
-each with tensors, contexts and a device argument (as the package writes them) and perhaps a key set to redispatch with.
-Every kernel notes itself and redispatches below its own key, or at BackendSelect by the device argument; one that
-computes, one reached through a composite alias, and every Python handler ends the call with an exception, so that
-nothing of the way back is seen.
+ASKED: operators, each with a schema, kernels [key, what, goes] in order, and calls, each with tensors, contexts and a
+device argument (as the package writes them) and perhaps a key set to redispatch with.
+what: kernel, fallthrough, python (for the Python dispatcher) or vmap (by `torch.library.register_vmap`).
+goes: how the kernel goes on, as a declaration says it; null for the way of most kernels at its key: it redispatches
+below its own key, at BackendSelect by the device argument, at the keys of batched tensors it unwraps and calls anew;
+one that computes, or is reached through a composite alias, ends.
+Every kernel notes itself. One that ends and every Python handler end the call with an exception, so that nothing of the
+way back is seen.
 """
 
 import contextlib
@@ -32,6 +35,10 @@ log: List[Any] = []  # noqa: UP006
 
 class Ended(Exception):
     """The call has come to its end."""
+
+
+class Raised(Exception):
+    """A kernel raises."""
 
 
 class TooDeep(Exception):
@@ -88,7 +95,58 @@ def by_device(arguments: Any) -> Any:
     return chosen & core._dispatch_keyset_full_after(core.DispatchKey.BackendSelect)
 
 
-def make_kernel(asked: Any, name: str, key: str, schema: str) -> Callable[..., Any]:
+def unwrapped(tensor: Any, level: int, kind: str) -> Any:
+    """What a tensor wraps, where the transform at that level has wrapped it."""
+    if functorch.maybe_get_level(tensor) != level:
+        return tensor
+    if kind == "Functionalize":
+        return functorch._unwrap_functional_tensor(tensor, True)
+    return functorch._unwrap_batched(tensor, level)[0] if kind == "Vmap" else functorch._unwrap_for_grad(tensor, level)
+
+
+def each_tensor(change: Callable[[Any], Any], arguments: Any) -> Any:
+    if isinstance(arguments, (list, tuple)):
+        return [each_tensor(change, one) for one in arguments]
+    return change(arguments) if isinstance(arguments, torch.Tensor) else arguments
+
+
+def call_unwrapped(asked: Any, name: str, slot: str, arguments: Any) -> Any:
+    """As batching rules do: unwrap what the innermost transform wraps, and call below it (``gen_vmap_plumbing.py``)."""
+    layer = functorch.peek_interpreter_stack()
+    if layer is None:
+        raise Raised
+    kind = layer.key().name
+    if slot == "BatchedNestedTensor":
+        excluded = ["FuncTorchBatched", slot]
+    elif slot == "FuncTorchBatched":
+        excluded = [slot]
+    else:
+        excluded = asked["layer_keys"][kind]
+    values = each_tensor(lambda tensor: unwrapped(tensor, layer.level(), kind), arguments)
+    with core._ExcludeDispatchKeyGuard(union(excluded)):
+        return operator(name)(*values)
+
+
+def go_on(asked: Any, name: str, goes: Any, slot: str, own: Any, keyset: Any, arguments: Any) -> Any:
+    """What a kernel does of which *goes* is declared. own: the key that it runs at."""
+    if goes == "raises":
+        raise Raised
+    if goes in (False, "other-operators"):
+        raise Ended
+    if goes == "unwrapped":
+        return call_unwrapped(asked, name, slot, arguments)
+    if isinstance(goes, dict) and "exclude" in goes:
+        with core._ExcludeDispatchKeyGuard(union(goes["exclude"])):
+            return operator(name)(*arguments)
+    if isinstance(goes, dict):
+        return operator(name).redispatch(union([goes["to"]]), *arguments)
+    if goes == "below-autograd":
+        return operator(name).redispatch(keyset & core._after_autograd_keyset, *arguments)
+    after = core._dispatch_keyset_full_after(core._to_functionality_key(own))
+    return operator(name).redispatch(keyset & after, *arguments)
+
+
+def make_kernel(asked: Any, name: str, key: str, schema: str, goes: Any) -> Callable[..., Any]:
     covered = asked["aliases"].get(key)
 
     def kernel(keyset: Any, *arguments: Any) -> Any:
@@ -98,15 +156,44 @@ def make_kernel(asked: Any, name: str, key: str, schema: str) -> Callable[..., A
         if keyset.has(core.DispatchKey.PythonDispatcher):
             # the Python dispatcher gives a kernel more keys than it was chosen for
             slot = next((one for one in reversed(covered) if rest.has(key_of(one))), top) if covered else key
+        own = rest.highestPriorityTypeId() if slot == top else key_of(slot)
         note("kernel", key, keys_in(keyset))
+        if goes is not None:
+            return go_on(asked, name, goes, slot, own, keyset, arguments)
         if key.startswith("Composite") or key.endswith("Decomposition") or slot in asked["computing"]:
             raise Ended
         if key == "BackendSelect" and "Device" in schema:
             return operator(name).redispatch(by_device(arguments), *arguments)
-        own = core._to_functionality_key(rest.highestPriorityTypeId() if slot == top else key_of(slot))
-        return operator(name).redispatch(keyset & core._dispatch_keyset_full_after(own), *arguments)
+        if slot in ("FuncTorchBatched", "BatchedNestedTensor"):
+            return call_unwrapped(asked, name, slot, arguments)
+        return go_on(asked, name, True, slot, own, keyset, arguments)
 
     return kernel
+
+
+class Noting:
+    """In the place of a library: the kernels that it registers note themselves."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+
+    def impl(self, name: str, key: str, kernel: Any, _with_keyset: bool) -> None:
+        def noting(keyset: Any, *arguments: Any) -> Any:
+            note("kernel", key, keys_in(keyset))
+            return kernel(keyset, *arguments)
+
+        self.library.impl(name, key, noting, True)
+
+
+def register_vmap(library: Any, name: str) -> None:
+    """A batching rule that calls the operator with what it gets."""
+
+    def rule(_info: Any, _in_dims: Any, *arguments: Any) -> Any:
+        return operator(name)(*arguments), 0
+
+    own = torch.library.Library(NAMESPACE, "FRAGMENT")
+    own.m = Noting(library)
+    torch.library.register_vmap(f"{NAMESPACE}::{name}", rule, lib=own)
 
 
 def operator(name: str) -> Any:
@@ -115,12 +202,14 @@ def operator(name: str) -> Any:
 
 def define(asked: Any, library: Any, name: str, schema: str, kernels: Any) -> None:
     library.define(name + schema)
-    for key, what in kernels:
+    for key, what, goes in kernels:
         if what == "fallthrough":
             library.impl(name, key, torch.library.fallthrough_kernel, False)
         elif what == "kernel":
-            library.impl(name, key, make_kernel(asked, name, key, schema), True)
-    for key, what in kernels:
+            library.impl(name, key, make_kernel(asked, name, key, schema, goes), True)
+        elif what == "vmap":
+            register_vmap(library, name)
+    for key, what, _ in kernels:
         if what == "python":
             operator(name).py_impl(key_of(key))(lambda *_arguments, key=key: ends("python", key))
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.kernels import backend_keys
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop
+from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, Why
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
@@ -18,6 +18,7 @@ from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import Data, Redispatch
 from dispatch_cli.model.universe import Universe
 
 SCHEMAS = {
@@ -159,11 +160,19 @@ class Asked(NamedTuple):
     device: str | None = None
 
 
+class AskedKernel(NamedTuple):
+    """A kernel. what: kernel, fallthrough, python or vmap, as live_calls.py has it. goes: what is declared of it."""
+
+    key: str
+    what: str = "kernel"
+    goes: Data | None = None
+
+
 class AskedOperator(NamedTuple):
-    """An operator. kernels: key, and kernel, fallthrough or python."""
+    """An operator."""
 
     schema: str
-    kernels: tuple[tuple[str, str], ...]
+    kernels: tuple[AskedKernel, ...]
     calls: tuple[Asked, ...]
 
 
@@ -188,19 +197,37 @@ class Generator:
             schema = self.random.choice([*SCHEMAS, "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor"])
             kernels = self._kernels()
             if "Device" in schema and self.random.random() < 0.7:
-                kernels = (("BackendSelect", "kernel"), *(one for one in kernels if one[0] != "BackendSelect"))
+                kernels = (AskedKernel("BackendSelect"), *(one for one in kernels if one.key != "BackendSelect"))
             yield AskedOperator(schema, kernels, tuple(self._call(schema, kernels) for _ in range(calls)))
 
-    def _kernels(self) -> tuple[tuple[str, str], ...]:
+    def _kernels(self) -> tuple[AskedKernel, ...]:
         keys = self.random.sample(self._kernel_keys, self.random.randint(1, 7))
         if self.random.random() < 0.2:
             keys.append(self.random.choice([key for key in self._keys if key not in keys]))
-        kernels = [(key, "fallthrough" if self.random.random() < 0.25 else "kernel") for key in keys]
+        kernels = [self._kernel(key) for key in keys]
         if self.random.random() < 0.2:
-            kernels += [(key, "python") for key in self.random.sample(KERNEL_KEYS[:28], 2)]
-        return tuple((key, what) for key, what in kernels if key != "Python" or what != "python")
+            kernels += [AskedKernel(key, "python") for key in self.random.sample(KERNEL_KEYS[:28], 2)]
+        return tuple(one for one in kernels if one.key != "Python" or one.what != "python")
 
-    def _call(self, schema: str, kernels: tuple[tuple[str, str], ...]) -> Asked:
+    def _kernel(self, key: str) -> AskedKernel:
+        if key == "FuncTorchBatched" and self.random.random() < 0.3:
+            return AskedKernel(key, "vmap")
+        if self.random.random() < 0.25:
+            return AskedKernel(key, "fallthrough")
+        return AskedKernel(key, goes=self._goes() if self.random.random() < 0.4 else None)
+
+    def _goes(self) -> Data:
+        """What a declaration says of how a kernel goes on."""
+        keys = self.random.sample(self._keys, self.random.randint(1, 3))
+        ways: list[Data] = [
+            *(False, "below-key", "below-autograd", "unwrapped", "other-operators", "raises"),
+            {"to": self.random.choice([*self._keys, "CPU", "CPU"])},
+            {"exclude": keys},
+            {"exclude": [*keys, *self.universe.aliases["Autograd"]]},
+        ]
+        return self.random.choice(ways)
+
+    def _call(self, schema: str, kernels: tuple[AskedKernel, ...]) -> Asked:
         contexts: list[str] = []
         for _ in range(self.random.choice((0, 1, 1, 2, 2, 3, 4))):
             context = self._context()
@@ -240,7 +267,7 @@ class Generator:
         word, _, keys = context.partition("=")
         return word == "include" and any(key in self._disturbing for key in keys.split(","))
 
-    def _is_unclear(self, tensors: tuple[str, ...], kernels: tuple[tuple[str, str], ...]) -> bool:
+    def _is_unclear(self, tensors: tuple[str, ...], kernels: tuple[AskedKernel, ...]) -> bool:
         """Whether the Python dispatcher has to choose for a key that nothing can be registered at.
 
         Or a kernel of an alias key cannot tell which of its slots it was chosen for.
@@ -249,7 +276,7 @@ class Generator:
             return True
         aliases = ("Autograd", "FuncTorchBatchedDecomposition")
         several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta")
-        return any(key in aliases for key, _ in kernels) and any(word in text for text in tensors for word in several)
+        return any(one.key in aliases for one in kernels) and any(word in text for text in tensors for word in several)
 
     def _tensor(self, layers: list[str]) -> str:
         pick = self.random.random()
@@ -277,6 +304,12 @@ def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, An
         "aliases": {alias: list(keys) for alias, keys in universe.aliases.items()},
         "functionalities": list(universe.per_backend),
         "computing": sorted({"Undefined", *backend_keys(universe)}),
+        "layer_keys": {
+            "Vmap": ["FuncTorchBatched", "BatchedNestedTensor"],
+            "Functionalize": ["Functionalize"],
+            "Grad": [*universe.aliases["Autograd"], "ADInplaceOrView"],
+            "Jvp": [*universe.aliases["Autograd"], "ADInplaceOrView"],
+        },
         "operators": [
             {
                 "schema": one.schema,
@@ -295,13 +328,14 @@ def state_of(universe: Universe, number: int, asked: AskedOperator) -> tuple[Sta
     here = "registered at live_calls.py:1"
     dispatcher.define(parse_schema(f"{name}{asked.schema}"), here)
     python = []
-    for key, what in asked.kernels:
+    for key, what, goes in asked.kernels:
         if what == "python":
             python.append(PythonKernel(name, key, f"python at {key}"))
         else:
             is_fallthrough = what == "fallthrough"
             function = None if is_fallthrough else "PythonKernelHolder"
-            dispatcher.implement(name, key, Kernel(here, function, fallthrough=is_fallthrough))
+            said = None if goes is None else Redispatch.of_data(goes)
+            dispatcher.implement(name, key, Kernel(here, function, fallthrough=is_fallthrough, redispatches=said))
     return State(dispatcher, declarations=Declarations(universe, python_kernels=tuple(python))), name
 
 
@@ -358,7 +392,9 @@ def _log(call: Call) -> Iterator[list[Any]]:
 
 def _runs_own_kernel(hop: Hop) -> bool:
     registration = hop.live.registration
-    return registration is not None and registration.operator is not None and hop.does is not Does.RAISES
+    if registration is None or registration.operator is None:
+        return False
+    return hop.does is not Does.RAISES or hop.why in (Why.DECLARED, Why.CONVENTION)
 
 
 def normal(error: list[str] | None) -> list[str] | None:

@@ -55,6 +55,7 @@ def test_recorded_calls(tmp_path: Path) -> None:
         ErrorKind.ALIASES,
         ErrorKind.CRASH,
         ErrorKind.UNSUPPORTED,
+        ErrorKind.KERNEL,
     }
 
 

@@ -28,6 +28,7 @@ from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import Data, Redispatch, RedispatchKind
 
 UNIVERSE = universes.load("torch-2.15")
 NAME = OperatorName("lib::op")
@@ -329,3 +330,61 @@ def test_an_alias_key_in_a_context_hints_at_the_keys_that_it_covers() -> None:
     with pytest.raises(CallError) as raised:
         call(dispatcher_of("CPU"), "cpu", "exclude=Autograd")
     assert raised.value.hint == "name keys that it covers, such as AutogradOther"
+
+
+GOES_ON: dict[str, tuple[Data, list[str]]] = {
+    "false": (False, ["AutogradCPU ends"]),
+    "below-key": ("below-key", ["AutogradCPU redispatches", "ADInplaceOrView redispatches", "CPU ends"]),
+    "below-autograd": ("below-autograd", ["AutogradCPU redispatches", "ADInplaceOrView redispatches", "CPU ends"]),
+    "to": ({"to": "CPU"}, ["AutogradCPU redispatches", "CPU ends"]),
+    "exclude": (
+        {"exclude": ["AutogradCPU", "ADInplaceOrView"]},
+        ["AutogradCPU calls-anew", "CPU ends"],
+    ),
+    "unwrapped, where no transform is active": ("unwrapped", ["AutogradCPU raises"]),
+    "other-operators": ("other-operators", ["AutogradCPU decomposes"]),
+    "raises": ("raises", ["AutogradCPU raises"]),
+}
+"""What is declared of the kernel at AutogradCPU, and the hops; test_live_calls.py asks a live PyTorch for all keys."""
+
+
+@pytest.mark.parametrize("title", GOES_ON)
+def test_what_is_declared_of_a_kernel(title: str) -> None:
+    data, expected = GOES_ON[title]
+    dispatcher = dispatcher_of("CPU", "ADInplaceOrView")
+    dispatcher.implement(NAME, "AutogradCPU", Kernel("own", redispatches=Redispatch.of_data(data)))
+    result = call(dispatcher)
+    assert path(result) == expected
+    assert result.hops[0].why is Why.DECLARED
+
+
+VMAP = ["FuncTorchDynamicLayerFrontMode", "FuncTorchBatched", "FuncTorchDynamicLayerBackMode"]
+GRAD = ["FuncTorchDynamicLayerFrontMode", "AutogradCPU", "FuncTorchDynamicLayerBackMode"]
+BATCHING: dict[str, tuple[str, str, list[str]]] = {
+    "one level": ("cpu batched,cpu", "vmap", [*VMAP]),
+    "two levels": ("cpu batched batched,cpu", "vmap vmap", [*VMAP, *VMAP]),
+    "each tensor at another level": ("cpu batched=1,cpu batched=2", "vmap vmap", [*VMAP, *VMAP]),
+    "no tensor at the inner level": ("cpu batched=1,cpu", "vmap vmap", [*VMAP, *VMAP]),
+    "vmap in grad": ("cpu grad-wrapped batched,cpu", "grad vmap", [*VMAP, *GRAD]),
+    "grad in vmap": ("cpu batched grad-wrapped,cpu", "vmap grad", [*GRAD, *VMAP]),
+}
+
+
+@pytest.mark.parametrize("title", BATCHING)
+def test_batching_rules_unwrap_and_call_below(title: str) -> None:
+    """The slots are those of torch 2.13.0, with rules by `torch.library.register_vmap` and with raw ones."""
+    tensors, contexts, expected = BATCHING[title]
+    dispatcher = dispatcher_of("CPU", "Autograd", "FuncTorchBatched", schema="(Tensor x, Tensor y) -> Tensor")
+    result = call(dispatcher, tensors, *contexts.split())
+    assert [hop.slot for hop in result.hops] == [*expected, "AutogradCPU", "CPU"]
+    assert result.end.kind is EndKind.KERNEL
+
+
+def test_a_batching_rule_that_does_not_unwrap() -> None:
+    """With the wrappers still on, functorch's stack runs out: torch 2.13.0 says the same."""
+    dispatcher = dispatcher_of("CPU", "Autograd")
+    dispatcher.implement(NAME, "FuncTorchBatched", Kernel("own", redispatches=Redispatch(RedispatchKind.BELOW_KEY)))
+    result = call(dispatcher, "cpu batched", "vmap")
+    assert [hop.slot for hop in result.hops] == VMAP
+    assert result.end.error is not None
+    assert result.end.error.text.startswith("batched == nullptr INTERNAL ASSERT FAILED")
