@@ -114,10 +114,25 @@ def displaced() -> dict[str, str]:
     return {
         "nested": outcome(lambda: of_nested(nested())),
         "cpu": outcome(lambda: of_cpu(torch.ones(1))),
-        "backward": "warns"
-        if any("an autograd kernel was not registered" in str(one.message) for one in caught)
-        else "",
+        "backward": warns_of(caught),
+        "of other operators": of_other_operators(),
     }
+
+
+def warns_of(caught: list[warnings.WarningMessage]) -> str:
+    return "warns" if any("an autograd kernel was not registered" in str(one.message) for one in caught) else ""
+
+
+def of_other_operators() -> list[Any]:
+    """A kernel at CPU that calls differentiable operators, under the autograd fallback: derivative, and backward()."""
+    library = torch.library.Library("aten", "IMPL")
+    library.impl("true_divide.Tensor", torch.div, "CPU")
+    value = torch.ones(1, requires_grad=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.true_divide(value, torch.full((1,), 4.0)).sum().backward()
+    library._destroy()
+    return [value.grad.tolist(), warns_of(caught)]
 
 
 def ambiguous() -> dict[str, str]:

@@ -80,7 +80,7 @@ def test_a_displaced_math_kernel(state_of: StateOf) -> None:
             severity=Severity.WARNING,
             message=(
                 f"demo::op: the kernels at CPU, CUDA take AutogradCPU, AutogradCUDA from {MATH}, and only the autograd "
-                "fallback is there: results have no derivative"
+                "fallback is there: results have no derivative, unless the kernels call differentiable operators"
             ),
             operator="demo::op",
             key="AutogradCPU",
@@ -91,6 +91,49 @@ def test_a_displaced_math_kernel(state_of: StateOf) -> None:
             mark="CPU",
         ),
     )
+
+
+ONLY = "the kernel at CPU takes AutogradCPU from CompositeImplicitAutograd, and only the autograd fallback is there: "
+
+
+@pytest.mark.parametrize(
+    ("said_of_it", "severity", "message"),
+    [
+        ("", "warning", "results have no derivative, unless the kernel calls differentiable operators"),
+        (", redispatches: false", "warning", "results have no derivative"),
+        (
+            ", redispatches: other-operators",
+            "info",
+            "the derivative is that of the operators that the kernel calls, and backward() warns",
+        ),
+    ],
+)
+def test_the_derivative_where_a_math_kernel_is_displaced(
+    said_of_it: str, severity: str, message: str, state_of: StateOf
+) -> None:
+    """`test_live_autograd_claims.py` has a live PyTorch say so of a kernel at CPU of `aten::true_divide`."""
+    dispatch = f"CPU: {{kernel: a{said_of_it}}}, {MATH}: b"
+    assert said(state_of, "math-kernel-displaced", dispatch) == [(severity, f"demo::op: {ONLY}{message}")]
+
+
+def test_what_is_declared_of_autograd_kernels(state_of: StateOf) -> None:
+    """A decomposition at Autograd is known by its declaration, and only without one by its name."""
+    dispatch = f"{DEFAULT}: a, Autograd: {{kernel: NAME, redispatches: WAY}}"
+    for name, way, found in (
+        ("b", "other-operators", True),
+        ("decomposition", "below-autograd", False),
+        ("decomposition", "other-operators", True),
+    ):
+        text = dispatch.replace("NAME", name).replace("WAY", way)
+        assert bool(said(state_of, "autograd-only", text)) is found
+
+
+def test_who_counts_a_write(state_of: StateOf) -> None:
+    """An autograd kernel that calls other operators leaves it to them."""
+    for way, found in (("below-autograd", True), ("other-operators", False), ("raises", False)):
+        dispatch = f"CPU: a, Autograd: {{kernel: b, redispatches: {way}}}"
+        schema = "(Tensor(a!) x) -> Tensor(a!)"
+        assert bool(said(state_of, "missing-adinplaceorview", dispatch, schema)) is found
 
 
 RAISES = 'nothing is there: every call with such tensors raises "Could not run"'

@@ -47,7 +47,12 @@ def test_calls(live: Any) -> None:
         "hip": MATH,
         "xpu": "XPU",
     }
-    assert live["displaced"] == {"nested": "could not run", "cpu": "CPU", "backward": "warns"}
+    assert live["displaced"] == {
+        "nested": "could not run",
+        "cpu": "CPU",
+        "backward": "warns",
+        "of other operators": [[0.25], "warns"],
+    }
     assert set(live["ambiguous"].values()) == {"ambiguous"}
     export = {"export": "could not run"} if "export" in live["alone"] else {}
     assert live["alone"] == {"in inference mode": "could not run", "otherwise": "Autograd", "skipped": DEFAULT} | export

@@ -11,8 +11,8 @@ Reported are
 - operators without any kernel below autograd. In PyTorch 2.4, `_c10d_functional_autograd::all_to_all_single` is one.
   Operators with a kernel at Tracer are left out: torchgen made both, and its autograd kernels always go on, if only
   to a backend that this build does not have.
-- kernels at autograd keys whose name says that they decompose, when your own files register them and another kernel
-  is below;
+- kernels at autograd keys that decompose, when your own files register them and another kernel is below. That they
+  decompose is declared (`redispatches: other-operators`), or where nothing is declared, their name says it;
 - as info, operators for which the Python dispatcher has a kernel at Autograd, and neither at
   CompositeImplicitAutograd nor at a backend: it is used with gradients and not in inference mode, as with
   `aten::hardshrink`.
@@ -75,9 +75,10 @@ from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.rules.alias_gap import COMPOSITE
-from dispatch_cli.checks.rules.no_autograd_kernel import META
+from dispatch_cli.checks.rules.no_autograd_kernel import META, calls_others
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL
 
@@ -112,11 +113,11 @@ def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
 
 
 def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str]) -> Iterator[Finding]:
-    """Decompositions, by their names, above another kernel."""
+    """Decompositions above another kernel."""
     active = view.active(name)
     for key in above:
         kernel = active[key].kernel.debug
-        if "decomp" not in kernel.lower() or not view.is_written(active[key]):
+        if not _decomposes(active[key].kernel) or not view.is_written(active[key]):
             continue
         instead = _below(view, pattern, key)
         others = [one for one in instead if active[one].kernel.debug != kernel]
@@ -130,6 +131,11 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
                 mark=key,
                 tip=f"register a decomposition at {CATCH_ALL}, which fills the backend slots too",
             )
+
+
+def _decomposes(kernel: Kernel) -> bool:
+    """Whether a kernel decomposes: as it is declared, or as its name says."""
+    return "decomp" in kernel.debug.lower() if kernel.redispatches is None else calls_others(kernel)
 
 
 def _below(view: View, pattern: Pattern, key: str) -> list[str]:

@@ -5,8 +5,10 @@ kernel at a backend takes the backend's slot, and PyTorch then takes the autogra
 (*has_backend_kernel* in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`), because the composite kernel would never
 let a call get to the backend's. Unless somebody registers a kernel for autograd, what is left there is
 
-- PyTorch's autograd fallback. It goes on to the backend's kernel; the result has no derivative, and backward() warns
-  that "an autograd kernel was not registered" (pytorch/xla#3247);
+- PyTorch's autograd fallback. It goes on to the backend's kernel, and backward() warns that "an autograd kernel was not
+  registered" (pytorch/xla#3247). The result has no derivative, unless that kernel calls differentiable operators, as
+  one of `aten::true_divide` that calls `aten::div` does: autograd follows these. `redispatches: other-operators` says
+  so of a kernel, and makes the finding an info; `redispatches: false` says that it computes the result itself;
 - or nothing, as at AutogradPrivateUse1 up to PyTorch 2.4: every call with such a tensor raises "Could not run … with
   arguments from the 'AutogradPrivateUse1' backend", also without gradients (pytorch/pytorch#95207, #113161). These
   findings are errors.
@@ -42,14 +44,21 @@ from collections.abc import Iterator, Mapping
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.rules.composite_conflict import EXPLICIT
+from dispatch_cli.checks.rules.no_autograd_kernel import calls_others
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import displaced
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import CATCH_ALL
 
+COMPUTES = frozenset({RedispatchKind.NO, RedispatchKind.RAISES})
+"""What a kernel's declaration says of one that calls no operator that autograd could follow."""
 RAISES = 'nothing is there: every call with such tensors raises "Could not run"'
-NO_DERIVATIVE = "only the autograd fallback is there: results have no derivative"
+FALLBACK = "only the autograd fallback is there: "
+NO_DERIVATIVE = f"{FALLBACK}results have no derivative"
+UNLESS = f"{NO_DERIVATIVE}, unless KERNELS differentiable operators"
+OF_OTHERS = f"{FALLBACK}the derivative is that of the operators that KERNELS, and backward() warns"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -65,7 +74,19 @@ def find(view: View) -> Iterator[Finding]:
             if missing:
                 yield _finding(view, name, missing, RAISES, Severity.ERROR)
             elif view.returns_tensors(name):
-                yield _finding(view, name, found, NO_DERIVATIVE, None)
+                yield _finding(view, name, found, *_outcome(view, name, _culprits(view, found)))
+
+
+def _outcome(view: View, name: OperatorName, culprits: tuple[str, ...]) -> tuple[str, Severity | None]:
+    """What is known of the derivative under the autograd fallback, which leaves autograd on; and how bad that is."""
+    active = view.active(name)
+    kernels = [active[key].kernel for key in culprits]
+    call = "the kernel calls" if len(kernels) == 1 else "the kernels call"
+    if all(map(calls_others, kernels)):
+        return OF_OTHERS.replace("KERNELS", call), Severity.INFO
+    if any(one.redispatches is not None and one.redispatches.kind in COMPUTES for one in kernels):
+        return NO_DERIVATIVE, None
+    return UNLESS.replace("KERNELS", call), None
 
 
 def _culprits(view: View, lost: Mapping[str, Decision]) -> tuple[str, ...]:

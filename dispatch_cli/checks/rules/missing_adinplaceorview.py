@@ -8,8 +8,9 @@ operator with an autograd kernel written by hand needs one as well, and PyTorch'
 C++ says so ("In-place or view ops"). Without it, gradients can be silently wrong.
 
 An autograd kernel that is a `torch.autograd.Function` with `mark_dirty` counts the write itself, where it runs; calls
-below autograd still go uncounted. A kernel at CompositeExplicitAutograd that only calls other operators may leave it
-to them; that is reported as an info, and in a snapshot not at all.
+below autograd still go uncounted. An autograd kernel that is declared to call other operators
+(`redispatches: other-operators`), or to raise, leaves nothing to count. A kernel at CompositeExplicitAutograd that only
+calls other operators may leave it to them; that is reported as an info, and in a snapshot not at all.
 
 Bad, because nothing counts the write:
 
@@ -47,6 +48,7 @@ from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import RedispatchKind
 
 if TYPE_CHECKING:
     from dispatch_cli.model.function_schema import AliasInfo
@@ -56,6 +58,8 @@ META = "Meta"
 """The backend whose kernels have no memory to write to."""
 GENERATED = "torch/csrc/autograd/generated/"
 """In the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
+ELSEWHERE = frozenset({RedispatchKind.OTHER_OPERATORS, RedispatchKind.RAISES})
+"""What is declared of kernels that write nothing themselves, nor have it written below."""
 TIP = "register torch::autograd::autogradNotImplementedInplaceOrViewFallback() at ADInplaceOrView"
 
 
@@ -103,7 +107,11 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
 
 
 def _is_by_hand(view: View, registration: Registration) -> bool:
-    return view.registrant(registration) is not Registrant.PYTORCH and GENERATED not in registration.kernel.debug
+    """Whether somebody wrote the kernel, and writes and views are left to it."""
+    kernel = registration.kernel
+    if kernel.redispatches is not None and kernel.redispatches.kind in ELSEWHERE:
+        return False
+    return view.registrant(registration) is not Registrant.PYTORCH and GENERATED not in kernel.debug
 
 
 WRITES = "writes to"

@@ -2,13 +2,13 @@
 
 Nothing registered for autograd leaves the autograd keys to PyTorch's fallback. It goes on to the backend's kernel and
 marks the result; backward() through it warns "an autograd kernel was not registered to the Autograd key(s) but we are
-trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient, unless the kernel
-consists of calls of differentiable operators
+trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient
 (`basicAutogradNotImplementedFallback` in `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`;
-pytorch/pytorch#105078). An operator that only changes its arguments gets not even the warning; findings about those
-are info, because most are never differentiated. A fallthrough at Autograd is an answer too: the operator has no
-derivative, on purpose. Where PyTorch has no fallback, as at AutogradNestedTensor, a call raises "Could not run", and
-the finding is an error.
+pytorch/pytorch#105078). Where the kernel calls differentiable operators autograd follows these, and only the warning
+is left: `redispatches: other-operators` says so of a kernel, and makes the finding an info. An operator that only
+changes its arguments gets not even the warning; findings about those are info, because most are never differentiated.
+A fallthrough at Autograd is an answer too: the operator has no derivative, on purpose. Where PyTorch has no fallback,
+as at AutogradNestedTensor, a call raises "Could not run", and the finding is an error.
 
 Left out: operators without tensor arguments, and those that neither return nor change a tensor; kernels at Meta,
 which compute nothing, and at the Quantized keys, whose tensors can not require gradients; kernels under a fallback
@@ -54,7 +54,9 @@ from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import CATCH_ALL
 
 DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
@@ -87,9 +89,10 @@ def find(view: View) -> Iterator[Finding]:
                 continue
             assert lack is not None
             active = view.active(name)
+            follows = all(calls_others(active[key].kernel) for key in lack.keys)
             written = any(view.is_written(active[key]) for key in lack.keys)
             if written or (name.namespace in differentiable and view.concerns(name, lack.keys)):
-                yield _finding(view, name, lack, written)
+                yield _finding(view, name, lack, written, follows)
 
 
 def _lack(view: View, pattern: Pattern) -> _Lack | None:
@@ -133,13 +136,21 @@ def _namespaces_with_autograd(view: View) -> frozenset[str | None]:
     )
 
 
-def _finding(view: View, name: OperatorName, lack: _Lack, written: bool) -> Finding:
+def calls_others(kernel: Kernel) -> bool:
+    """Whether a kernel is known to call other operators, whose derivatives count where autograd is on."""
+    return kernel.redispatches is not None and kernel.redispatches.kind is RedispatchKind.OTHER_OPERATORS
+
+
+def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows: bool) -> Finding:
+    """follows: autograd follows what the kernels call."""
     where = "a kernel" if len(lack.keys) == 1 else "kernels"
     outcome, severity = "has PyTorch's fallback, which knows no derivative", Severity.WARNING
     if lack.missing:
         outcome, severity = 'has nothing, so a call raises "Could not run"', Severity.ERROR
     elif "!" in (view.schema_text(name) or ""):
         outcome, severity = "has PyTorch's fallback, which does nothing about arguments that change", Severity.INFO
+    elif follows:
+        outcome, severity = "has PyTorch's fallback: autograd follows what is called, but warns", Severity.INFO
     verb = outcome if len(lack.above) == 1 else outcome.replace("has ", "have ", 1)
     return CHECK.finding(
         f"{name} has {where} at {keys_text(lack.keys)}, and nothing for autograd: {keys_text(lack.above)} {verb}",
