@@ -15,7 +15,8 @@ from dispatch_cli.report.guards import SCHEMA_VERSION, GuardRow, GuardsReport
 FEW = 4
 """So many operators or keys are named; of more the first and the last."""
 _PLAIN = re.compile(r"[A-Za-z_]\w*(?:::\w+)*(?:\.\w+)?", re.ASCII)
-_WORDS = frozenset({"null", "true", "false"})
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
+"""Words that are no texts in YAML without quotes."""
 
 
 def verdict(row: GuardRow) -> str:

@@ -166,6 +166,7 @@ def test_a_backend_that_does_not_have_an_operator(state_of: StateOf) -> None:
         ("op: 'none::*', key: CPU", "operator none::*", None),
         ("op: demo::oop, key: CPU", "operator demo::oop", "did you mean demo::op?"),
         ("op: [demo::op, x::y], key: CPU", "operator x::y", None),
+        ("op: demo::op, key: [CPU, 'Nix*']", "dispatch key Nix*", None),
         ("op: 'demo::*', key: 'None*'", "dispatch key None*", None),
         ("op: 'demo::*', key: 'CPU, Nix*'", "dispatch key Nix*", None),
     ],
@@ -175,7 +176,7 @@ def test_a_guard_that_guards_nothing(guard: str, what: str, tip: str | None, sta
     assert finding._replace(subject="") == Finding(
         check="unmatched-guard",
         severity=Severity.ERROR,
-        message=f"the guard guards nothing: there is no {what}",
+        message=f"a pattern of the guard matches nothing: there is no {what}",
         span=place(6, 5),
         mark=what.split()[-1],
         tip=tip,

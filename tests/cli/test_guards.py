@@ -112,6 +112,13 @@ def test_recorded_guards_hold_and_notice_a_change(rules_only: bool) -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["no", "on", "Off", "YES", "null", "true", "12", "1e3", "0x1F", "~", ".inf", "-1"])
+def test_recorded_guards_of_kernels_with_names_that_yaml_takes_for_something_else(name: str) -> None:
+    Path("a.yaml").write_text(TEXT.partition("guards:")[0].replace("op_math", f'"{name}"'), encoding="utf-8")
+    assert call("guards", "a.yaml", "--record", "-o", "g.yaml") == Result(0, "", "")
+    assert call("guards", "a.yaml", "--guards", "g.yaml").code == 0
+
+
 def test_a_recording() -> None:
     assert call("guards", "a.yaml", "--record", "--op", "demo::op", "--key", "CPU", "--key", "*CUDA").out == (
         "# What held when `dispatch-cli guards --record` wrote this.\n"

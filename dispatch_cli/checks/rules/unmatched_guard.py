@@ -54,7 +54,7 @@ def find(view: View) -> Iterator[Finding]:
             similar = get_close_matches(glob, known, n=1, cutoff=0.7) if found < MAX_SUGGESTIONS else []
             found += 1
             yield CHECK.finding(
-                f"the guard guards nothing: there is no {what} {glob}",
+                f"a pattern of the guard matches nothing: there is no {what} {glob}",
                 span=guard.span,
                 mark=glob,
                 related=tuple(Related("the guard comes from there", span) for span in guard.through),
