@@ -50,4 +50,5 @@ def _meant(match: re.Match[str]) -> str:
     if sign is not None:
         return _SIGNS.get(sign, sign)
     code = int(next(code for code in codes if code is not None), 16)
-    return chr(code) if code < 0x110000 else match[0]
+    # half of a pair is no character
+    return match[0] if 0xD800 <= code < 0xE000 or code >= 0x110000 else chr(code)

@@ -347,6 +347,19 @@ def test_names_in_a_text_carry_no_escapes() -> None:
         assert "\x07" not in result.out
 
 
+@pytest.mark.parametrize("format_", ["text", "json", "markdown"])
+def test_escapes_in_a_text_stand_for_characters_or_for_themselves(format_: str) -> None:
+    """Halves of surrogate pairs, characters that there are not, and characters that no terminal may get."""
+    names = r"\ud800 \udfff \ud83d\ude00 \U00110000 \U000e0001 \u0000 \x1b]0;x\x07 \u202e \u009b1m \q"
+    text = (
+        rf"{{'error': \'Could not run \'a::b\' with arguments from the \'CPU\' backend.\n\nCUDA: {names} [kernel]\n\'}}"
+    )
+    result = call("explain", "--from-error", "-", "--format", format_, stdin=text.encode())
+    assert (result.code, result.err) == (0, "")
+    assert not set("\x00\x1b\x07\x9b\u202e") & set(result.out)
+    assert result.out.encode()
+
+
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_no_line_is_wider_than_the_terminal(columns: int) -> None:
     for key in ("AutogradPrivateUse1", "CompositeImplicitAutograd", "Dense"):
