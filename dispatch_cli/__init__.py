@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
     from dispatch_cli.model.kernel import Kernel
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.model.universe import Universe
 
@@ -79,6 +80,7 @@ _HOMES = {
     "SchemaError": "model.function_schema",
     "parse_schema": "model.function_schema",
     "OperatorName": "model.names",
+    "Options": "model.options",
     "InputError": "model.problem",
     "Problem": "model.problem",
     "Universe": "model.universe",
@@ -103,6 +105,7 @@ __all__ = [
     "Library",
     "LibraryKind",
     "OperatorName",
+    "Options",
     "Orders",
     "Played",
     "Problem",

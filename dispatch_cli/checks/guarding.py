@@ -129,12 +129,12 @@ class Guards:
         from dispatch_cli.engine.call.simulate import simulate
 
         what = ", ".join(map(str, call.tensors)) or "no tensors"
-        if call.device is not None:
-            what += f" and the device {call.device}"
+        if call.options.given:
+            what += f" and {call.options}"
         if call.contexts:
             what += f" under {', '.join(map(str, call.contexts))}"
         try:
-            done = simulate(self._view.state, name, call.tensors, call.contexts, device=call.device)
+            done = simulate(self._view.state, name, call.tensors, call.contexts, options=call.options)
         except CallError as error:
             yield Verdict(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
             return

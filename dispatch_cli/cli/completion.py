@@ -1,4 +1,4 @@
-"""Shell completion of the names that a command takes: dispatch keys, and operators of embedded states."""
+"""Shell completion of the names that a command takes: keys, operators of embedded states, options of factories."""
 
 from __future__ import annotations
 
@@ -35,6 +35,32 @@ def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: s
         if name.startswith(incomplete)
     }
     return sorted(found)[:MAX_OFFERED]
+
+
+def complete_devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """The devices of the chosen universe."""
+    from dispatch_cli import api
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        (universe,) = api.load_universes([ctx.params.get("universe")])
+    except InputError:
+        return []
+    return [device for device in universe.devices if device.startswith(incomplete)]
+
+
+def complete_layouts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """The layouts of tensors."""
+    from dispatch_cli.model.call import Layout
+
+    return [layout.value for layout in Layout if layout.value.startswith(incomplete)]
+
+
+def complete_dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+    """The dtypes."""
+    from dispatch_cli.model.dtypes import DTYPES
+
+    return [dtype for dtype in DTYPES if dtype.startswith(incomplete)]
 
 
 _WORD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

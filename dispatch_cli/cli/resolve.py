@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from dispatch_cli.cli.completion import complete_operators
+from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts, complete_operators
 from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
 from dispatch_cli.cli.options import (
     Source,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import Problem
     from dispatch_cli.render.style import Style
     from dispatch_cli.report.resolve import ResolveReport
@@ -50,7 +51,26 @@ _Spec = TypeVar("_Spec")
 @click.option(
     "--device",
     metavar="DEVICE",
+    shell_complete=complete_devices,
     help="The device argument of a factory, such as cuda; else its default, or the universe's first device.",
+)
+@click.option(
+    "--layout",
+    metavar="LAYOUT",
+    shell_complete=complete_layouts,
+    help="Its layout argument, such as sparse or torch.sparse_csr; else its default, or strided.",
+)
+@click.option(
+    "--dtype",
+    metavar="DTYPE",
+    shell_complete=complete_dtypes,
+    help="Its dtype argument, such as qint8; else its default, or float32. Only whether it is quantized matters.",
+)
+@click.option(
+    "--generator",
+    metavar="DEVICE",
+    shell_complete=complete_devices,
+    help="The device of a torch.Generator, such as cpu; its key counts, but not of 'cpu boxed'.",
 )
 @click.option(
     "--keyset",
@@ -73,6 +93,9 @@ def command(
     operator: str,
     tensors: tuple[str, ...],
     device: str | None,
+    layout: str | None,
+    dtype: str | None,
+    generator: str | None,
     keyset: str | None,
     contexts: tuple[str, ...],
     stop_after: int | None,
@@ -85,8 +108,13 @@ def command(
     A SPEC is a device of the universe, such as cuda:0, and words in any order: strided, sparse, sparse_csr,
     sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged, quantized, nested, requires_grad, inference, conj, neg,
     zerotensor, fake or fake=NAME of its mode, subclass=NAME, and the wrappers batched, grad-wrapped and functional,
-    the innermost first. Without --tensor the operator gets no tensors, as a factory. A kernel at BackendSelect goes
-    on with the key of the device argument; layout and dtype are taken to be those of a strided tensor.
+    the innermost first. Or it is one of two words alone: undefined, an undefined tensor, which PyTorch makes of None
+    where a schema has Tensor; none, which is None where it has Tensor?.
+
+    Without --tensor the operator gets no tensors, as a factory. A kernel at BackendSelect goes on with the key of a
+    tensor of this --device, --layout and --dtype; the answer says which of them are assumed. A --generator adds its
+    key in unboxed calls: those of torch.rand and the like, and of C++. torch.ops makes boxed calls, where it adds
+    none: write 'cpu boxed'.
 
     A context is autocast DEVICE, inference_mode, no_grad, below_autograd, below_ADInplaceOrView,
     enable_functionalization, suspend_functionalization, python_dispatcher, no_python_dispatcher, pre_dispatch,
@@ -98,10 +126,11 @@ def command(
 
     The exit code is 1 when the call fails: when PyTorch would raise an error.
     """
+    from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError
 
     state, assumed = state_or_newest(source, color)
-    asked = _Asked(operator, tensors, device, keyset, contexts)
+    asked = _Asked(operator, tensors, Options(device, layout, dtype, generator), keyset, contexts)
     try:
         report = _report(state, asked, bases_of(state, source), assumed, stop_after)
     except InputError as error:
@@ -117,7 +146,7 @@ class _Asked(NamedTuple):
 
     operator: str
     tensors: tuple[str, ...]
-    device: str | None
+    options: Options
     keyset: str | None
     contexts: tuple[str, ...]
 
@@ -138,13 +167,14 @@ def _report(
     contexts = _read(asked.contexts, Context.parse, "--context", problems)
     _check(state.dispatcher, specs, contexts, problems)
     keys = _key_set(state.dispatcher, asked.keyset, problems)
-    _check_device(state.dispatcher, name, asked, problems)
+    _check_options(state.dispatcher, name, asked, problems)
     if higher_order is not None and asked.keyset is not None:
         message = "--keyset: a higher-order operator has no C++ kernels; give it tensors"
         problems.append(Problem("keyset", message))
-    if higher_order is not None and asked.device is not None:
-        message = "--device: a higher-order operator has no schema, and so no known argument of type Device"
-        problems.append(Problem("device", message))
+    if higher_order is not None:
+        for option, _ in asked.options.given:
+            message = f"--{option}: a higher-order operator has no schema, and so no argument that is known to take it"
+            problems.append(Problem(option, message))
     if problems:
         raise InputError(tuple(problems))
     try:
@@ -154,7 +184,7 @@ def _report(
         from dispatch_cli.engine.call.simulate import simulate
         from dispatch_cli.report.resolve import resolve_report
 
-        call = simulate(state, name, specs, contexts, keys, asked.device)
+        call = simulate(state, name, specs, contexts, keys, asked.options)
         return resolve_report(
             state.dispatcher, call, over=over, assumed=assumed, keyset=asked.keyset, stop_after=stop_after
         )
@@ -211,21 +241,27 @@ def _check(dispatcher: Dispatcher, specs: list[TensorSpec], contexts: list[Conte
         _tried(partial(thread.enter, fresh, context), "--context", problems)
 
 
-def _check_device(dispatcher: Dispatcher, name: OperatorName | None, asked: _Asked, problems: list[Problem]) -> None:
-    """Note what is wrong with the device argument; name: of the operator, if it is an ordinary one."""
-    if asked.device is None:
+def _check_options(dispatcher: Dispatcher, name: OperatorName | None, asked: _Asked, problems: list[Problem]) -> None:
+    """Note what is wrong with each option; name: of the operator, if it is an ordinary one."""
+    if not asked.options.given:
         return
-    from dispatch_cli.engine.call.device import check_device
+    from dispatch_cli.engine.call.options import check_option, check_options
     from dispatch_cli.engine.call.tensors import TensorMaker
-    from dispatch_cli.model.call import device_type
+    from dispatch_cli.model.options import Options
+    from dispatch_cli.model.problem import Problem
 
-    maker, device = TensorMaker(dispatcher.universe), asked.device
-    if name is None:
-        _tried(lambda: maker.device_key(device_type(device), device), "--device", problems)
-    else:
-        definition = dispatcher.operator(name).definition
-        schema = None if definition is None else definition.schema
-        _tried(partial(check_device, maker, name, schema, device), "--device", problems)
+    maker = TensorMaker(dispatcher.universe)
+    definition = None if name is None else dispatcher.operator(name).definition
+    schema = None if definition is None else definition.schema
+    for option, text in asked.options.given:
+        if name is None:
+            _tried(partial(check_option, maker, option, text), f"--{option}", problems)
+        else:
+            only = Options(**{option: text})
+            _tried(partial(check_options, maker, name, schema, only), f"--{option}", problems)
+    if asked.keyset is not None and asked.options.generator is not None:
+        message = "--generator: its key does not count where --keyset gives the whole set; leave one of them out"
+        problems.append(Problem("generator", message))
 
 
 def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) -> _Spec | None:

@@ -390,6 +390,13 @@ GUARD = Record(
         Field("tensors", _list_of(TEXT, "tensors"), "The tensors of the call that `resolves` is about: `cuda sparse`."),
         Field("contexts", _list_of(TEXT, "contexts"), "Its contexts, in order: `autocast cuda`, `inference_mode`."),
         Field("device", TEXT, "Its device argument, for a factory: `cuda`."),
+        Field("layout", TEXT, "Its layout argument, for a factory: `sparse`."),
+        Field("dtype", TEXT, "Its dtype argument, for a factory: `qint8`."),
+        Field(
+            "generator",
+            TEXT,
+            "The device of its generator: `cpu`, or `cpu boxed` in a boxed call, where its key does not count.",
+        ),
         Field(
             "resolves", _either(TEXT, _record("resolves", "a mapping")), "Where the call must end; a text is a kernel."
         ),

@@ -11,9 +11,10 @@ from dispatch_cli.declarations.format import GUARD, RESOLVES
 from dispatch_cli.declarations.text import suggestion
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence, kind_of
-from dispatch_cli.model.call import CallError, TensorSpec, device_type
+from dispatch_cli.model.call import CallError, TensorSpec
 from dispatch_cli.model.call import Context as CallContext
 from dispatch_cli.model.guard import RULE_NAMES, Expectation, Guard, GuardedCall, Wish
+from dispatch_cli.model.options import Options, check_word
 
 _Part = TypeVar("_Part")
 _RULES = (Wish.RULE, Wish.NOT)
@@ -45,8 +46,8 @@ def _read_guard(context: Context, node: Node) -> None:
         report.add("unused-field", "'key' chooses slots, and nothing is asked of them", node)
     if call is None and any(name in values for name in ("tensors", "contexts")):
         report.add("unused-field", "'tensors' and 'contexts' belong to 'resolves'", node)
-    elif call is None and "device" in values:
-        report.add("unused-field", "'device' belongs to 'resolves'", node)
+    elif call is None and (unused := next((name for name in Options._fields if name in values), None)):
+        report.add("unused-field", f"{unused!r} belongs to 'resolves'", node)
     ops = tuple(_texts(context, values.get("op")))
     if report.count == before and ops and wants:
         reason = text_of(report, values.get("reason"))
@@ -95,14 +96,18 @@ def _call(context: Context, values: Values) -> GuardedCall | None:
         return None
     tensors = tuple(_parsed(context, values.get("tensors"), TensorSpec.parse))
     contexts = tuple(_parsed(context, values.get("contexts"), CallContext.parse))
-    return GuardedCall(tensors, contexts, _device(context, values.get("device")))
+    return GuardedCall(tensors, contexts, _options(context, values))
 
 
-def _device(context: Context, node: Node | None) -> str | None:
+def _options(context: Context, values: Values) -> Options:
+    return Options(*(_option(context, name, values.get(name)) for name in Options._fields))
+
+
+def _option(context: Context, name: str, node: Node | None) -> str | None:
     text = text_of(context.report, node)
     try:
         if text is not None:
-            device_type(text)
+            check_word(name, text)
     except CallError as error:
         assert node is not None, "a text is a node's"
         context.report.add("bad-call", error.message, node, error.hint)

@@ -58,6 +58,15 @@ class WrapperKind(Enum):
     GRAD = "grad-wrapped"
 
 
+class Absent(Enum):
+    """What stands in the place of a tensor that is not there; the value is the word for it."""
+
+    UNDEFINED = "undefined"
+    """An undefined tensor, as C++'s ``Tensor()``; None becomes one where a schema has ``Tensor``."""
+    NONE = "none"
+    """None, for ``Tensor?``."""
+
+
 class Wrapper(NamedTuple):
     """A wrapper around a tensor.
 
@@ -81,6 +90,7 @@ class TensorSpec(NamedTuple):
     fake: the name of its fake mode, empty when it was not named; None when it is no fake tensor.
     subclass: the name of its class when that has a ``__torch_dispatch__``.
     wrappers: of functionalization and of functorch, the innermost first.
+    absent: it is no tensor; nothing else is said of it then.
     """
 
     device: str | None = None
@@ -94,6 +104,7 @@ class TensorSpec(NamedTuple):
     fake: str | None = None
     subclass: str | None = None
     wrappers: tuple[Wrapper, ...] = ()
+    absent: Absent | None = None
 
     @classmethod
     def parse(cls, text: str) -> TensorSpec:
@@ -101,6 +112,8 @@ class TensorSpec(NamedTuple):
         return _parse_tensor(text)
 
     def __str__(self) -> str:
+        if self.absent is not None:
+            return self.absent.value
         device = self.device or ""
         words = [device if self.number is None else f"{device}:{self.number}"]
         words += [self.layout.value] if self.layout is not Layout.STRIDED else []
@@ -163,11 +176,20 @@ class Context(NamedTuple):
 
 
 _FLAGS = ("quantized", "nested", "requires_grad", "inference")
-_LAYOUTS = {layout.value: layout for layout in Layout}
+LAYOUTS = {layout.value: layout for layout in Layout} | {"sparse_coo": Layout.SPARSE, "_mkldnn": Layout.MKLDNN}
+"""Layouts by their words, and by PyTorch's names where those are others."""
 _BITS = {bit.value: bit for bit in Bit}
 _WRAPPERS = {kind.value: kind for kind in WrapperKind} | {"grad_wrapped": WrapperKind.GRAD}
 _NAMED = ("fake", "subclass")
-TENSOR_WORDS = (*_LAYOUTS, *_FLAGS, *_BITS, *(kind.value for kind in WrapperKind), *_NAMED)
+_ABSENT = {absent.value: absent for absent in Absent}
+TENSOR_WORDS = (
+    *(layout.value for layout in Layout),
+    *_FLAGS,
+    *_BITS,
+    *(kind.value for kind in WrapperKind),
+    *_NAMED,
+    *_ABSENT,
+)
 """The words of a tensor that are not its device."""
 CONTEXT_WORDS = tuple(kind.value for kind in ContextKind)
 _DEVICE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::([0-9]{1,4}))?", re.ASCII)
@@ -191,6 +213,11 @@ def device_type(text: str) -> str:
 
 def _parse_tensor(text: str) -> TensorSpec:
     words = _words(text, "a tensor", "such as `cpu` or `cuda sparse`")
+    absent = next((word for word in words if word in _ABSENT), None)
+    if absent is not None:
+        if len(words) > 1:
+            raise CallError(f"{absent!r} is no tensor, and takes no other words", text, f"write `{absent}` alone")
+        return TensorSpec(absent=_ABSENT[absent])
     fields: dict[str, object] = {}
     bits: list[Bit] = []
     wrappers: list[Wrapper] = []
@@ -209,8 +236,8 @@ def _parse_tensor(text: str) -> TensorSpec:
             set_once(name, value, word)
         elif name in _WRAPPERS:
             wrappers.append(Wrapper(_WRAPPERS[name], _level(value, text) if equals else None))
-        elif word in _LAYOUTS:
-            set_once("layout", _LAYOUTS[word], word)
+        elif word in LAYOUTS:
+            set_once("layout", LAYOUTS[word], word)
         elif word in _FLAGS:
             fields[word] = True
         elif word in _BITS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
@@ -48,11 +49,11 @@ class Expectation(NamedTuple):
 
 
 class GuardedCall(NamedTuple):
-    """The call that a guard speaks of. device: the device argument, where it is given."""
+    """The call that a guard speaks of. options: what it is given beside tensors."""
 
     tensors: tuple[TensorSpec, ...] = ()
     contexts: tuple[Context, ...] = ()
-    device: str | None = None
+    options: Options = NO_OPTIONS
 
 
 class Guard(NamedTuple):

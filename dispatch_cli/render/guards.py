@@ -58,7 +58,7 @@ def _data(row: GuardRow) -> dict[str, Any]:
         and {
             "tensors": list(map(str, call.tensors)),
             "contexts": list(map(str, call.contexts)),
-            "device": call.device,
+            **call.options._asdict(),
         },
         "reason": guard.reason,
         "place": span_data(guard.span),

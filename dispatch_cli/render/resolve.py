@@ -14,8 +14,8 @@ from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_wording import (
+    alternative_sentences,
     assumption,
-    device_label,
     end_sentence,
     error_lines,
     excluded_sentences,
@@ -23,6 +23,7 @@ from dispatch_cli.render.resolve_wording import (
     from_label,
     kernel_label,
     mask_label,
+    option_labels,
     over_label,
     path_label,
     rung_kernel_label,
@@ -61,6 +62,7 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
     if len(report.steps) > 1:
         yield plain(f"Slots: {path_label(report)}")
     yield from map(plain, excluded_sentences(report, short))
+    yield from map(plain, alternative_sentences(report))
     assumed = assumption(report, short)
     if assumed is not None:
         yield plain(assumed)
@@ -84,9 +86,8 @@ def _asked(report: ResolveReport) -> Iterator[Fact]:
         yield Fact("Tensors", lines(*(numbered if len(tensors) > 1 else tensors)))
     elif report.keyset is None:
         yield Fact("Tensors", plain("none"))
-    device = device_label(report)
-    if device is not None:
-        yield Fact("Device", plain(device))
+    for name, label in option_labels(report):
+        yield Fact(name.capitalize(), plain(label))
     if report.contexts:
         yield Fact("Contexts", plain(", ".join(report.contexts)))
 
@@ -137,7 +138,7 @@ def _ladder(stage: Stage, rungs: tuple[Rung, ...], short: bool) -> Rows:
         rule, alias = rung_rule(rung, steps)
         cells = [
             plain(rung.key, console.HEAD if runs else dim),
-            plain(from_label(rung.tensors, rung.included, count), dim),
+            plain(from_label(rung.tensors, rung.included, count, rung.generator), dim),
             plain(fate_label(rung, steps), _fate_style(rung, steps)),
             _kernel(rung, steps, short, dim),
             plain(rule.value if short else rule.dump_text, dim or RULE_STYLES[rule]),

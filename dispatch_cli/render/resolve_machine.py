@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.call.trace import End, Error, Handler, MaskKind, PythonChoice
+from dispatch_cli.engine.call.trace import ChosenBy, End, Error, Handler, MaskKind, PythonChoice
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import components_of, functionalities_of
 from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_wording import (
+    alternative_sentences,
     assumption,
-    device_label,
     end_sentence,
     error_lines,
     excluded_sentences,
     fate_label,
     from_label,
     mask_label,
+    option_labels,
     rung_kernel_label,
     rung_rule,
     stage_title,
@@ -46,7 +47,7 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         "declared_at": span_data(report.span),
         "tensors": list(report.tensors),
         "contexts": list(report.contexts),
-        "device": report.device,
+        **report.options._asdict(),
         "keyset": report.keyset,
         "stopped_after": report.stopped,
         "end": None if report.end is None else end_data(report.end),
@@ -56,6 +57,7 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
             {**_note_data(note, advice_text(note, report.operator)), "remedies": list(note.remedies)}
             for note in report.advice
         ],
+        "alternatives": [one._asdict() for one in report.alternatives],
     }
     return json_document(head, "selections", map(_stage_data, report.stages))
 
@@ -108,6 +110,7 @@ def set_data(keys: DispatchKeySet) -> dict[str, Any]:
 def _stage_data(stage: Stage) -> dict[str, Any]:
     return {
         "arguments": [{"tensor": one.text, "keyset": set_data(one.keys)} for one in stage.arguments],
+        "generator": None if stage.generator is None else set_data(stage.generator),
         "keyset": set_data(stage.union),
         "included": thread_data(stage.included),
         "excluded": thread_data(stage.excluded),
@@ -130,6 +133,7 @@ def _rung_data(rung: Rung) -> dict[str, Any]:
         "fate": rung.fate.value,
         "steps": list(rung.steps),
         "tensors": list(rung.tensors),
+        "generator": rung.generator,
         "included": rung.included,
         "excluded_by_context": rung.by_context,
         "entry": _row_data(rung.row),
@@ -163,10 +167,17 @@ def _step_data(step: StepReport) -> dict[str, Any]:
         "passes": None if step.passes is None else set_data(step.passes),
         "excludes": None if step.excludes is None else list(functionalities_of(step.excludes)),
         "includes": None if step.includes is None else list(functionalities_of(step.includes)),
-        "device": step.device,
+        "chosen_by": None if step.chosen_by is None else _options_data(step.chosen_by),
         "redispatches": None if step.declared is None else step.declared.data,
         "redispatches_declared_at": None if step.declared is None else span_data(step.declared.span),
         "python": None if step.python is None else _python_data(step.python),
+    }
+
+
+def _options_data(chosen_by: ChosenBy) -> dict[str, Any]:
+    return {
+        name: None if option is None else {"value": option.value, "from": option.origin.value}
+        for name, option in chosen_by._asdict().items()
     }
 
 
@@ -183,8 +194,7 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
     yield "\n"
     asked = [f"tensors: {'; '.join(report.tensors) or 'none'}"] if report.keyset is None or report.tensors else []
     asked += [f"key set: {report.keyset}"] if report.keyset is not None else []
-    device = device_label(report)
-    asked += [f"device: {device}"] if device is not None else []
+    asked += [f"{name}: {label}" for name, label in option_labels(report)]
     asked += [f"contexts: {', '.join(report.contexts)}"] if report.contexts else []
     yield markdown_line("{}", ", ".join(asked))
     yield "\n"
@@ -193,7 +203,8 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
         yield "\n"
         yield markdown_line("> {}", line)
     assumed = assumption(report, short=False)
-    said = excluded_sentences(report, short=False) + ([assumed] if assumed is not None else [])
+    said = [*excluded_sentences(report, short=False), *alternative_sentences(report)]
+    said += [assumed] if assumed is not None else []
     said += [note_text(note) for note in report.notes]
     said += [f"Advice: {advice_text(note, report.operator)}" for note in report.advice]
     for sentence in said:
@@ -219,7 +230,7 @@ def _ladder(stage: Stage) -> Sheet:
     rows = (
         (
             rung.key,
-            from_label(rung.tensors, rung.included, tensor_count(stage)),
+            from_label(rung.tensors, rung.included, tensor_count(stage), rung.generator),
             fate_label(rung, steps),
             rung_kernel_label(rung, steps, short=False),
             rung_rule(rung, steps)[0].dump_text,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Why
+from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Origin, Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.wording import short_kernel, source_label
 from dispatch_cli.report.ladder import Fate, Rung
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport, ThreadKeys
@@ -36,7 +37,7 @@ _REASONS = {
     Why.PYTHON: ", as the Python dispatcher chose",
 }
 """What is added where the kernel's place alone does not tell what it does."""
-_BY_DEVICE = ", as kernels there that get a device do by convention"
+_BY_OPTIONS = ", as kernels there that get a device or a layout do by convention"
 _BATCHING = ", as batching rules do by convention"
 MANY = 6
 """More keys than this are counted where there is little room."""
@@ -52,12 +53,15 @@ def fate_label(rung: Rung, steps: Mapping[int, StepReport]) -> str:
     return ", ".join(f"{', '.join(numbers)} {act}" for act, numbers in by_act.items())
 
 
-def from_label(tensors: tuple[int, ...], included: bool, count: int) -> str:
-    """Where a key comes from: the tensors, by number where not all of several have it, and the thread.
+def from_label(tensors: tuple[int, ...], included: bool, count: int, generator: bool = False) -> str:
+    """Where a key comes from: the tensors, by number where not all of several have it, a generator, the thread.
 
     ``all`` is several tensors and the thread, ``both`` one and the thread.
     tensors: their positions; count: how many there are.
     """
+    if generator:
+        others = from_label(tensors, False, count)
+        return ", ".join(filter(None, (others, "generator", "thread" if included else "")))
     if not tensors or not count:
         return "thread" if included else ""
     if len(tensors) == count == 1:
@@ -136,7 +140,7 @@ def step_sentence(step: StepReport, short: bool) -> str:
         case Does.DECOMPOSES:
             text = f"{kernel} calls other operators"
         case Does.REDISPATCHES:
-            text = f"{kernel} redispatches with {_set_label(step.passes, short)}{_of_device(step)}"
+            text = f"{kernel} redispatches with {_set_label(step.passes, short)}{_by_options(step)}"
         case Does.CALLS_ANEW:
             text = f"{kernel} calls the operator anew{_changes(step, short)}"
         case Does.HANDS_OVER:
@@ -151,8 +155,8 @@ def _reason(step: StepReport) -> str:
     if step.declared is not None:
         place = "" if step.declared.span is None else f" at {step.declared.span}"
         return f", as declared{place}"
-    if step.why is Why.CONVENTION and step.device is not None:
-        return _BY_DEVICE
+    if step.why is Why.CONVENTION and step.chosen_by is not None:
+        return _BY_OPTIONS
     if step.why is Why.CONVENTION and step.does is Does.CALLS_ANEW:
         return _BATCHING
     return _REASONS.get(step.why, "")
@@ -170,19 +174,39 @@ def assumption(report: ResolveReport, short: bool) -> str | None:
     )
 
 
-def device_label(report: ResolveReport) -> str | None:
-    """The device argument; where it was not given, the one that a step assumed; None where none counted."""
-    if report.device is not None:
-        return report.device
-    assumed = next((step.device for step in report.steps if step.device is not None), None)
-    return None if assumed is None else f"{assumed}, unless --device names another"
+def option_labels(report: ResolveReport) -> Iterator[tuple[str, str]]:
+    """What counts beside tensors, each by its name: as it was given, or what is assumed in its place."""
+    chosen_by = next((step.chosen_by for step in report.steps if step.chosen_by is not None), None)
+    used = {} if chosen_by is None else chosen_by._asdict()
+    for name, text in report.options._asdict().items():
+        if name == "generator":
+            if text is not None:
+                yield name, f"{text}, {_BOXED if text.endswith(BOXED) else _UNBOXED}"
+        elif text is not None:
+            yield name, text if used.get(name) is not None or report.stopped else f"{text}, {_UNUSED}"
+        elif (option := used.get(name)) is not None:
+            origin = _DEFAULT_OF[option.origin]
+            yield name, f"{option.value}, {origin}; --{name} names another"
 
 
-def _of_device(step: StepReport) -> str:
-    """By which device a key set was chosen; of layout and dtype, which nobody gives, what is assumed."""
-    if step.device is None:
+_UNBOXED = "whose key counts, as in an unboxed call (torch.rand, C++); torch.ops makes boxed ones, as with 'cpu boxed'"
+_BOXED = "whose key does not count, as in a call of torch.ops"
+_UNUSED = "by which no kernel on the way chooses"
+_DEFAULT_OF = {Origin.SCHEMA: "the default of the schema", Origin.ASSUMED: "PyTorch's default"}
+
+
+def alternative_sentences(report: ResolveReport) -> Iterator[str]:
+    """Options to give instead of those that were assumed, each with the kernel that the call comes to."""
+    for one in report.alternatives:
+        yield f"The {one.option} was not given: with --{one.option} {one.value} the call comes to a kernel at {one.key}"
+
+
+def _by_options(step: StepReport) -> str:
+    """By which options a key set was chosen."""
+    if step.chosen_by is None:
         return ""
-    return f", chosen for a strided tensor on {step.device}"
+    words = [f"{name} {option.value}" for name, option in step.chosen_by._asdict().items() if option is not None]
+    return f", chosen by {', '.join(words)}"
 
 
 def stage_title(report: ResolveReport, stage: Stage) -> str:

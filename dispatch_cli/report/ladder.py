@@ -35,7 +35,8 @@ class Rung(NamedTuple):
 
     steps: the numbers of the steps at it. row: what the live table holds there; canonical: what it should hold, where
         that is something else.
-    tensors: the positions, from 1, of the tensors that have it. included: the thread brings it.
+    tensors: the positions, from 1, of the tensors that have it. generator: a generator has it. included: the thread
+        brings it.
     by_context: the thread takes it out, and a fresh one would not.
     """
 
@@ -46,6 +47,7 @@ class Rung(NamedTuple):
     canonical: TableRow | None
     tensors: tuple[int, ...]
     included: bool
+    generator: bool = False
     by_context: bool = False
 
 
@@ -65,7 +67,7 @@ def ladder(
     slot, parts = universe.slot, universe.runtime_parts
     live = dispatcher.operator(name).live
     given = selection.mask_kind is MaskKind.NONE
-    # A backend that only a later set has, as that of a device argument, does not make keys of what came before.
+    # A backend that only a later set has, as that of the options of a factory, does not make keys of what came before.
     sets = (selection.keyset if given else selection.keyset | selection.included, *(hop.keyset for _, hop in hops))
     names = {*(key for keys in sets for key in keys), *(hop.slot for _, hop in hops)}
     skipped = {parts[one.key][0] for one in selection.skipped}
@@ -101,5 +103,6 @@ def ladder(
                 if key != UNDEFINED and argument.keyset.has(key)
             ),
             included=not given and key != UNDEFINED and selection.included.has(functionality),
+            generator=key != UNDEFINED and selection.generator is not None and selection.generator.has(key),
             by_context=fate is Fate.EXCLUDED and functionality not in usual,
         )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.trace import (
     Call,
+    ChosenBy,
     Does,
     End,
     EndKind,
+    ErrorKind,
     Hop,
     MaskKind,
     PythonChoice,
@@ -22,6 +25,7 @@ from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import Options
 from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
@@ -37,7 +41,7 @@ class StepReport(NamedTuple):
     """A kernel that was called. number: from 1. keys: the set that it gets; passes: the set of its redispatch.
 
     row, canonical: as in `Rung`. excludes, includes: what it changes on the thread for what it calls.
-    device: the device by which it chose what it passes.
+    chosen_by: the options by which it chose what it passes.
     declared: how it goes on, where its declaration says so.
     """
 
@@ -53,7 +57,7 @@ class StepReport(NamedTuple):
     passes: DispatchKeySet | None
     excludes: DispatchKeySet | None
     includes: DispatchKeySet | None
-    device: str | None
+    chosen_by: ChosenBy | None
     declared: Redispatch | None
 
 
@@ -75,11 +79,13 @@ class ArgumentReport(NamedTuple):
 class Stage(NamedTuple):
     """One selection, and the steps that it led to.
 
-    union: the arguments' keys together. mask_kind, backend: which fallthrough mask. unmasked, result: the set before
+    generator: the keys of a generator, where it counts. union: the arguments' keys together.
+    mask_kind, backend: which fallthrough mask. unmasked, result: the set before
     and after it. rungs: every key, highest first.
     """
 
     arguments: tuple[ArgumentReport, ...]
+    generator: DispatchKeySet | None
     union: DispatchKeySet
     included: ThreadKeys
     excluded: ThreadKeys
@@ -95,10 +101,11 @@ class Stage(NamedTuple):
 class ResolveReport(NamedTuple):
     """over: the embedded states that the answer is over; assumed: nobody named them.
 
-    tensors, contexts: as they are read. device: the device argument, where it was given.
+    tensors, contexts: as they are read. options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
     stopped: after how many steps it was cut short; None when all of it is there. end: None when it was.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
+    alternatives: of a call that fails for options that were assumed, others with which it comes to a kernel.
     """
 
     universe: str
@@ -109,13 +116,14 @@ class ResolveReport(NamedTuple):
     span: Span | None
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
-    device: str | None
+    options: Options
     keyset: str | None
     stages: tuple[Stage, ...]
     stopped: int | None
     end: End | None
     notes: tuple[Note, ...]
     advice: tuple[Note, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
     @property
     def fails(self) -> bool:
@@ -157,7 +165,7 @@ def resolve_report(
         span=outline.span,
         tensors=tuple(map(str, call.tensors)),
         contexts=tuple(map(str, call.contexts)),
-        device=call.device,
+        options=call.options,
         keyset=keyset,
         stages=stages,
         stopped=stopped,
@@ -166,6 +174,11 @@ def resolve_report(
     )
     if not report.fails:
         return report
+    chosen_by = call.hops[-2].chosen_by if len(call.hops) > 1 else None
+    if chosen_by is not None and call.end.error is not None and call.end.error.kind is ErrorKind.NO_KERNEL:
+        others = tuple(alternatives(dispatcher, call.operator, chosen_by))
+        if others:
+            return report._replace(alternatives=others)
     table, key = dispatcher.table(call.operator), call.hops[-1].slot
     advice = slot_notes(dispatcher, call.operator, table, outline.schema, key, stale)
     advised = {(note.kind, key) for note in advice for key in note.keys}
@@ -202,7 +215,7 @@ def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
         passes=hop.passes,
         excludes=hop.excludes,
         includes=hop.includes,
-        device=hop.device,
+        chosen_by=hop.chosen_by,
         declared=None if hop.why is not Why.DECLARED or hop.live.kernel is None else hop.live.kernel.redispatches,
     )
 
@@ -210,6 +223,7 @@ def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
 def _stage(universe: Universe, selection: Selection, rungs: tuple[Rung, ...], steps: tuple[StepReport, ...]) -> Stage:
     return Stage(
         arguments=tuple(ArgumentReport(one.text, one.keyset) for one in selection.arguments),
+        generator=selection.generator,
         union=selection.keyset,
         included=thread_keys(universe, selection.included, universe.default_included),
         excluded=thread_keys(universe, selection.excluded, universe.default_excluded),

@@ -241,7 +241,7 @@ def test_a_guard_on_a_factory(state_of: StateOf) -> None:
     assert found("resolves: fill_cpu") == []
     assert found("device: cuda:1, resolves: fill_cuda") == []
     assert found("device: cuda, resolves: fill_cpu") == [
-        "demo::fill: the guard wants kernel fill_cpu from a call with no tensors and the device cuda, and there "
+        "demo::fill: the guard wants kernel fill_cpu from a call with no tensors and device cuda, and there "
         "is a call that ends in fill_cuda at CUDA by rule kernel"
     ]
     (message,) = found("device: cudda, resolves: fill_cuda")

@@ -77,6 +77,9 @@ def test_the_list_as_json() -> None:
         "tensors": ["cpu"],
         "contexts": ["inference_mode"],
         "device": None,
+        "layout": None,
+        "dtype": None,
+        "generator": None,
     }
 
 

@@ -6,6 +6,10 @@ import json
 import re
 from typing import Any
 
+import click
+
+from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts
+from dispatch_cli.cli.resolve import command
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from tests.cli.support import Result, call
 
@@ -99,11 +103,12 @@ def test_json_has_every_key_set() -> None:
         "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 14, "column": 11},
         "tensors": ["cpu sparse requires_grad"],
         "contexts": [],
-        "device": None,
+        **dict.fromkeys(("device", "layout", "dtype", "generator")),
         "keyset": None,
         "stopped_after": None,
         "end": {"kind": "decomposition", "handler": None, "passed": [], "error": None},
         "advice": [],
+        "alternatives": [],
         "assumed": None,
         "notes": [
             {
@@ -127,6 +132,7 @@ def test_json_has_every_key_set() -> None:
     excluded = json.loads(call("keys", "--format", "json").out)["default_excluded"]
     assert selection == {
         "arguments": [{"tensor": "cpu sparse requires_grad", "keyset": tensor}],
+        "generator": None,
         "keyset": tensor,
         "included": {"functionalities": ["BackendSelect", "ADInplaceOrView"], "added": [], "removed": []},
         "excluded": {"functionalities": excluded, "added": [], "removed": []},
@@ -173,7 +179,7 @@ def test_json_has_every_key_set() -> None:
             "passes": None,
             "excludes": None,
             "includes": None,
-            "device": None,
+            "chosen_by": None,
             "redispatches": None,
             "redispatches_declared_at": None,
             "python": None,
@@ -235,8 +241,8 @@ def test_a_key_set_instead_of_tensors() -> None:
 def test_the_device_argument() -> None:
     """In a step, above it, and for machines; where it is not given, what is assumed."""
     assumed = call(*FIXED).out
-    assert "\nDevice   cpu, unless --device names another\n" in assumed
-    step = "BackendSelect: filled_by_device redispatches with {}, chosen for a strided tensor on {}, as kernels there "
+    assert "\nDevice   cpu, PyTorch's default; --device names another\n" in assumed
+    step = "BackendSelect: filled_by_device redispatches with {}, chosen by device {}, as kernels there that get a "
     assert step.format("CPU", "cpu") in assumed
     given = call(*FIXED, "--device", "cuda:1").out
     assert "\nDevice   cuda:1\n" in given
@@ -246,16 +252,24 @@ def test_the_device_argument() -> None:
     own = ("resolve", "aten::_to_copy", "--tensor", "cpu", "--device", "cuda")
     found = json.loads(call(*own, "--format", "json").out)
     (selection,) = found["selections"]
-    steps = [(one["slot"], one["device"], one["why"]) for one in selection["steps"]]
+    given = {"value": "cuda", "from": "given"}
+    steps = [(one["slot"], one["chosen_by"] and one["chosen_by"]["device"], one["why"]) for one in selection["steps"]]
     assert (found["device"], steps) == (
         "cuda",
-        [("AutogradCPU", None, "core-kernel"), ("BackendSelect", "cuda", "core-kernel"), ("CUDA", None, "backend")],
+        [
+            ("AutogradCPU", None, "core-kernel"),
+            ("BackendSelect", given, "core-kernel"),
+            ("CUDA", None, "backend"),
+        ],
     )
     assert selection["steps"][1]["passes"]["keys"] == ["CPU", "CUDA"]
     assert [one["key"] for one in selection["keys"]] == [
         *("AutocastCPU", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "CUDA", "CPU")
     ]
-    assert "with CUDA, CPU, chosen for a strided tensor on cuda, as PyTorch's own kernel there does" in call(*own).out
+    assert (
+        "with CUDA, CPU, chosen by device cuda, layout strided, dtype float32, as PyTorch's own kernel there does"
+        in call(*own).out
+    )
 
 
 def test_mistakes_in_the_device_argument() -> None:
@@ -278,10 +292,75 @@ def test_mistakes_in_the_device_argument() -> None:
         "  help: such as `cuda` or `cuda:0`",
     ]
     assert said("call_torchbind", "--device", "cuda") == [
-        "error[device]: --device: a higher-order operator has no schema, and so no known argument of type Device"
+        "error[device]: --device: a higher-order operator has no schema, and so no argument that is known to take it"
     ]
     dangling = said("__test__::foo", "-k", "CPU", "--device", "cuda")
     assert dangling == ["error[device]: --device 'cuda': __test__::foo has no argument of type Device"]
+
+
+def test_mistakes_in_other_options() -> None:
+    result = call(
+        *("resolve", "aten::rand", "--layout", "spars", "--dtype", "flot32", "--generator", "cpu", "--device", "cpu")
+    )
+    assert (result.code, result.out) == (2, "")
+    assert [line for line in result.err.splitlines() if line] == [
+        "error[layout]: --layout 'spars': there is no such layout (there are strided, sparse, sparse_csr, sparse_csc, "
+        "sparse_bsr, sparse_bsc, mkldnn, jagged)",
+        "  help: did you mean sparse?",
+        "error[dtype]: --dtype 'flot32': there is no such dtype",
+        "  help: did you mean float32?",
+        "error[generator]: --generator 'cpu': aten::rand has no argument of type Generator",
+        "3 errors; nothing was done.",
+    ]
+    both = call("resolve", "aten::rand.generator", "--generator", "meta", "--keyset", "CPU").err
+    assert "--generator 'meta': there are no generators on meta" in both
+    assert "--generator: its key does not count where --keyset gives the whole set; leave one of them out" in both
+    none = call("resolve", "aten::relu", "--tensor", "none")
+    assert none.err.startswith("error[tensor]: --tensor 'none': aten::relu has a Tensor for 'self', not a Tensor?\n")
+
+
+def test_what_is_assumed_of_a_factory() -> None:
+    sparse = ("resolve", "aten::_sparse_coo_tensor_with_dims_and_tensors", "--tensor", "cpu", "--tensor", "cpu")
+    result = call(*sparse)
+    assert result.code == 1
+    assert "\nLayout   strided, PyTorch's default; --layout names another\n" in result.out
+    hint = "The layout was not given: with --layout sparse the call comes to a kernel at SparseCPU"
+    assert f"\n{hint}\n" in result.out
+    assert "Advice" not in result.out
+    found = json.loads(call(*sparse, "--format", "json").out)
+    assert found["alternatives"] == [{"option": "layout", "value": "sparse", "key": "SparseCPU"}]
+    assert found["selections"][0]["steps"][1]["chosen_by"] == {
+        "device": {"value": "cpu", "from": "assumed"},
+        "layout": {"value": "strided", "from": "assumed"},
+        "dtype": {"value": "float32", "from": "assumed"},
+    }
+    given = call(*sparse, "--layout", "torch.sparse_coo")
+    assert given.code == 0
+    assert "\nLayout   torch.sparse_coo\n" in given.out
+    integers = call("resolve", "aten::randint").out
+    assert "\nDtype    int64, the default of the schema; --dtype names another\n" in integers
+    unused = call("resolve", "aten::empty_like", "--tensor", "cpu", "--layout", "sparse").out
+    assert "\nLayout   sparse, by which no kernel on the way chooses\n" in unused
+
+
+def test_a_generator() -> None:
+    rand = ("resolve", "aten::rand.generator", "--generator")
+    shown = call(*rand, "cpu").out
+    assert "\nGenerator  cpu, whose key counts, as in an unboxed call (torch.rand, C++)" in shown
+    assert re.search(r"^CPU +generator +2 ends", shown, re.M)
+    boxed = call(*rand, "cpu boxed").out
+    assert "\nGenerator  cpu boxed, whose key does not count, as in a call of torch.ops\n" in boxed
+    found = json.loads(call(*rand, "cpu", "--format", "json").out)
+    assert found["selections"][0]["generator"]["keys"] == ["CPU"]
+
+
+def test_completion_of_options() -> None:
+    context = click.Context(command)
+    context.params = {"universe": "torch-2.15"}
+    (option, *_) = command.params
+    assert complete_layouts(context, option, "sparse_b") == ["sparse_bsr", "sparse_bsc"]
+    assert complete_dtypes(context, option, "q") == ["qint8", "quint8", "qint32", "quint4x2", "quint2x4"]
+    assert complete_devices(context, option, "m") == ["maia", "mps", "meta", "mtia"]
 
 
 def test_stop_after() -> None:
@@ -346,7 +425,7 @@ def test_the_help_names_every_word() -> None:
 
 def test_untrusted_texts() -> None:
     for text in ("\x1b[31mcpu", "cpu\u202e", "x" * 5000):
-        for option in ("--tensor", "--context", "--keyset", "--device"):
+        for option in ("--tensor", "--context", "--keyset", "--device", "--layout", "--dtype", "--generator"):
             result = call("resolve", "aten::sin", option, text)
             assert (result.code, result.out) == (2, "")
             assert "\x1b" not in result.err

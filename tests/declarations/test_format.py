@@ -59,6 +59,7 @@ guards:
   - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y, fallthrough: false, same_as: CPU}
   - {op: "*", tensors: [cpu], contexts: [no_grad], resolves: {end: kernel, kernel: x, key: CPU}, reason: it must}
   - {op: "*", backend: CPU, device: cuda, resolves: {error: x}}
+  - {op: "*", layout: torch.sparse_coo, dtype: qint8, generator: cpu boxed, resolves: x}
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}
 check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}

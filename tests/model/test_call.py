@@ -10,6 +10,7 @@ from dispatch_cli.model.call import (
     CONTEXT_WORDS,
     MAX_TEXT,
     TENSOR_WORDS,
+    Absent,
     Bit,
     CallError,
     Context,
@@ -19,6 +20,7 @@ from dispatch_cli.model.call import (
     Wrapper,
     WrapperKind,
 )
+from dispatch_cli.model.options import check_word, dtype_named, generator_named, layout_named
 
 TENSORS = {
     "cpu": TensorSpec("cpu"),
@@ -27,6 +29,9 @@ TENSORS = {
     "conj neg cpu": TensorSpec("cpu", bits=(Bit.CONJ, Bit.NEG)),
     "inference quantized": TensorSpec(quantized=True, inference=True),
     "cpu nested": TensorSpec("cpu", nested=True),
+    "cpu sparse_coo": TensorSpec("cpu", layout=Layout.SPARSE),
+    "undefined": TensorSpec(absent=Absent.UNDEFINED),
+    "none": TensorSpec(absent=Absent.NONE),
     "jagged cpu": TensorSpec("cpu", layout=Layout.JAGGED),
     "fake": TensorSpec(fake=""),
     "xpu fake=mine": TensorSpec("xpu", fake="mine"),
@@ -50,6 +55,8 @@ CONTEXTS = {
 WRONG_TENSORS = {
     "": ("a tensor is empty", "write one such as `cpu` or `cuda sparse`"),
     "cpu spars": ("'spars' is no word for a tensor, or a second device", "did you mean sparse?"),
+    "cpu undefined": ("'undefined' is no tensor, and takes no other words", "write `undefined` alone"),
+    "none requires_grad": ("'none' is no tensor, and takes no other words", "write `none` alone"),
     "cpu cuda": ("'cuda' is no word for a tensor, or a second device", None),
     "cpu sparse mkldnn": ("a tensor has one layout, and 'mkldnn' is a second", None),
     "cpu fake=a fake=b": ("a tensor has one fake, and 'fake=b' is a second", None),
@@ -115,3 +122,31 @@ def test_any_text_for_a_context(text: str) -> None:
     except CallError:
         return
     assert Context.parse(str(context)) == context
+
+
+def test_options() -> None:
+    assert [layout_named(text) for text in ("sparse", "torch.sparse_coo", "torch._mkldnn")] == [
+        Layout.SPARSE,
+        Layout.SPARSE,
+        Layout.MKLDNN,
+    ]
+    assert [dtype_named(text) for text in ("torch.qint8", "long", "float8_e5m2")] == ["qint8", "int64", "float8_e5m2"]
+    assert [generator_named(text) for text in ("cpu", "cuda:1 boxed")] == [("cpu", False), ("cuda:1", True)]
+
+
+WRONG_OPTIONS = {
+    ("layout", "spars"): "did you mean sparse?",
+    ("layout", ""): None,
+    ("dtype", "qin8"): "did you mean qint8?",
+    ("dtype", "x" * 5000): "such as float32 or qint8",
+    ("generator", ""): "such as `cuda` or `cuda:0`",
+    ("generator", "cpu unboxed"): "such as `cpu`, or `cpu boxed` for a call of torch.ops",
+    ("device", "a b"): "such as `cuda` or `cuda:0`",
+}
+
+
+@pytest.mark.parametrize(("option", "text"), WRONG_OPTIONS)
+def test_wrong_options(option: str, text: str) -> None:
+    with pytest.raises(CallError) as caught:
+        check_word(option, text)
+    assert caught.value.hint == WRONG_OPTIONS[option, text]

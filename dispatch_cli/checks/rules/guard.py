@@ -90,8 +90,8 @@ def wants_text(guard: Guard) -> str:
 
 
 def _call_text(call: GuardedCall) -> str:
-    device = () if call.device is None else (f"device {call.device}",)
-    return "; ".join(map(str, (*call.tensors, *device, *call.contexts)))
+    options = tuple(f"{name} {text}" for name, text in call.options.given)
+    return "; ".join(map(str, (*call.tensors, *options, *call.contexts)))
 
 
 CHECK = Check(

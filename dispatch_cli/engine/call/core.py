@@ -14,6 +14,7 @@ from dispatch_cli.engine.call.errors import meta, refused
 from dispatch_cli.engine.call.schema_facts import (
     arguments_of,
     has_aliases,
+    is_optional_list,
     is_tensor_list,
     is_view,
     mixes_aliases,
@@ -80,30 +81,39 @@ def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> Step:
     if is_view(schema):
         return _on_below(moment)
     arguments = arguments_of(schema, len(moment.values))
-    if bit is Bit.ZEROTENSOR and any(
-        writes(argument) and value.has(BIT_KEYS[bit]) for argument, value in zip(arguments, moment.values, strict=True)
-    ):
+    seen = [
+        argument is None or not is_optional_list(argument.type) for argument in arguments
+    ]  # the fallbacks look at tensors and at lists of tensors, and not into Tensor?[]
+    with_bit = [
+        argument
+        for argument, value, is_seen in zip(arguments, moment.values, seen, strict=True)
+        if is_seen and writes(argument) and value.has(BIT_KEYS[bit])
+    ]
+    if bit is Bit.ZEROTENSOR and with_bit:
         text = (
             "ZeroTensors are immutable. Please use the materialized zero tensor obtained using .clone() if you want "
             "a mutable tensor."
         )
         return raises(refused(ErrorKind.ALIASES, text))
-    mutable = [
-        argument
-        for argument, value in zip(arguments, moment.values, strict=True)
-        if writes(argument) and value.has(BIT_KEYS[bit])
-    ]
-    if bit is not Bit.ZEROTENSOR and mutable:
-        refusal = _mutable_refusal(moment, title, mutable)
+    if with_bit:
+        refusal = _mutable_refusal(moment, title, with_bit)
         if refusal is not None:
             return raises(refused(ErrorKind.ALIASES, refusal))
     fake_mode = python_key.active_fake_mode(moment.thread)
     if fake_mode is not None and bit is not Bit.ZEROTENSOR:
-        error = python_key.refused_clone(fake_mode, moment.values, BIT_KEYS[bit])
+        nothing = moment.maker.known()
+        looked_at = tuple(
+            value if is_seen else value._replace(keyset=nothing)
+            for value, is_seen in zip(moment.values, seen, strict=True)
+        )
+        error = python_key.refused_clone(fake_mode, looked_at, BIT_KEYS[bit])
         if error is not None:
             return raises(error)
     inference = moment.thread.inference
-    values = tuple(moment.maker.materialised(value, bit, inference) for value in moment.values)
+    values = tuple(
+        moment.maker.materialised(value, bit, inference) if is_seen else value
+        for value, is_seen in zip(moment.values, seen, strict=True)
+    )
     if fake_mode is not None and bit is Bit.ZEROTENSOR:  # new zeros, which that mode makes
         values = tuple(
             python_key.made_by(fake_mode, moment.maker, new, inference) if new is not value else value

@@ -10,10 +10,11 @@ import re
 
 from dispatch_cli.engine.call import functorch
 from dispatch_cli.engine.call.core import unwrap_functional
-from dispatch_cli.engine.call.device import select_backend
 from dispatch_cli.engine.call.errors import RUNTIME, refused
 from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
+from dispatch_cli.engine.call.options import select_backend, select_registered_device
 from dispatch_cli.engine.call.schema_facts import (
+    arguments_of,
     has_aliases,
     is_mutable,
     is_view,
@@ -26,6 +27,7 @@ from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind
+from dispatch_cli.model.function_schema import TypeKind
 from dispatch_cli.model.universe import CATCH_ALL
 
 _NUMBER = re.compile(r"_[0-9]+$")
@@ -37,6 +39,9 @@ _VMAP_DECOMPOSITIONS = re.compile(r"[/\\]torch[/\\]_functorch[/\\]\w+\.py:[0-9]+
 _PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
 """Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
+_CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
+"""Where ``torch.library.custom_op`` registers what it is given."""
+
 
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
@@ -45,6 +50,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
         return None
     if moment.slot == BACKEND_SELECT and _PRIMS.search(kernel.debug):
         return ends(Why.CORE_KERNEL)
+    if moment.slot == BACKEND_SELECT and _CUSTOM_OPS.search(kernel.debug):
+        return select_registered_device(moment, dispatcher)
     if moment.slot == functorch.BATCHED and _VMAP_DECOMPOSITIONS.search(kernel.debug):
         return decomposes(Why.CORE_KERNEL)
     found = _SOURCE.search(kernel.debug)
@@ -60,6 +67,9 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     if entry in CALLS_OTHERS:
         return decomposes(Why.CORE_KERNEL)
     if source.startswith("VariableType") and at_autograd:
+        undefined = _undefined_argument(moment)
+        if undefined is not None:
+            return raises(refused(ErrorKind.UNDEFINED, undefined), Why.CORE_KERNEL)
         return redispatches(moment.below(universe.after_autograd), Why.CORE_KERNEL, thread=_guarded(moment))
     if source in ("ADInplaceOrViewType", "VariableTypeManual") and moment.slot == AD_INPLACE_OR_VIEW:
         return redispatches(moment.below(moment.slot), Why.CORE_KERNEL, thread=_guarded(moment))
@@ -68,7 +78,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     if source == "RegisterZeroTensor":
         return _zero_tensor(moment)
     if source == "autocast_mode":
-        return calls_anew(moment.thread.exclude(moment.maker.known(moment.slot)), why=Why.CORE_KERNEL)
+        thread = moment.thread.exclude(moment.maker.known(moment.slot))
+        return calls_anew(thread, why=Why.CORE_KERNEL, unboxed=True)
     if source in ("BatchRulesDecompositions", "BatchRulesIndexing", "PyTorchOperatorHacks"):
         return decomposes(Why.CORE_KERNEL)
     if source.startswith(("BatchRules", "LegacyBatchingRegistrations")):
@@ -82,6 +93,17 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
         return ends(Why.CORE_KERNEL)
     if source in ("RegisterFunctionalization", "FunctionalizeFallbackKernel"):
         return _functionalized(moment, source, dispatcher)
+    return None
+
+
+def _undefined_argument(moment: Moment) -> str | None:
+    """What a generated autograd kernel says of an undefined tensor; None where it gets none, or for ``Tensor?``."""
+    for argument, value in zip(arguments_of(moment.schema, len(moment.values)), moment.values, strict=True):
+        if value.is_undefined and argument is not None and argument.type.kind is TypeKind.TENSOR:
+            assert moment.schema is not None, "the argument is of a schema"
+            position = moment.schema.arguments.index(argument)
+            proper = "Expected a proper Tensor but got None (or an undefined Tensor in C++)"
+            return f"{proper} for argument #{position} '{argument.name}'"
     return None
 
 
@@ -102,7 +124,8 @@ def _batching_rule(moment: Moment, source: str) -> Step:
     # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
     is_older = source == "LegacyBatchingRegistrations" and (source, moment.slot, str(moment.name)) not in EXCLUDES
     excluded = () if is_older and values != moment.values else (moment.slot,)
-    return calls_anew(moment.thread.exclude(moment.maker.known(*excluded)), values, Why.CORE_KERNEL)
+    thread = moment.thread.exclude(moment.maker.known(*excluded))
+    return calls_anew(thread, values, Why.CORE_KERNEL, unboxed=True)
 
 
 def _dynamic_shape(moment: Moment) -> Error:
@@ -135,7 +158,8 @@ def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> Step
     values = tuple(map(unwrap_functional, moment.values))
     if values != moment.values and (is_mutable(moment.schema) or not _applies_views_again(moment, source)):
         return decomposes(Why.CORE_KERNEL)
-    return calls_anew(moment.thread.exclude(moment.maker.known(FUNCTIONALIZE)), values, Why.CORE_KERNEL)
+    thread = moment.thread.exclude(moment.maker.known(FUNCTIONALIZE))
+    return calls_anew(thread, values, Why.CORE_KERNEL, unboxed=True)
 
 
 def _applies_views_again(moment: Moment, source: str) -> bool:

@@ -11,11 +11,19 @@ from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python_table import error_text
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.model.call import Layout
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
 NOT_IMPLEMENTED = "NotImplementedError"
 RUNTIME = "RuntimeError"
+_LAYOUT_NAMES = {layout: layout.value for layout in Layout} | {
+    Layout.SPARSE_CSR: "SparseCsr",
+    Layout.SPARSE_CSC: "SparseCsc",
+    Layout.SPARSE_BSR: "SparseBsr",
+    Layout.SPARSE_BSC: "SparseBsc",
+}
+"""Layouts as PyTorch's errors print them."""
 
 
 def internal_assert(condition: str, file: str, message: str = "") -> str:
@@ -104,6 +112,12 @@ def meta(name: OperatorName) -> Error:
         "Please see the following for next steps:  "
         "https://pytorch.org/tutorials/advanced/custom_ops_landing_page.html",
     )
+
+
+def no_such_layout(layout: Layout, device: str) -> Error:
+    """A device has no tensors of that layout (``computeDispatchKey``)."""
+    text = f"Unsupported device type for {_LAYOUT_NAMES[layout]} layout: {device}"
+    return Error(ErrorKind.NO_LAYOUT, NOT_IMPLEMENTED, text)
 
 
 def failed_assert(kind: ErrorKind, condition: str, file: str, message: str = "") -> Error:

@@ -89,7 +89,7 @@ def refusal(mode: str, values: Sequence[Value], callee: Callee) -> Error | None:
             return error
     for position, value in enumerate(values):
         fake = _fake_of(value)
-        if fake != mode and value.spec is not None:
+        if fake != mode and value.spec is not None and not value.is_absent:
             return _error(fake, callee, position)
     return None
 

@@ -37,7 +37,7 @@ from dispatch_cli.engine.higher_order import (
 )
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.call import CallError, Context, ContextKind, TensorSpec, WrapperKind
+from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, WrapperKind
 from dispatch_cli.model.higher_order import AUTOGRAD_KEY, HigherOrderOperator, HigherOrderRule, RuleKind
 from dispatch_cli.model.universe import UNDEFINED
 
@@ -58,6 +58,9 @@ def simulate_higher_order(
     maker = TensorMaker(state.dispatcher.universe)
     if len(tensors) > MAX_TENSORS:
         raise CallError(f"more than {MAX_TENSORS} tensors", str(tensors[MAX_TENSORS]))
+    if any(spec.absent is Absent.UNDEFINED for spec in tensors):
+        message = f"{operator.name} is called from Python, where None stays None, and no tensor is undefined"
+        raise CallError(message, Absent.UNDEFINED.value, "write `none`")
     thread = Contexts(maker).enter_all(tuple(contexts))
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     machine = _Machine(state, operator, maker, grad_enabled(contexts))

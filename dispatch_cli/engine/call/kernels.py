@@ -7,7 +7,7 @@ from functools import lru_cache
 from dispatch_cli.engine.call import core, errors, functorch
 from dispatch_cli.engine.call.core_kernels import core_kernel
 from dispatch_cli.engine.call.declared import as_declared
-from dispatch_cli.engine.call.device import device_argument, select_backend
+from dispatch_cli.engine.call.options import is_factory, select_backend
 from dispatch_cli.engine.call.step import Moment, Step, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.tensors import BACKEND_SELECT
 from dispatch_cli.engine.call.thread import FRONT
@@ -43,10 +43,10 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
 
 
 def _by_convention(moment: Moment) -> Step:
-    """What a kernel does that nobody knows: at BackendSelect it chooses by the device, if it gets one; a batching rule
-    unwraps."""
+    """What a kernel does that nobody knows: at BackendSelect it chooses by device and layout, if it gets them; a
+    batching rule unwraps."""
     chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
-    if chooses and device_argument(moment.schema) is not None:
+    if chooses and is_factory(moment.schema):
         return select_backend(moment, Why.CONVENTION)
     if moment.slot in functorch.BATCHING:
         return functorch.unwrapped(moment, Why.CONVENTION)

@@ -16,6 +16,7 @@ from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.operator import Operator
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
 
 MAX_HOPS = 4096
 """More than any stack of transforms that a user can write needs; what goes on longer has no end."""
@@ -34,7 +35,7 @@ class _At(NamedTuple):
 class Machine:
     """Simulates calls of one operator.
 
-    python: its kernels for the Python dispatcher, by dispatch key. device: its device argument, where that is given.
+    python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
     """
 
     def __init__(
@@ -43,12 +44,13 @@ class Machine:
         name: OperatorName,
         maker: TensorMaker,
         python: dict[str, str],
-        device: str | None = None,
+        options: Options = NO_OPTIONS,
     ) -> None:
         self._dispatcher = dispatcher
         self._name = name
         self._maker = maker
-        self._device = device
+        self._options = options
+        self._generator, self._boxed = _generator(maker, options)
         self._operator: Operator = dispatcher.operator(name)
         definition = self._operator.definition
         self._schema = None if definition is None else definition.schema
@@ -64,7 +66,7 @@ class Machine:
         """Call the operator. given: a key set in the place of the one that tensors and thread make."""
         self._hops = []
         if given is None:
-            selection = self._selector.select(values, thread.keys)
+            selection = self._selector.select(values, thread.keys, None if self._boxed else self._generator)
         else:
             selection = self._selector.given(values, given, thread.keys)
         at = _At(values, thread, selection.result, Reached.CALL, selection)
@@ -85,7 +87,7 @@ class Machine:
         thread = at.thread if step.thread is None else step.thread
         if step.passes is not None:
             return _At(values, thread, step.passes, Reached.REDISPATCH, None)
-        selection = self._selector.select(values, thread.keys)
+        selection = self._selector.select(values, thread.keys, self._generator if step.unboxed else None)
         return _At(values, thread, selection.result, Reached.ANEW, selection)
 
     def _at_slot(self, at: _At) -> Step:
@@ -102,7 +104,7 @@ class Machine:
             error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
         moment = Moment(
-            self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset, self._device, self._tags
+            self._name, self._schema, self._maker, at.values, at.thread, slot, entry, keyset, self._options, self._tags
         )
         return kernels.run(moment, self._dispatcher)
 
@@ -169,9 +171,17 @@ class Machine:
                 python=python,
                 excludes=_new_keys(before.excluded, after.excluded),
                 includes=_new_keys(before.included, after.included),
-                device=step.device,
+                chosen_by=step.chosen_by,
             )
         )
+
+
+def _generator(maker: TensorMaker, options: Options) -> tuple[DispatchKeySet | None, bool]:
+    """The keys of the generator, and whether the call is boxed, so that they do not count at first."""
+    if options.generator is None:
+        return None, False
+    device, boxed = generator_named(options.generator)
+    return maker.generator(device), boxed
 
 
 def _new_keys(before: DispatchKeySet, after: DispatchKeySet) -> DispatchKeySet | None:

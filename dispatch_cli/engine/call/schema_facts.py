@@ -19,6 +19,11 @@ def is_tensor_list(kind: SchemaType) -> bool:
     return kind.kind is TypeKind.LIST and is_tensor(kind.contained[0])
 
 
+def is_optional_list(kind: SchemaType) -> bool:
+    """``Tensor?[]``."""
+    return kind.kind is TypeKind.LIST and kind.contained[0].kind is TypeKind.OPTIONAL and is_tensor_list(kind)
+
+
 def arguments_of(schema: FunctionSchema | None, count: int) -> tuple[Argument | None, ...]:
     """The argument that each of *count* tensors is passed for: one each in order, a list takes what is to spare."""
     if schema is None:

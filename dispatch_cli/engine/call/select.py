@@ -43,9 +43,12 @@ class Selector:
         self._layout = DispatchKeySet.of(universe).layout
         self._masks = self._all_masks()
 
-    def select(self, values: tuple[Value, ...], keys: LocalKeys) -> Selection:
-        """The selection of a call with those arguments, on a thread with those keys."""
-        keyset = DispatchKeySet(self._layout)
+    def select(self, values: tuple[Value, ...], keys: LocalKeys, generator: DispatchKeySet | None = None) -> Selection:
+        """The selection of a call with those arguments, on a thread with those keys.
+
+        generator: the keys of a generator, in an unboxed call; in a boxed one they do not count.
+        """
+        keyset = generator or DispatchKeySet(self._layout)
         for value in values:
             keyset |= value.keyset
         unmasked = (keyset | keys.included) - keys.excluded
@@ -63,6 +66,7 @@ class Selector:
             mask=mask,
             skipped=self._skipped(unmasked, result),
             result=result,
+            generator=generator,
         )
 
     def given(self, values: tuple[Value, ...], keyset: DispatchKeySet, keys: LocalKeys) -> Selection:

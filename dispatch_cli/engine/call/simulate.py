@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.engine.call.device import check_device
 from dispatch_cli.engine.call.machine import Machine
-from dispatch_cli.engine.call.schema_facts import most_tensors
+from dispatch_cli.engine.call.options import check_options
+from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Call
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.function_schema import FunctionSchema, TypeKind
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
 
 MAX_TENSORS = 1024
 _MAKERS = {
@@ -31,15 +33,16 @@ def simulate(
     tensors: Sequence[TensorSpec] = (),
     contexts: Sequence[Context] = (),
     keyset: DispatchKeySet | None = None,
-    device: str | None = None,
+    options: Options = NO_OPTIONS,
 ) -> Call:
     """What happens when the operator is called with those tensors, in those contexts.
 
     state: a dispatcher alone has no Python kernels. contexts: the outermost first.
     keyset: a key set to call with, as a redispatch does: the thread's state and the mask do not count then; without
         tensors, it stands for those, too.
-    device: the operator's device argument, such as ``cuda:0``. None: the argument's default, or else the universe's
-        first device. The other arguments of a factory are taken to be those of a strided tensor.
+    options: what the operator is given beside tensors. Where a factory is not given an option, the argument's default
+        counts, or else PyTorch's: the universe's first device, the layout strided, the dtype float32. A generator
+        counts as in an unboxed call.
 
     Errors: Refused for an unknown operator; CallError for what the universe, the schema or the contexts do not have.
     """
@@ -51,14 +54,14 @@ def simulate(
     schema = None if operator.definition is None else operator.definition.schema
     most = None if schema is None else most_tensors(schema)
     _check_count(name, tensors, most)
-    if device is not None:
-        check_device(maker, name, schema, device)
+    check_options(maker, name, schema, options)
+    _check_absent(name, schema, tensors)
     thread = Contexts(maker).enter_all(contexts)
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
-    hops, end = Machine(dispatcher, name, maker, python, device).run(values, thread, keyset)
-    return Call(name, tensors, contexts, hops, end, device)
+    hops, end = Machine(dispatcher, name, maker, python, options).run(values, thread, keyset)
+    return Call(name, tensors, contexts, hops, end, options)
 
 
 def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
@@ -105,3 +108,11 @@ def _check_count(name: OperatorName, tensors: tuple[TensorSpec, ...], most: int 
     if len(tensors) > limit:
         takes = f"{limit} tensor{'' if limit == 1 else 's'}"
         raise CallError(f"{name} takes at most {takes}, and {len(tensors)} are given", str(tensors[limit]))
+
+
+def _check_absent(name: OperatorName, schema: FunctionSchema | None, tensors: tuple[TensorSpec, ...]) -> None:
+    """Refuse None where a schema has ``Tensor``, since PyTorch makes an undefined tensor of it there."""
+    for argument, spec in zip(arguments_of(schema, len(tensors)), tensors, strict=True):
+        if spec.absent is Absent.NONE and argument is not None and argument.type.kind is TypeKind.TENSOR:
+            message = f"{name} has a Tensor for {argument.name!r}, not a Tensor?"
+            raise CallError(message, str(spec), "PyTorch passes an undefined tensor for None: write `undefined`")

@@ -6,18 +6,19 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Handler, Why
+from dispatch_cli.engine.call.trace import ChosenBy, Does, End, EndKind, Error, Handler, Why
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
 
 
 class Moment(NamedTuple):
     """A call at the moment when a kernel begins.
 
     schema: of the operator, None where it has none. values: its tensors. thread: where it runs.
-    slot, entry: what was selected. keyset: what the kernel gets. device: the device argument, where it was given.
+    slot, entry: what was selected. keyset: what the kernel gets. options: what the call is given beside tensors.
     tags: of the operator, where they are known.
     """
 
@@ -29,7 +30,7 @@ class Moment(NamedTuple):
     slot: str
     entry: TableEntry
     keyset: DispatchKeySet
-    device: str | None = None
+    options: Options = NO_OPTIONS
     tags: tuple[str, ...] = ()
 
     def below(self, key: str) -> DispatchKeySet:
@@ -41,7 +42,8 @@ class Step(NamedTuple):
     """What a kernel does.
 
     passes: the set of a redispatch. values, thread: with what a call goes on; None for as they are.
-    end: when the call ends here. device: by which it chose what it passes.
+    end: when the call ends here. chosen_by: the options by which it chose what it passes.
+    unboxed: a call anew is unboxed, so that a generator counts.
     """
 
     does: Does
@@ -50,7 +52,8 @@ class Step(NamedTuple):
     values: tuple[Value, ...] | None = None
     thread: Thread | None = None
     end: End | None = None
-    device: str | None = None
+    chosen_by: ChosenBy | None = None
+    unboxed: bool = False
 
 
 def ends(why: Why) -> Step:
@@ -83,6 +86,8 @@ def redispatches(
     return Step(Does.REDISPATCHES, why, passes, values, thread)
 
 
-def calls_anew(thread: Thread, values: tuple[Value, ...] | None = None, why: Why = Why.CORE_FALLBACK) -> Step:
+def calls_anew(
+    thread: Thread, values: tuple[Value, ...] | None = None, why: Why = Why.CORE_FALLBACK, unboxed: bool = False
+) -> Step:
     """The kernel calls the operator again, on a thread that it has changed."""
-    return Step(Does.CALLS_ANEW, why, None, values, thread)
+    return Step(Does.CALLS_ANEW, why, None, values, thread, unboxed=unboxed)

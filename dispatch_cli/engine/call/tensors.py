@@ -11,7 +11,17 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.layout import layout_of
-from dispatch_cli.model.call import Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, suggestion
+from dispatch_cli.model.call import (
+    Absent,
+    Bit,
+    CallError,
+    Layout,
+    TensorSpec,
+    Wrapper,
+    WrapperKind,
+    device_type,
+    suggestion,
+)
 from dispatch_cli.model.universe import Universe
 
 AD_INPLACE_OR_VIEW = "ADInplaceOrView"
@@ -53,6 +63,16 @@ class Value(NamedTuple):
         """Whether *key* is a key of the tensor; a key that the universe does not have is not."""
         return key in self.keyset.layout.key_bits and self.keyset.has(key)
 
+    @property
+    def is_absent(self) -> bool:
+        """Whether it is no tensor: undefined, or None."""
+        return self.spec is not None and self.spec.absent is not None
+
+    @property
+    def is_undefined(self) -> bool:
+        """Whether it is an undefined tensor."""
+        return self.spec is not None and self.spec.absent is Absent.UNDEFINED
+
     def is_batched_at(self, level: int) -> bool:
         """Whether the outermost wrapper is vmap's of that level."""
         return self.wrapper == Wrapper(WrapperKind.BATCHED, level)
@@ -71,6 +91,11 @@ class TensorMaker:
 
     def make(self, spec: TensorSpec, inference: bool = False) -> Value:
         """A tensor without its wrappers. inference: inference mode is on. Errors: CallError."""
+        if spec.absent is not None:
+            # there is one undefined tensor, which is made before any mode is on; None has no keys
+            undefined = spec.absent is Absent.UNDEFINED
+            keyset = DispatchKeySet(self._layout)
+            return Value(self.complete(keyset, inference=False) if undefined else keyset, str(spec), spec)
         inference = inference or spec.inference
         plain = spec._replace(wrappers=())
         keyset = self._fake(plain, inference) if spec.fake is not None else self._real(plain, inference)
@@ -82,7 +107,9 @@ class TensorMaker:
         return Value(keyset, str(plain), plain)
 
     def wrap(self, value: Value, wrapper: Wrapper, inference: bool = False) -> Value:
-        """*value* in a wrapper. inference: inference mode is on. Errors: CallError."""
+        """*value* in a wrapper, which only a tensor gets. inference: inference mode is on. Errors: CallError."""
+        if value.is_absent:
+            return value
         text = f"{value.text} {wrapper}"
         if wrapper.kind is WrapperKind.FUNCTIONAL:
             keyset = value.keyset.add(self.key("Functionalize", text)) - self.known(*_FUNCTORCH_KEYS, *PYTHON_KEYS)
@@ -194,21 +221,41 @@ class TensorMaker:
         kinds = [spec.quantized, spec.nested, spec.layout is not Layout.STRIDED]
         if sum(kinds) > 1:
             raise CallError("a tensor is only one of sparse, mkldnn, jagged, quantized and nested", text)
-        if spec.layout is Layout.MKLDNN:
-            key = f"Mkldnn{device_key}"
-            if key not in self.universe.slot:
-                raise CallError(f"the universe {self.universe.name} has no mkldnn tensors on {spec.device!r}", text)
-            return key
-        functionality = _FUNCTIONALITY.get(spec.layout)
-        has_kinds = device_key in self.universe.backends and spec.device not in self.universe.plain_devices
-        if functionality is None and not spec.nested and not spec.quantized:
-            return device_key
-        if spec.quantized and not has_kinds:
-            return device_key
-        if not has_kinds:
+        key: str | None
+        if spec.nested:
+            key = self._of_backend(NESTED, device_key, text) if self._has_kinds(spec.device, device_key) else None
+        else:
+            key = self.computed_key(spec.device, spec.layout, spec.quantized, text)
+        if key is None:
             kind = "nested" if spec.nested else spec.layout.value
             raise CallError(f"the universe {self.universe.name} has no {kind} tensors on {spec.device!r}", text)
-        functionality = functionality or ("Quantized" if spec.quantized else NESTED)
+        return key
+
+    def computed_key(self, device: str | None, layout: Layout, quantized: bool, text: str) -> str | None:
+        """``computeDispatchKey``; None where a device has no such layout. Errors: CallError."""
+        device_key = self.device_key(device, text)
+        if layout is Layout.MKLDNN:
+            key = f"Mkldnn{device_key}"
+            return key if key in self.universe.slot else None
+        has_kinds = self._has_kinds(device, device_key)
+        functionality = _FUNCTIONALITY.get(layout)
+        if functionality is not None:
+            return self._of_backend(functionality, device_key, text) if has_kinds else None
+        return self._of_backend("Quantized", device_key, text) if quantized and has_kinds else device_key
+
+    def generator(self, device: str) -> DispatchKeySet:
+        """The key set of a ``torch.Generator``. Errors: CallError."""
+        name = device_type(device)
+        key = self.device_key(name, device)
+        if name == META or not self._has_kinds(name, key):
+            raise CallError(f"there are no generators on {name}", device, "such as `cpu` or `cuda`")
+        return DispatchKeySet.of(self.universe, (key,))
+
+    def _has_kinds(self, device: str | None, device_key: str) -> bool:
+        """Whether a device has other tensors than strided ones."""
+        return device_key in self.universe.backends and device not in self.universe.plain_devices
+
+    def _of_backend(self, functionality: str, device_key: str, text: str) -> str:
         keys = self.universe.per_backend.get(self.key(functionality, text), ())
         return keys[self.universe.backends.index(device_key)] if keys else functionality
 
@@ -222,7 +269,7 @@ class TensorMaker:
             raise CallError(f"the universe {self.universe.name} has no meta tensors, which fake ones are", text)
         keyset = self._real(spec._replace(device=META, fake=None, subclass=None), inference)
         without = DispatchKeySet(keyset.layout, keyset.bits & keyset.layout.functionality_mask)
-        if device_key not in self.universe.backends or spec.device in self.universe.plain_devices:
+        if not self._has_kinds(spec.device, device_key):
             return without
         index = self.universe.backends.index(device_key)
         autocast = self.autocast_key(device_key)

@@ -14,6 +14,7 @@ from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.rules import Decision
@@ -55,7 +56,7 @@ class Selection(NamedTuple):
     arguments: the tensors, in order; keyset: the union of their key sets.
     included, excluded: the thread's state. unmasked: (keyset | included) - excluded.
     mask_kind, backend: which mask, and whose. mask: the mask itself. skipped: what it took away, highest first.
-    result: what is left; its highest key is the slot.
+    result: what is left; its highest key is the slot. generator: the key set of a generator, where it counts.
     """
 
     arguments: tuple[Argument, ...]
@@ -68,6 +69,7 @@ class Selection(NamedTuple):
     mask: DispatchKeySet
     skipped: tuple[Skipped, ...]
     result: DispatchKeySet
+    generator: DispatchKeySet | None = None
 
 
 class Reached(Enum):
@@ -107,7 +109,7 @@ class Why(Enum):
     """A math, nested or batched-decomposition kernel is written in other operators."""
     CONVENTION = "convention"
     """It is assumed. A wrapper redispatches with the keys below its own functionality; one at BackendSelect that gets a
-    device, with the key of that; a batching rule unwraps, and calls anew."""
+    device or a layout, with the key of these; a batching rule unwraps, and calls anew."""
     DECLARED = "declared"
     """The kernel's declaration says so."""
     CORE_FALLBACK = "core-fallback"
@@ -132,6 +134,31 @@ class PythonChoice(NamedTuple):
     kernel: str | None
 
 
+class Origin(Enum):
+    """How it is known what an option of a factory is."""
+
+    GIVEN = "given"
+    SCHEMA = "schema"
+    """The schema has it as the default of the argument."""
+    ASSUMED = "assumed"
+    """It is not given, and PyTorch has such a default."""
+
+
+class Option(NamedTuple):
+    """An option of a factory, such as the layout ``sparse``."""
+
+    value: str
+    origin: Origin
+
+
+class ChosenBy(NamedTuple):
+    """The options by which a kernel at BackendSelect chooses; None for one that it does not ask for."""
+
+    device: Option
+    layout: Option | None = None
+    dtype: Option | None = None
+
+
 class Hop(NamedTuple):
     """One kernel that runs.
 
@@ -141,7 +168,7 @@ class Hop(NamedTuple):
     does, why: what the kernel does, and how that is known. passes: the set of its redispatch.
     python: the Python dispatcher's choice, when it is on; it decides in the place of *live*.
     excludes, includes: the keys by which it changes the thread's state for what it calls.
-    device: the device by which a kernel at BackendSelect chose what it passes.
+    chosen_by: the options by which a kernel at BackendSelect chose what it passes.
     """
 
     slot: str
@@ -156,7 +183,7 @@ class Hop(NamedTuple):
     python: PythonChoice | None = None
     excludes: DispatchKeySet | None = None
     includes: DispatchKeySet | None = None
-    device: str | None = None
+    chosen_by: ChosenBy | None = None
 
 
 class EndKind(Enum):
@@ -175,6 +202,10 @@ class ErrorKind(Enum):
     """``Could not run 'OP' with arguments from the 'K' backend.``"""
     NO_TENSORS = "no-tensors"
     """``There were no tensor arguments to this function …``: the Undefined slot is missing."""
+    NO_LAYOUT = "no-layout"
+    """``Unsupported device type for mkldnn layout``: the options of a factory do not go together."""
+    UNDEFINED = "undefined"
+    """An undefined tensor where a generated kernel needs one."""
     FALLTHROUGH = "fallthrough"
     """The slot holds a fallthrough, and it is called."""
     AMBIGUOUS = "ambiguous"
@@ -247,7 +278,7 @@ class End(NamedTuple):
 class Call(NamedTuple):
     """A simulated call.
 
-    tensors, contexts, device: what was asked for.
+    tensors, contexts, options: what was asked for.
     hops: the kernels that ran, in order; the last one is the end's, unless the slot was missing; its entry says so.
     """
 
@@ -256,7 +287,7 @@ class Call(NamedTuple):
     contexts: tuple[Context, ...]
     hops: tuple[Hop, ...]
     end: End
-    device: str | None = None
+    options: Options = NO_OPTIONS
 
     @property
     def selection(self) -> Selection:

@@ -2,11 +2,11 @@
 
 usage: PYTHON live_calls.py ASKED.json SAID.json   (run with the Python that has PyTorch)
 
-ASKED: operators, each with a schema, kernels [key, what, goes] in order, and calls, each with tensors, contexts and a
-device argument (as the package writes them) and perhaps a key set to redispatch with.
+ASKED: operators, each with a schema, kernels [key, what, goes] in order, and calls, each with tensors, contexts and the
+options of a factory (as the package writes them) and perhaps a key set to redispatch with.
 what: kernel, fallthrough, python (for the Python dispatcher) or vmap (by `torch.library.register_vmap`).
 goes: how the kernel goes on, as a declaration says it; null for the way of most kernels at its key: it redispatches
-below its own key, at BackendSelect by the device argument, at the keys of batched tensors it unwraps and calls anew;
+below its own key, at BackendSelect by the options, at the keys of batched tensors it unwraps and calls anew;
 one that computes, or is reached through a composite alias, ends.
 Every kernel notes itself. One that ends and every Python handler end the call with an exception, so that nothing of the
 way back is seen.
@@ -45,6 +45,7 @@ class TooDeep(Exception):
     """Kernels call one another without end."""
 
 
+fresh = (core._dispatch_tls_local_include_set(), core._dispatch_tls_local_exclude_set())
 ids: Dict[str, int] = {}  # noqa: UP006
 functionalities: List[str] = []  # noqa: UP006
 
@@ -82,12 +83,51 @@ def union(keys: List[str]) -> Any:  # noqa: UP006
 # Operators.
 
 
-def by_device(arguments: Any) -> Any:
+LAYOUTS = {
+    "strided": torch.strided,
+    "sparse": torch.sparse_coo,
+    "sparse_csr": torch.sparse_csr,
+    "sparse_csc": torch.sparse_csc,
+    "sparse_bsr": torch.sparse_bsr,
+    "sparse_bsc": torch.sparse_bsc,
+    "mkldnn": torch._mkldnn,
+    "jagged": torch.jagged,
+}
+
+
+class Unused(torch.Tensor):  # type: ignore[misc, name-defined]
+    """Tensors of this class can be made for every device and layout."""
+
+    @staticmethod
+    def __torch_dispatch__(*_arguments: Any) -> None:
+        raise Ended
+
+
+def computed(options: Any) -> Any:
+    """``computeDispatchKey``: PyTorch's own answer, from the tensor that it makes with these options."""
+    with core._ForceDispatchKeyGuard(*fresh):
+        made = torch.Tensor._make_wrapper_subclass(Unused, (2, 2), **options)
+        return core._dispatch_keys(made) & core._dispatch_keyset_full_after(core.DispatchKey.BackendSelect)
+
+
+def given_to(name: str, arguments: Any) -> Any:
+    """The options that a kernel was given, by the names and types of the arguments."""
+    values = dict(zip([one.name for one in operator(name)._schema.arguments], arguments))  # noqa: B905
+    types = {"device": torch.device, "layout": torch.layout, "dtype": torch.dtype}
+    found = {}
+    for option, kind in types.items():
+        of_type = [value for value in values.values() if isinstance(value, kind)]
+        value = values[option] if option in values else of_type[0] if of_type else None
+        if value is not None:
+            found[option] = value
+    return found
+
+
+def by_options(name: str, arguments: Any) -> Any:
     """The set with which PyTorch's own kernels at BackendSelect go on: torchgen's ``ComputeBackendSelect``."""
-    device = next((one for one in arguments if isinstance(one, torch.device)), torch.device("cpu"))
-    chosen = union([core._dispatch_key_for_device(device.type)])
+    chosen = computed(given_to(name, arguments))
     tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
-    if not tensors:
+    if not any("Tensor" in str(one.type) for one in operator(name)._schema.arguments):
         return chosen
     for tensor in tensors:
         chosen = chosen | core._dispatch_keys(tensor)
@@ -162,8 +202,8 @@ def make_kernel(asked: Any, name: str, key: str, schema: str, goes: Any) -> Call
             return go_on(asked, name, goes, slot, own, keyset, arguments)
         if key.startswith("Composite") or key.endswith("Decomposition") or slot in asked["computing"]:
             raise Ended
-        if key == "BackendSelect" and "Device" in schema:
-            return operator(name).redispatch(by_device(arguments), *arguments)
+        if key == "BackendSelect" and ("Device" in schema or "Layout" in schema):
+            return operator(name).redispatch(by_options(name, arguments), *arguments)
         if slot in ("FuncTorchBatched", "BatchedNestedTensor"):
             return call_unwrapped(asked, name, slot, arguments)
         return go_on(asked, name, True, slot, own, keyset, arguments)
@@ -292,21 +332,13 @@ def fake_mode(name: str) -> Any:
 
 SHAPE = (1, 1, 1, 1, 2)
 """Room for some dimensions of batches, each of one element."""
-LAYOUTS = {
-    "sparse": torch.sparse_coo,
-    "sparse_csr": torch.sparse_csr,
-    "sparse_csc": torch.sparse_csc,
-    "sparse_bsr": torch.sparse_bsr,
-    "sparse_bsc": torch.sparse_bsc,
-    "mkldnn": torch._mkldnn,
-}
 
 
 def inner_tensor(words: List[str]) -> Any:  # noqa: UP006
     """A tensor without its wrappers, from its words."""
     device = words[0]
     named = dict(word.split("=") for word in words if "=" in word)
-    layout = next((word for word in words if word in LAYOUTS), None)
+    layout = next((word for word in words if word in LAYOUTS and word != "jagged"), None)
     if "fake" in words or "fake" in named:
         with fake_mode(named.get("fake", "")):
             return torch.empty(2, 2, device=device, requires_grad="requires_grad" in words)
@@ -339,6 +371,8 @@ WRAPPERS = ("functional", "batched", "grad-wrapped")
 def make_tensor(text: str) -> Any:
     """The tensor and the wrappers that are still to come, by level."""
     words = text.split()
+    if words in (["undefined"], ["none"]):
+        return [None, {}]
     wrappers = [word.split("=") for word in words if word.split("=")[0] in WRAPPERS]
     own = [word for word in words if word.split("=")[0] not in WRAPPERS]
     with torch.inference_mode() if "inference" in own else contextlib.nullcontext():
@@ -457,20 +491,41 @@ def context(text: str, position: int) -> Any:
 # Calls.
 
 
-def arguments(shape: str, tensors: List[Any], device: Any) -> List[Any]:  # noqa: UP006
-    """The arguments of a call. shape: of each, t for a tensor, l for the list of all others, i for a number, d for
-    the device."""
+def keys_of(tensor: Any, text: str) -> str:
+    """The keys of a tensor; of an undefined one, those that an operator is called with."""
+    if text == "none":
+        return ""
+    if text != "undefined":
+        return keys_in(core._dispatch_keys(tensor))
+    nothing = core.DispatchKeySet(core.DispatchKey.Undefined)
+    with core._ForceDispatchKeyGuard(nothing, nothing):
+        return str(operator("probe")(None))
+
+
+def arguments(shape: str, tensors: List[Any], options: Any) -> List[Any]:  # noqa: UP006
+    """The arguments of a call.
+
+    shape: of each, t for a tensor, o for an optional one, l for the list of all others, i for a number, d for the
+    device, y for the layout, s for the dtype, x for a dtype that does not count, g for a generator.
+    """
+    others = {
+        "d": options["device"] and torch.device(options["device"]),
+        "y": options["layout"] and LAYOUTS[options["layout"]],
+        "s": options["dtype"] and getattr(torch, options["dtype"]),
+        "x": torch.qint8,
+        "g": torch.Generator(),
+    }
     left = list(tensors)
     found: List[Any] = []  # noqa: UP006
     for position, one in enumerate(shape):
-        if one == "t":
+        if one in ("t", "o"):
             found.append(left.pop(0) if left else None)
         elif one == "l":
-            after = shape[position + 1 :].count("t")
+            after = shape[position + 1 :].count("t") + shape[position + 1 :].count("o")
             count = len(left) - after
             found.append([left.pop(0) for _ in range(count)])
-        elif one == "d":
-            found.append(None if device is None else torch.device(device))
+        elif one in others:
+            found.append(others[one])
         else:
             found.append(1)
     return found
@@ -485,7 +540,6 @@ def call(name: str, asked: Any) -> Any:
         return {"unmade": type(error).__name__ + ": " + str(error)[:200]}
     with contextlib.ExitStack() as stack:
         # some versions leave backend bits behind when a key is no longer included or excluded
-        fresh = (core._dispatch_tls_local_include_set(), core._dispatch_tls_local_exclude_set())
         stack.enter_context(core._ForceDispatchKeyGuard(*fresh))
         for position, text in enumerate(asked["contexts"]):
             try:
@@ -498,10 +552,10 @@ def call(name: str, asked: Any) -> Any:
                         pair[0] = wrap(pair[1][level], pair[0], level)
                     except Exception as error:
                         return {"unmade": type(error).__name__ + ": " + str(error)[:200]}
-        said["tensors"] = [keys_in(core._dispatch_keys(tensor)) for tensor, _ in tensors]
+        said["tensors"] = [keys_of(tensors[at][0], text) for at, text in enumerate(asked["tensors"])]
         said["included"] = keys_in(core._dispatch_tls_local_include_set())
         said["excluded"] = keys_in(core._dispatch_tls_local_exclude_set())
-        given = arguments(asked["shape"], [tensor for tensor, _ in tensors], asked["device"])
+        given = arguments(asked["shape"], [tensor for tensor, _ in tensors], asked["options"])
         try:
             if asked["keyset"] is None:
                 operator(name)(*given)
@@ -530,6 +584,9 @@ def main() -> None:
     # an error shows the operator without its arguments: in some contexts a tensor cannot be printed
     fake_tensor.render_call = lambda operator, _args, _kwargs: render_call(operator, (), {})
     library = core._dispatch_library("FRAGMENT", NAMESPACE, "", HERE, 1)
+    library.define("probe(Tensor x) -> str")
+    for key in ("ADInplaceOrView", "AutogradOther"):
+        library.impl("probe", key, lambda keyset, _tensor: keys_in(keyset), True)
     answers = []
     for number, one in enumerate(asked["operators"]):
         name = "op" + str(number)

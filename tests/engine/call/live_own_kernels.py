@@ -2,7 +2,7 @@
 
 usage: PYTHON live_own_kernels.py ASKED.json SAID.json   (run with the Python that has PyTorch)
 
-ASKED: calls with an operator, tensors, contexts and a device argument, and the key whose kernel is replaced for the
+ASKED: calls with an operator, tensors, contexts and options, and the key whose kernel is replaced for the
 time of the call. The replacement ends the call. SAID: the key set that it got; null when it did not run, with the
 error.
 """
@@ -28,6 +28,33 @@ def value_of(kind: str) -> Any:
     return None
 
 
+def options_of(asked: Any) -> Any:
+    """The options that are given, as PyTorch takes them."""
+    readers = {"device": torch.device, "layout": calls.LAYOUTS.get, "dtype": lambda name: getattr(torch, name)}
+    return {name: reader(asked[name]) for name, reader in readers.items() if asked[name] is not None}
+
+
+def arguments_for(schema: Any, tensors: List[Any], asked: Any) -> Any:  # noqa: UP006
+    """Arguments for a call: those that are given, and others as they come."""
+    options, left = options_of(asked), list(tensors)
+    positional: List[Any] = []  # noqa: UP006
+    named: Dict[str, Any] = {}  # noqa: UP006
+    for argument in schema.arguments:
+        if "Tensor" in str(argument.type):
+            value = left.pop(0) if left else None
+        elif argument.name in options:
+            value = options[argument.name]
+        elif argument.has_default_value():
+            value = argument.default_value
+        else:
+            value = value_of(str(argument.type))
+        if argument.kwarg_only:
+            named[argument.name] = value
+        else:
+            positional.append(value)
+    return positional, named
+
+
 def call(asked: Any) -> Any:
     name, _, overload = asked["operator"].partition(".")
     operator = getattr(getattr(torch.ops.aten, name.removeprefix("aten::")), overload or "default")
@@ -48,20 +75,7 @@ def call(asked: Any) -> Any:
                     if level in pair[1]:
                         pair[0] = calls.wrap(pair[1][level], pair[0], level)
             given = [pair[0] for pair in tensors]
-            positional, named = [], {}
-            for argument in operator._schema.arguments:
-                if "Tensor" in str(argument.type):
-                    value = given.pop(0) if given else None
-                elif "Device" in str(argument.type) and asked["device"] is not None:
-                    value = torch.device(asked["device"])
-                elif argument.has_default_value():
-                    value = argument.default_value
-                else:
-                    value = value_of(str(argument.type))
-                if argument.kwarg_only:
-                    named[argument.name] = value
-                else:
-                    positional.append(value)
+            positional, named = arguments_for(operator._schema, given, asked["options"])
             library.m.impl(asked["operator"], asked["key"], kernel, True)
             operator(*positional, **named)
     except calls.Ended:
@@ -80,4 +94,5 @@ def main() -> None:
     Path(sys.argv[2]).write_text(json.dumps([call(one) for one in asked["calls"]]), encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

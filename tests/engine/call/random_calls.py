@@ -13,18 +13,19 @@ from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, 
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.state import State
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.call import Context, Layout, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.redispatch import Data, Redispatch
 from dispatch_cli.model.universe import Universe
 
 SCHEMAS = {
     "(Tensor x) -> Tensor": "t",
     "(Tensor x, Tensor y) -> Tensor": "tt",
-    "(Tensor? x, Tensor y, int n) -> Tensor": "tti",
+    "(Tensor? x, Tensor y, int n) -> Tensor": "oti",
     "(Tensor[] x) -> Tensor": "l",
     "(Tensor x, Tensor[] y) -> Tensor": "tl",
     "(Tensor(a!) x) -> Tensor(a!)": "t",
@@ -38,8 +39,15 @@ SCHEMAS = {
     "(int n, Device device) -> Tensor": "id",
     "(Device? device, int n) -> Tensor": "di",
     "(Tensor x, Device? device) -> Tensor": "td",
+    "(int n, ScalarType? dtype, Layout? layout, Device? device) -> Tensor": "isyd",
+    "(ScalarType index_dtype, Layout layout, ScalarType? dtype) -> Tensor": "xys",
+    "(Tensor x, Tensor? y, Layout? of, Device? on) -> Tensor": "toyd",
+    "(Tensor x, Generator? g, Layout? layout) -> Tensor": "tgy",
+    "(int n, Generator g, Device? device) -> Tensor": "igd",
+    "(int n, Generator? g) -> Tensor": "ig",
+    "(Tensor? x, Tensor?[] y) -> Tensor": "ol",
 }
-"""Schema → its arguments: t a tensor, l a list of tensors, i a number, d a device."""
+"""Schema → its arguments, by letter, as live_calls.py reads them."""
 KERNEL_KEYS = (
     "CPU",
     "CUDA",
@@ -136,6 +144,7 @@ CONTEXTS = (
     "include",
     "exclude",
 )
+QUANTIZED_DTYPES = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
 TRANSFORMS = {"vmap": "batched", "grad": "grad-wrapped", "jvp": "grad-wrapped", "functionalize": "functional"}
 NOT_INCLUDED = frozenset(
     {
@@ -152,12 +161,12 @@ PYTHON_KEYS = ("PythonTLSSnapshot", "Python")
 
 
 class Asked(NamedTuple):
-    """One call that is asked for. keyset: the keys to redispatch with, or None. device: the device argument."""
+    """One call that is asked for. keyset: the keys to redispatch with, or None."""
 
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
     keyset: tuple[str, ...] | None = None
-    device: str | None = None
+    options: Options = NO_OPTIONS
 
 
 class AskedKernel(NamedTuple):
@@ -196,7 +205,7 @@ class Generator:
         for _ in range(count):
             schema = self.random.choice([*SCHEMAS, "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor"])
             kernels = self._kernels()
-            if "Device" in schema and self.random.random() < 0.7:
+            if ("Device" in schema or "Layout" in schema) and self.random.random() < 0.7:
                 kernels = (AskedKernel("BackendSelect"), *(one for one in kernels if one.key != "BackendSelect"))
             yield AskedOperator(schema, kernels, tuple(self._call(schema, kernels) for _ in range(calls)))
 
@@ -236,22 +245,39 @@ class Generator:
             if not twice and not ("vmap" in both and any(map(self._disturbs, both))):
                 contexts.append(context)
         shape = SCHEMAS[schema]
-        count = shape.count("t") + (self.random.randint(0, 2) if "l" in shape else 0)
+        count = sum(map(shape.count, "to")) + (self.random.randint(0, 2) if "l" in shape else 0)
         layers = [context for context in contexts if context in TRANSFORMS]
+        kinds = [one for one in shape if one in "to"]
         while True:
             tensors = tuple(self._tensor(layers) for _ in range(count))
+            if "l" not in shape:
+                tensors = tuple(self._perhaps_absent(*one) for one in zip(kinds, tensors, strict=True))
             cloned = any(word in text for text in tensors for word in ("conj", "neg", "zerotensor"))
             if cloned and any(map(self._disturbs, contexts)):
                 continue
-            if "python_dispatcher" not in contexts or not self._is_unclear(tensors, kernels):
+            if "python_dispatcher" not in contexts or not self._is_unclear(tensors, contexts, kernels):
                 break
         keyset = None
         if self.random.random() < 0.08 and not layers:
             keyset = tuple(self.random.sample(self._keys, self.random.randint(0, 5)))
-        device = None
-        if "d" in shape and ("Device?" not in schema or self.random.random() < 0.8):
-            device = self.random.choice(list(self.universe.devices))
-        return Asked(tensors, tuple(contexts), keyset, device)
+        return Asked(tensors, tuple(contexts), keyset, self._options(schema, shape))
+
+    def _options(self, schema: str, shape: str) -> Options:
+        def one_of(letter: str, name: str, words: list[str]) -> str | None:
+            needed = letter in shape and (f"{name}?" not in schema or self.random.random() < 0.8)
+            return self.random.choice(words) if needed else None
+
+        return Options(
+            device=one_of("d", "Device", [*self.universe.devices, "cpu", "cuda"]),
+            layout=one_of("y", "Layout", [layout.value for layout in Layout]),
+            dtype=one_of("s", "ScalarType", ["float32", "int8", *QUANTIZED_DTYPES]),
+        )
+
+    def _perhaps_absent(self, kind: str, tensor: str) -> str:
+        """An undefined tensor, or None where the schema has ``Tensor?``, now and then."""
+        if self.random.random() > 0.08:
+            return tensor
+        return "undefined" if kind == "t" else "none"
 
     def _context(self) -> str:
         context = self.random.choice(CONTEXTS)
@@ -267,7 +293,7 @@ class Generator:
         word, _, keys = context.partition("=")
         return word == "include" and any(key in self._disturbing for key in keys.split(","))
 
-    def _is_unclear(self, tensors: tuple[str, ...], kernels: tuple[AskedKernel, ...]) -> bool:
+    def _is_unclear(self, tensors: tuple[str, ...], contexts: list[str], kernels: tuple[AskedKernel, ...]) -> bool:
         """Whether the Python dispatcher has to choose for a key that nothing can be registered at.
 
         Or a kernel of an alias key cannot tell which of its slots it was chosen for.
@@ -275,8 +301,9 @@ class Generator:
         if any(f"{device} fake" in text for text in tensors for device in self.universe.plain_devices):
             return True
         aliases = ("Autograd", "FuncTorchBatchedDecomposition")
-        several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta")
-        return any(one.key in aliases for one in kernels) and any(word in text for text in tensors for word in several)
+        several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta", "undefined", "Autograd")
+        texts = [*tensors, *(context for context in contexts if context.startswith("include="))]
+        return any(one.key in aliases for one in kernels) and any(word in text for text in texts for word in several)
 
     def _tensor(self, layers: list[str]) -> str:
         pick = self.random.random()
@@ -314,7 +341,10 @@ def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, An
             {
                 "schema": one.schema,
                 "kernels": one.kernels,
-                "calls": [{**call._asdict(), "shape": SCHEMAS[one.schema]} for call in one.calls],
+                "calls": [
+                    {**call._asdict(), "options": call.options._asdict(), "shape": SCHEMAS[one.schema]}
+                    for call in one.calls
+                ],
             }
             for one in operators
         ],
@@ -349,7 +379,7 @@ def simulated(universe: Universe, number: int, asked: AskedOperator) -> list[Cal
             [TensorSpec.parse(text) for text in call.tensors],
             [Context.parse(text) for text in call.contexts],
             None if call.keyset is None else DispatchKeySet.of(universe, call.keyset),
-            call.device,
+            call.options,
         )
         for call in asked.calls
     ]

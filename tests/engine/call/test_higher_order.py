@@ -48,6 +48,8 @@ def test_recorded_calls(tmp_path: Path) -> None:
     assert {EndKind.KERNEL, EndKind.HANDLER, *ErrorKind} - ends == {
         ErrorKind.NO_TENSORS,
         ErrorKind.MODES,
+        ErrorKind.NO_LAYOUT,
+        ErrorKind.UNDEFINED,
         ErrorKind.AMBIGUOUS,
         ErrorKind.FALLTHROUGH,
         ErrorKind.META,
@@ -57,6 +59,13 @@ def test_recorded_calls(tmp_path: Path) -> None:
         ErrorKind.UNSUPPORTED,
         ErrorKind.KERNEL,
     }
+
+
+def test_tensors_that_are_not_there(example: State) -> None:
+    """Python passes None as it is; it has no keys."""
+    assert [hop.key for hop in call(example, "call_torchbind", ("none", "cpu inference")).hops] == ["CPU"]
+    with pytest.raises(CallError, match="no tensor is undefined"):
+        call(example, "call_torchbind", ("undefined",))
 
 
 def test_a_rule_and_its_place(example: State) -> None:

@@ -14,14 +14,16 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.capture.document import document
 from dispatch_cli.capture.run import run_probe
-from dispatch_cli.engine.call.device import device_argument
+from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import is_mutable, is_tensor, most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.call import Context, Layout, TensorSpec
 from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.universe import Universe
 from tests.capture.support import read_document, torch_python
 from tests.engine.call.random_calls import names
 
@@ -73,9 +75,16 @@ def can_be_called(schema: FunctionSchema) -> bool:
     most = most_tensors(schema)
     others = [one for one in schema.arguments if not is_tensor(one.type) and one.default is None]
     kinds = {one.type.text.split("[")[0] for one in others}
-    factory = device_argument(schema) is not None
+    factory = option_argument(schema, "device") is not None
     few = most is not None and most <= 4 and (most > 0 or factory)
     return few and kinds <= {*PLAIN, "Device"} and schema.name.name not in OWN_WAY
+
+
+def random_options(dice: random.Random, universe: Universe) -> Options:
+    """Options that every factory takes, and that go together often."""
+    device = dice.choice([None, "cpu", "cuda", *universe.devices])
+    layout = dice.choice([None, None, *(layout.value for layout in Layout)])
+    return Options(device, layout, dice.choice([None, None, "float64", "qint8", "quint4x2"]))
 
 
 def ends_in_a_kernel_of_its_own(call: Call) -> bool:
@@ -89,14 +98,13 @@ def choose(
 ) -> list[tuple[dict[str, Any], str]]:
     """Calls at random, and the key set that the last kernel gets. factories: with a device argument."""
     dice = random.Random(seed)
-    devices = [None, *dispatcher.universe.devices]
     # a kernel that is replaced at this key does not get into the table where the version does not refresh it
     unseen = {key for key in dispatcher.universe.aliases if not dispatcher.universe.refreshed_by(key)}
     found: list[tuple[dict[str, Any], str]] = []
     while len(found) < count:
         name = dice.choice(operators)
         tensor, contexts = dice.choice(CASES) if not factories else ("cpu", dice.choice(FACTORY_CASES))
-        device = dice.choice(devices) if factories else None
+        options = random_options(dice, dispatcher.universe) if factories else NO_OPTIONS
         definition = dispatcher.operator(name).definition
         if definition is None or not can_be_called(definition.schema):
             continue
@@ -104,11 +112,11 @@ def choose(
             continue  # its kernel there first calls it with meta tensors
         tensors = [tensor] * (most_tensors(definition.schema) or 0)
         specs = [TensorSpec.parse(text) for text in tensors]
-        call = simulate(dispatcher, name, specs, [Context.parse(text) for text in contexts], device=device)
+        call = simulate(dispatcher, name, specs, [Context.parse(text) for text in contexts], options=options)
         registration = call.hops[-1].live.registration
         if not ends_in_a_kernel_of_its_own(call) or registration is None or registration.key in unseen:
             continue
-        asked = {"operator": str(name), "tensors": tensors, "contexts": contexts, "device": device}
+        asked = {"operator": str(name), "tensors": tensors, "contexts": contexts, "options": options._asdict()}
         asked["key"] = registration.key
         found.append((asked, names(call.hops[-1].keyset)))
     return found
@@ -123,7 +131,7 @@ def test_own_kernels(tmp_path: Path, factories: bool) -> None:
     universe = universes.from_data(state["universe"])
     picked = [one for one in state["operators"] if one["name"].startswith("aten::") and one["schema"] is not None]
     if factories:
-        picked = [one for one in picked if "Device" in one["schema"]]
+        picked = [one for one in picked if all(kind in one["schema"] for kind in ("Device", "Layout", "ScalarType"))]
     picked = random.Random(seed).sample(picked, min(COUNT, len(picked)))
     dispatcher = read_document(document({**state, "operators": picked, "higher_order_operators": []}))
     for name in dispatcher:

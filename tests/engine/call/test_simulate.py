@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases, universes
+from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import (
     Call,
@@ -28,6 +29,7 @@ from dispatch_cli.model.declarations import Declarations, PythonKernel
 from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import Options
 from dispatch_cli.model.redispatch import Data, Redispatch, RedispatchKind
 
 UNIVERSE = universes.load("torch-2.15")
@@ -96,9 +98,14 @@ def test_whose_backend_chooses_the_mask() -> None:
         assert call(dispatcher, "cpu", "include=Meta").end.kind is end
 
 
-def filled(*kernels: str, schema: str = "(int n, *, Device device) -> Tensor", device: str | None = None) -> list[str]:
-    result = simulate(dispatcher_of(*kernels, schema=schema), NAME, device=device)
-    return [f"{hop.slot} {hop.why.value} {hop.device or ''}".strip() for hop in result.hops]
+def filled(
+    *kernels: str, schema: str = "(int n, *, Device device) -> Tensor", device: str | None = None, **options: str
+) -> list[str]:
+    result = simulate(dispatcher_of(*kernels, schema=schema), NAME, options=Options(device, **options))
+    return [
+        f"{hop.slot} {hop.why.value} {hop.chosen_by.device.value if hop.chosen_by else ''}".strip()
+        for hop in result.hops
+    ]
 
 
 def test_the_device_argument() -> None:
@@ -118,10 +125,98 @@ def test_the_device_argument() -> None:
             filled(*kernels, schema=schema, device=device)
 
 
+def test_layout_and_dtype() -> None:
+    """As ``computeDispatchKey`` has it; live tests ask it for all of them."""
+    schema = "(int n, ScalarType? dtype=None, Layout? layout=None, Device? device=None) -> Tensor"
+
+    def slot(schema: str = schema, **options: str) -> str:
+        return filled("BackendSelect", schema=schema, **options)[-1].split()[0]
+
+    assert slot() == "CPU"
+    assert slot(layout="torch.sparse_coo", device="cuda:1") == "SparseCUDA"
+    assert slot(layout="sparse_bsc", dtype="qint8") == "SparseCsrCPU"
+    assert slot(dtype="torch.quint4x2", device="meta") == "QuantizedMeta"
+    assert slot(dtype="qint8", device="vulkan") == "Vulkan"
+    assert slot(layout="jagged") == "CPU"
+    assert slot(layout="mkldnn") == "MkldnnCPU"
+    assert slot(schema="(ScalarType dtype=12, Layout layout=1) -> Tensor") == "SparseCPU"
+    assert slot(schema="(ScalarType dtype=12, Device? device=None) -> Tensor") == "QuantizedCPU"
+    assert slot(schema="(ScalarType index_dtype, Device device, ScalarType? dtype) -> ()", dtype="qint8") == (
+        "QuantizedCPU"
+    )
+
+
+def test_options_that_do_not_go_together() -> None:
+    schema = "(Layout layout, Device device) -> Tensor"
+    result = simulate(dispatcher_of("BackendSelect", schema=schema), NAME, options=Options("meta", "sparse_csr"))
+    assert path(result) == ["BackendSelect redispatches", "SparseCsrMeta raises"]
+    for device, layout, name in (("meta", "mkldnn", "mkldnn"), ("vulkan", "sparse_bsr", "SparseBsr")):
+        result = simulate(dispatcher_of("BackendSelect", schema=schema), NAME, options=Options(device, layout))
+        error = result.end.error
+        assert path(result) == ["BackendSelect raises"]
+        assert error is not None
+        # what live PyTorch 2.13.0 raises
+        assert (error.type, error.text) == (
+            "NotImplementedError",
+            f"Unsupported device type for {name} layout: {device}",
+        )
+
+
+def test_a_sparse_factory_of_pytorch() -> None:
+    """Live, it is called with a layout: its kernels are at sparse keys only."""
+    base = bases.load("torch-2.15")
+    dispatcher = Dispatcher(base.universe, base=base)
+    name = OperatorName("aten::_sparse_coo_tensor_with_dims_and_tensors")
+    tensors = [TensorSpec.parse("cpu")] * 2
+    assert path(simulate(dispatcher, name, tensors, options=Options(layout="sparse")))[1:] == [
+        "BackendSelect redispatches",
+        "SparseCPU ends",
+    ]
+    strided = simulate(dispatcher, name, tensors)
+    assert strided.end.error is not None
+    (chosen_by,) = [hop.chosen_by for hop in strided.hops if hop.chosen_by is not None]
+    assert [*alternatives(dispatcher, name, chosen_by)] == [Alternative("layout", "sparse", "SparseCPU")]
+
+
+def test_a_generator() -> None:
+    """Its key counts in an unboxed call, where no tensor is; live calls of PyTorch's functions show it."""
+    dispatcher = dispatcher_of("CPU", "CompositeExplicitAutograd", schema="(int n, Generator? g) -> Tensor")
+
+    def slot(generator: str | None) -> str:
+        return simulate(dispatcher, NAME, options=Options(generator=generator)).hops[0].slot
+
+    assert [slot(text) for text in ("cpu", "cuda:0", "cpu boxed", None)] == ["CPU", "CUDA", "Undefined", "Undefined"]
+    for text in ("meta", "vulkan", "cudda", "cpu unboxed"):
+        with pytest.raises(CallError):
+            slot(text)
+    with pytest.raises(CallError):
+        simulate(dispatcher_of("CPU"), NAME, options=Options(generator="cpu"))
+
+
+def test_undefined_tensors_and_none() -> None:
+    """An undefined tensor has keys of autograd; None has none. Live calls compare the key sets."""
+    dispatcher = dispatcher_of("AutogradOther", "CPU", schema="(Tensor x, Tensor? y) -> Tensor")
+    assert path(call(dispatcher, "undefined")) == ["AutogradOther redispatches", "Undefined raises"]
+    assert path(call(dispatcher, "undefined,cpu", "inference_mode")) == ["CPU ends"]
+    assert path(call(dispatcher, "cpu,none")) == ["AutogradCPU redispatches", "CPU ends"]
+    with pytest.raises(CallError, match="has a Tensor for 'x', not a Tensor"):
+        call(dispatcher, "none,cpu")
+
+
+def test_an_undefined_tensor_of_pytorch() -> None:
+    base = bases.load("torch-2.15")
+    result = call(Dispatcher(base.universe, base=base), "cpu,undefined", name=OperatorName.parse("aten::add.Tensor"))
+    assert result.end.error is not None
+    # what live PyTorch 2.13.0 raises for torch.ops.aten.add.Tensor(x, None)
+    assert result.end.error.text == (
+        "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #1 'other'"
+    )
+
+
 def test_prims_that_take_a_device() -> None:
     """torch/_prims/__init__.py: its kernel at BackendSelect makes the tensor, with other operators."""
     base = bases.load("torch-2.15")
-    result = simulate(Dispatcher(base.universe, base=base), OperatorName("prims::empty"), device="meta")
+    result = simulate(Dispatcher(base.universe, base=base), OperatorName("prims::empty"), options=Options("meta"))
     assert path(result) == ["BackendSelect ends"]
 
 

@@ -64,8 +64,35 @@ def test_every_device_and_kind(tmp_path: Path) -> None:
     assert sum(keyset is not None for keyset in live.values()) > 150
 
 
+INFERENCE_SCRIPT = """
+import json, warnings
+import torch
+warnings.simplefilter("ignore")
+with torch.inference_mode(), torch.autocast("cpu"):
+    ones = torch.ones(2, 2)
+    made = {"cpu": torch.mm(ones, ones), "cpu sparse": ones.to_sparse(), "cpu sparse_csr": ones.to_sparse_csr(),
+            "cpu mkldnn": ones.to_mkldnn(), "cpu nested": torch.nested.nested_tensor([ones]), "meta": ones.to("meta"),
+            "cpu conj": ones.cfloat().conj(), "cpu zerotensor": torch._efficientzerotensor((2,)),
+            "cpu quantized": torch.quantize_per_tensor(ones, 1.0, 0, torch.quint8)}
+print(json.dumps({text: str(torch._C._dispatch_keys(tensor)) for text, tensor in made.items()}))
+"""
+
+
+@pytest.mark.live
+def test_tensors_made_in_inference_mode_under_autocast(tmp_path: Path) -> None:
+    """They have the autocast key, as the word ``inference`` says."""
+    python = torch_python()
+    maker = TensorMaker(universes.from_data(run_probe(python)["universe"]))
+    script = tmp_path / "inference.py"
+    script.write_text(INFERENCE_SCRIPT, encoding="utf-8")
+    done = subprocess.run([python, str(script)], check=True, capture_output=True, text=True)
+    live = json.loads(done.stdout)
+    assert {text: str(maker.make(TensorSpec.parse(f"{text} inference")).keyset) for text in live} == live
+
+
 RECORDED = {
     # what live PyTorch 2.13.0 prints for such tensors
+    "undefined": "ADInplaceOrView, AutogradOther",
     "cpu": "CPU, ADInplaceOrView, AutogradCPU, AutocastCPU",
     "cpu inference": "CPU, AutocastCPU",
     "cpu mkldnn": "MkldnnCPU, ADInplaceOrView, AutogradOther",
