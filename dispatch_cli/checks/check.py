@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
@@ -66,6 +67,7 @@ class Finding(NamedTuple):
         show them together, with the details of each.
     subject: what tells it from other findings of the same check, operator and key, and stays the same when lines move;
         a baseline remembers it.
+    fix: what to change, where that is a change of registrations that can be named.
     """
 
     check: str
@@ -80,6 +82,7 @@ class Finding(NamedTuple):
     tip: str | None = None
     mark: str | None = None
     subject: str = ""
+    fix: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +125,9 @@ class Check:
         group: str | None = None,
         subject: str = "",
         severity: Severity | None = None,
+        fix: tuple[Edit, ...] = (),
     ) -> Finding:
         """A finding of this check; the fields are those of `Finding`."""
         name = None if operator is None else str(operator)
         how_bad = severity or self.severity
-        return Finding(self.id, how_bad, message, name, key, details, span, related, group, tip, mark, subject)
+        return Finding(self.id, how_bad, message, name, key, details, span, related, group, tip, mark, subject, fix)

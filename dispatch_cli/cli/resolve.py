@@ -185,9 +185,7 @@ def _report(
         from dispatch_cli.report.resolve import resolve_report
 
         call = simulate(state, name, specs, contexts, keys, asked.options)
-        return resolve_report(
-            state.dispatcher, call, over=over, assumed=assumed, keyset=asked.keyset, stop_after=stop_after
-        )
+        return resolve_report(state, call, over=over, assumed=assumed, keyset=asked.keyset, stop_after=stop_after)
     except CallError as error:
         of_context = not asked.tensors or error.text in map(str, contexts)
         raise InputError((_problem(error, "--context" if of_context else "--tensor"),)) from None

@@ -1,117 +1,215 @@
-"""What a note means for who has the problem, and what helps."""
+"""Advice in words and as data: why a slot holds what it holds, and the changes that help."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
 
+from dispatch_cli.engine.hazards import AUTOGRAD
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.model.edit import Action, Edit, Function
+from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.render.edits import edit_data, fragment
 from dispatch_cli.render.explain_wording import keys_list
+from dispatch_cli.report.advice import Advice, Change, Manual
 from dispatch_cli.report.notes import Note, NoteKind
 
+ROLES = {
+    next(one.alias for one in PRECEDENCE if one.rule is Rule.MATH): ", which calls other operators",
+    next(one.alias for one in PRECEDENCE if one.rule is Rule.NESTED): ", which calls other operators",
+    "FuncTorchBatched": ", a batching rule (torch.library.register_vmap)",
+    "FuncTorchBatchedDecomposition": ", which calls other operators",
+    "BackendSelect": ", which chooses the backend by the device",
+    "ADInplaceOrView": ", which counts writes and marks views",
+    "Meta": " (torch.library.register_fake)",
+}
+"""What a kernel at a key has to do."""
+DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
 
-def advice_text(note: Note, operator: str) -> str:
-    """A note with the way out, as sentences."""
+
+def advice_text(advice: Advice, operator: str) -> str:
+    """Why, and the way out, as sentences."""
+    return " ".join((reason(advice.note, operator), *ways_out(advice, operator)))
+
+
+def advice_label(advice: Advice) -> str:
+    """What a text is headed by: a note alone advises nothing."""
+    return "Advice" if advice.changes or advice.manual is not None else "Note"
+
+
+def advice_data(advice: Advice, operator: str) -> dict[str, Any]:
+    """The same for machines: enough to change declarations by."""
+    note = advice.note
+    return {
+        "kind": note.kind.value,
+        "keys": list(note.keys),
+        "culprits": list(note.culprits),
+        "text": advice_text(advice, operator),
+        "changes": [_change_data(change, operator) for change in advice.changes],
+        "manual": None if advice.manual is None else advice.manual.value,
+    }
+
+
+def _change_data(change: Change, operator: str) -> dict[str, Any]:
+    return {
+        "text": change_text(change, operator),
+        "edits": [edit_data(edit) for edit in change.edits],
+        "declarations": fragment(change.edits),
+        "fills": {"key": change.slot, "rule": change.rule.value, "source": change.source},
+        "also_changes": list(change.also),
+    }
+
+
+def ways_out(advice: Advice, operator: str) -> Iterator[str]:
+    """A sentence for each way, the best one first."""
+    for position, change in enumerate(advice.changes):
+        text = change_text(change, operator)
+        yield f"{text[0].upper()}{text[1:]}." if position == 0 else f"Or {text}."
+    if advice.manual is not None:
+        yield _manual_text(advice.manual, advice.note, operator)
+
+
+def change_text(change: Change, operator: str) -> str:
+    """A change as part of a sentence."""
+    removed = [edit for edit in change.edits if edit.action is Action.REMOVE]
+    added = [edit for edit in change.edits if edit.action is Action.REGISTER]
+    texts = [_register_text(edit, operator) for edit in added]
+    gone = []
+    for edit in removed:
+        at = next((at for at, one in enumerate(added) if edit.key in (one.key, one.source)), None)
+        if at is None:
+            gone.append(edit)
+        elif added[at].key == edit.key:
+            texts[at] = f"put a kernel at {edit.key} in the place of the fallthrough{_role(edit.key)}"
+        else:
+            texts[at] = f"move {edit.kernel} from {edit.key} to {added[at].key}"
+    if gone:
+        texts.insert(0, _remove_text(tuple(edit.key for edit in gone), change, operator))
+    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else texts[0]
+
+
+def _remove_text(keys: tuple[str, ...], change: Change, operator: str) -> str:
+    text = f"remove the {'kernel' if len(keys) == 1 else 'kernels'} at {' and '.join(keys)}"
+    if change.rule is Rule.MATH:
+        return f"{text}, and register the operators that {operator} decomposes to there"
+    return text
+
+
+def _register_text(edit: Edit, operator: str) -> str:
+    of = "" if str(edit.operator) == operator else f" for {edit.operator}"
+    match edit.function:
+        case Function.FALLTHROUGH:
+            reason = ", where the operator has no derivative" if edit.key.startswith(AUTOGRAD) else ""
+            return f"register a fallthrough{of} at {edit.key}{reason}"
+        case Function.FALLBACK:
+            return f"register the fallback's function {edit.kernel}{of} at {edit.key} itself"
+        case Function.SAME:
+            return f"register {edit.kernel}{of} at {edit.key} too"
+        case _:
+            return f"register a kernel{of} at {edit.key}{_role(edit.key)}"
+
+
+def _role(key: str) -> str:
+    """What a kernel at a key has to do, where that is not to compute."""
+    if key in DEFAULTS:
+        return ", which works for every backend"
+    role = ROLES.get(key, "")
+    return role or (", which goes on to the kernels below" if key.startswith(AUTOGRAD) else "")
+
+
+def _manual_text(manual: Manual, note: Note, operator: str) -> str:
+    culprits = keys_list(note.culprits)
+    match manual:
+        case Manual.DEFINE:
+            return f"Nothing defines {operator}, so nothing can call it: define it, or correct its name, first."
+        case Manual.CORRECT_NAME:
+            return "Correct the name that is mistyped."
+        case Manual.PASS_TENSOR:
+            return "Pass a tensor."
+        case Manual.CHANGE_ORDER:
+            return "Register in another order."
+        case Manual.DECOMPOSE:
+            return f"Register the operators that {operator} decomposes to at {culprits} instead."
+        case Manual.REGISTER_IN_CPP:
+            return (
+                f"Register a kernel at {note.keys[-1]} in C++; PyTorch does not read the name of this key from a text."
+            )
+
+
+def reason(note: Note, operator: str) -> str:
+    """Why a slot holds what it holds, or what that means."""
     key = note.keys[0] if note.keys else ""
     culprits = keys_list(note.culprits)
-    kernel_at = f"The kernel at {culprits}" if len(note.culprits) == 1 else f"The kernels at {culprits}"
-    takes = "takes" if len(note.culprits) == 1 else "take"
+    one = len(note.culprits) == 1
     match note.kind:
         case NoteKind.DISPLACED:
+            kernels = f"The kernel at {culprits} takes" if one else f"The kernels at {culprits} take"
             return (
-                f"{kernel_at} {takes} the math kernel away from {key}: CompositeImplicitAutograd serves inference and "
-                f"autograd in one, until there is a kernel below. Register the operators that {operator} decomposes to "
-                f"at {culprits} instead, or a kernel at {_or(note.remedies)} as well."
+                f"{kernels} the math kernel away from {key}: CompositeImplicitAutograd serves inference and autograd "
+                "in one, until there is a kernel below."
             )
         case NoteKind.AMBIGUOUS:
-            own = "which shares {0}, has its own" if len(note.culprits) == 1 else "which share {0}, have their own"
+            own = f"which shares {key}, has its own" if one else f"which share {key}, have their own"
             return (
-                f"CompositeImplicitAutograd has a kernel, and {culprits}, {own.format(key)}: PyTorch does not choose "
-                f"between them. Register a kernel at {_or(note.remedies)}, or the composite one at "
-                "CompositeExplicitAutograd."
+                f"CompositeImplicitAutograd has a kernel, and {culprits}, {own}: PyTorch does not choose between them."
             )
         case NoteKind.BYPASSED:
             counts = f" Only a kernel at {note.detail} takes it away." if note.detail else ""
             return (
                 f"Tensors of {culprits} carry {key} as well, which comes first and holds the math kernel: {culprits} "
-                f"is reached only where the autograd keys are left out, as in inference mode.{counts} Register a "
-                f"kernel at {_or(note.remedies)}, or the composite one at CompositeExplicitAutograd."
+                f"is reached only where the autograd keys are left out, as in inference mode.{counts}"
             )
         case NoteKind.SHADOWED:
+            return f"The backend fallback {note.detail} is asked last, and {culprits} has a kernel for {key}."
+        case NoteKind.UNCOVERED:
+            has = "has a kernel, but does not cover" if one else "have kernels, but do not cover"
+            return f"{culprits} {has} {key}."
+        case NoteKind.UNREACHABLE:
             return (
-                f"The backend fallback {note.detail} is asked last, and {culprits} has a kernel for {key}. Register "
-                f"the fallback's function for {operator} at {_or(note.remedies)} itself."
+                "No argument is a tensor, so a call has only the keys that every call has. They fall through, and "
+                f"{key} decides, where nothing is: {culprits} can not be reached."
             )
         case _:
             return _of_one_slot(note, key, culprits, operator)
 
 
 def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
-    there = f"; there are kernels at {culprits}" if culprits else ""
     match note.kind:
-        case NoteKind.UNCOVERED:
-            has = "has a kernel, but does not cover" if len(note.culprits) == 1 else "have kernels, but do not cover"
-            return f"{culprits} {has} {key}. {_register(note.remedies)}"
         case NoteKind.UNREGISTERED:
-            nowhere = f"No kernel is registered at {key}, nor at an alias key that covers it{there}."
-            return f"{nowhere} {_register(note.remedies)}"
-        case NoteKind.UNREACHABLE:
-            return (
-                "No argument is a tensor, so a call has only the keys that every call has. They fall through, and "
-                f"{key} decides, where nothing is: {culprits} can not be reached. Register a kernel at "
-                f"{note.remedies[0]} that chooses the backend, or one at an alias key that fills {key}: "
-                f"{_or(note.remedies[1:])}."
-            )
+            there = f"; there are kernels at {culprits}" if culprits else ""
+            return f"No kernel is registered at {key}, nor at an alias key that covers it{there}."
         case NoteKind.NO_TENSORS:
-            return (
-                f"{key} decides where no argument is a tensor, as with an empty list of tensors. Pass a tensor, or "
-                f"register a kernel at an alias key that fills {key}: {_or(note.remedies)}."
-            )
+            return f"{key} decides where no argument is a tensor, as with an empty list of tensors."
         case NoteKind.NO_DERIVATIVE:
-            calls = f"{key} holds PyTorch's own fallback, which calls {culprits or 'what is below'}"
             return (
-                f"{calls} and knows no derivative: backward() warns or fails, or results have no grad_fn. Register a "
-                f"kernel at {_or(note.remedies)}; a fallthrough, where the operator is not differentiable."
+                f"{key} holds PyTorch's own fallback, which calls {culprits or 'what is below'} and knows no "
+                "derivative: backward() warns or fails, or results have no grad_fn."
             )
         case NoteKind.NO_AUTOGRAD:
             return (
                 f"Nothing is at {key}, and there is no fallback: a call with tensors that carry it raises before it "
-                f"gets to {culprits}. Register a kernel at {_or(note.remedies)}; a fallthrough, where the operator is "
-                "not differentiable."
+                f"gets to {culprits}."
             )
         case NoteKind.NO_META:
-            return (
-                "PyTorch's own fallback at Meta raises: there is nothing to run for meta and fake tensors. Register a "
-                f"kernel at {note.remedies[0]} (torch.library.register_fake), or one at an alias key that covers it: "
-                f"{_or(note.remedies[1:])}."
-            )
+            return "PyTorch's own fallback at Meta raises: there is nothing to run for meta and fake tensors."
         case NoteKind.NO_BATCHING:
             return (
                 f"{key} holds PyTorch's own fallback, which loops over the batch: it is slow, and it refuses some "
-                f"operators. Register a batching rule at {_or(note.remedies)} (torch.library.register_vmap)."
+                "operators."
             )
+        case NoteKind.FALLS_THROUGH:
+            source = "" if note.culprits == (key,) else f" from {culprits}"
+            below = "where no argument is a tensor" if key == UNDEFINED else "and no key is below"
+            return f"{key} holds a fallthrough{source}, {below}: there is nothing to run."
         case NoteKind.SKIPPED:
             return (
                 f"Inference mode leaves the autograd keys out: the kernel from {culprits} is skipped, and "
-                f"{note.keys[1]} decides. Where it has to run there too, register it at {_or(note.remedies)} as well, "
-                "or at CompositeImplicitAutograd alone."
+                f"{note.keys[1]} decides."
             )
         case NoteKind.STALE:
-            return (
-                f"A change at {culprits} does not recompute {key}, so the order of registrations decides what runs. "
-                f"Register a kernel at {_or(note.remedies)} itself, or change the order."
-            )
+            return f"A change at {culprits} does not recompute {key}, so the order of registrations decides what runs."
         case NoteKind.NEAR_NAME:
             has = f"has kernels ({culprits}) or a schema" if culprits else "has what it lacks"
             return f"{operator} lacks a schema or kernels, and {note.detail} {has}: is one of the names mistyped?"
         case _:
             raise AssertionError(f"no wording for {note.kind}")
-
-
-def _register(keys: tuple[str, ...]) -> str:
-    if len(keys) == 1:
-        return f"Register a kernel at {keys[0]}."
-    return f"Register a kernel at {keys[0]}, or at an alias key that covers it: {_or(keys[1:])}."
-
-
-def _or(keys: Iterable[str]) -> str:
-    *most, last = keys
-    return f"{', '.join(most)} or {last}" if most else last

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
-from dispatch_cli.render.advice import advice_text
+from dispatch_cli.render.advice import advice_label, advice_text
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.explain_error_wording import difference_cells, error_sentences
 from dispatch_cli.render.explain_wording import (
@@ -90,9 +90,10 @@ def _slot(report: ExplainReport, what: SlotExplanation, style: Style) -> Iterato
     if around:
         yield Text()
         yield from map(plain, around)
-    for note in what.notes:
+    for advice in what.advice:
         yield Text()
-        yield Text.assemble(("Advice: ", console.HEAD), plain(advice_text(note, report.operator)))
+        head = (f"{advice_label(advice)}: ", console.HEAD)
+        yield Text.assemble(head, plain(advice_text(advice, report.operator)))
 
 
 def _fitting(full: Rows, short: Rows, style: Style) -> Rows:

@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.render.advice import advice_text
+from dispatch_cli.render.advice import advice_data
 from dispatch_cli.render.machine import origin_data, span_data
 from dispatch_cli.render.table_machine import row_data
 from dispatch_cli.report.error_text import DumpLine
 from dispatch_cli.report.explain import SCHEMA_VERSION, Cause, ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered, Run
 from dispatch_cli.report.explain_error import ErrorReport
-from dispatch_cli.report.notes import Note
 from dispatch_cli.report.python_table import PythonRow
 from dispatch_cli.report.table import TableRow
 
@@ -79,7 +78,7 @@ def _slot_data(what: SlotExplanation, operator: str) -> dict[str, Any]:
         "above": _optional(what.above),
         "below": _optional(what.below),
         "python": None if what.python is None else _python_data(what.python),
-        "advice": [_advice_data(note, operator) for note in what.notes],
+        "advice": [advice_data(advice, operator) for advice in what.advice],
     }
 
 
@@ -105,16 +104,6 @@ def _cause_data(cause: Cause) -> dict[str, Any]:
         "change": "registered" if cause.came else "dropped",
         "backend_fallback": cause.fallback,
         "declared_at": span_data(cause.span),
-    }
-
-
-def _advice_data(note: Note, operator: str) -> dict[str, Any]:
-    return {
-        "kind": note.kind.value,
-        "keys": list(note.keys),
-        "culprits": list(note.culprits),
-        "register_at": list(note.remedies),
-        "text": advice_text(note, operator),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.render.advice import advice_text
+from dispatch_cli.render.advice import advice_label, advice_text
 from dispatch_cli.render.explain_error_wording import difference_cells, error_sentences
 from dispatch_cli.render.explain_wording import (
     alias_sentences,
@@ -60,8 +60,8 @@ def _slot_markdown(report: ExplainReport, what: SlotExplanation) -> Iterator[str
         yield from markdown_text(Sheet(("Registered at", "Kernel", "What it does", "Declared at"), cells))
         yield "\n"
     yield from _paragraphs(around_sentences(what))
-    for note in what.notes:
-        yield f"**Advice.** {_prose(advice_text(note, report.operator))}\n\n"
+    for advice in what.advice:
+        yield f"**{advice_label(advice)}.** {_prose(advice_text(advice, report.operator))}\n\n"
 
 
 def _runs_markdown(runs: tuple[Run, ...]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.render.edits import edit_data
 from dispatch_cli.render.machine import Sheet, json_document, place_text, related_data, span_data
 from dispatch_cli.report.baseline import fingerprints
 from dispatch_cli.report.findings import SCHEMA_VERSION, FindingsReport
@@ -64,6 +65,7 @@ def _finding_data(finding: Finding, codes: dict[str, str]) -> dict[str, Any]:
         "key": finding.key,
         "details": dict(finding.details),
         "tip": finding.tip,
+        "fix": [edit_data(edit) for edit in finding.fix],
         "place": span_data(finding.span),
         "related": related_data(finding.related),
     }

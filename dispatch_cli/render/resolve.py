@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dispatch_cli.engine.call.trace import Does, MaskKind
 from dispatch_cli.render import console
-from dispatch_cli.render.advice import advice_text
+from dispatch_cli.render.advice import advice_label, advice_text
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_wording import (
@@ -68,8 +68,9 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
         yield plain(assumed)
     for note in report.notes:
         yield plain(note_text(note))
-    for note in report.advice:
-        yield Text.assemble(("Advice: ", console.HEAD), plain(advice_text(note, report.operator)))
+    for advice in report.advice:
+        head = (f"{advice_label(advice)}: ", console.HEAD)
+        yield Text.assemble(head, plain(advice_text(advice, report.operator)))
     for stage in report.stages:
         yield Text()
         if stage is not report.stages[0]:

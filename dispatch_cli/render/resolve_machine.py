@@ -8,7 +8,7 @@ from typing import Any
 from dispatch_cli.engine.call.trace import ChosenBy, End, Error, Handler, MaskKind, PythonChoice
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.named_key_sets import components_of, functionalities_of
-from dispatch_cli.render.advice import advice_text
+from dispatch_cli.render.advice import advice_data, advice_label, advice_text
 from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_wording import (
@@ -53,10 +53,7 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         "end": None if report.end is None else end_data(report.end),
         "assumed": _assumed_data(report),
         "notes": [_note_data(note) for note in report.notes],
-        "advice": [
-            {**_note_data(note, advice_text(note, report.operator)), "remedies": list(note.remedies)}
-            for note in report.advice
-        ],
+        "advice": [advice_data(advice, report.operator) for advice in report.advice],
         "alternatives": [one._asdict() for one in report.alternatives],
     }
     return json_document(head, "selections", map(_stage_data, report.stages))
@@ -88,12 +85,12 @@ def _error_data(error: Error) -> dict[str, Any]:
     return {"kind": error.kind.value, "type": error.type, "text": error.text, "whole": error.whole, "tensor": tensor}
 
 
-def _note_data(note: Note, text: str | None = None) -> dict[str, Any]:
+def _note_data(note: Note) -> dict[str, Any]:
     return {
         "kind": note.kind.value,
         "keys": list(note.keys),
         "culprits": list(note.culprits),
-        "text": note_text(note) if text is None else text,
+        "text": note_text(note),
     }
 
 
@@ -206,7 +203,7 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
     said = [*excluded_sentences(report, short=False), *alternative_sentences(report)]
     said += [assumed] if assumed is not None else []
     said += [note_text(note) for note in report.notes]
-    said += [f"Advice: {advice_text(note, report.operator)}" for note in report.advice]
+    said += [f"{advice_label(one)}: {advice_text(one, report.operator)}" for one in report.advice]
     for sentence in said:
         yield "\n"
         yield markdown_line("{}", sentence)

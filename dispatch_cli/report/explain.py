@@ -14,16 +14,16 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain_rules import Concerned, RuleLine, concerned, rule_lines
-from dispatch_cli.report.notes import Note
 from dispatch_cli.report.python_table import PythonRow, python_report
-from dispatch_cli.report.slot_notes import backend_key_below, slot_notes
+from dispatch_cli.report.slot_notes import backend_key_below
 from dispatch_cli.report.table import TableRow, changed_slots, row_of
 
 if TYPE_CHECKING:
+    from dispatch_cli.report.advice import Advice
     from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
     from dispatch_cli.report.explain_error import ErrorReport
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class Cause(NamedTuple):
@@ -44,6 +44,7 @@ class SlotExplanation(NamedTuple):
     next: the answer without the active kernel that gives this one; None where nothing is behind it.
     above: the slot of the autograd key that comes before a backend key. below: the slot that follows an autograd key.
     in_base: the base has the operator. python: what Python's ``resolve_key`` chooses, where that is not this.
+    advice: what is to be known about it, and what would help; only where `explain` was asked.
     """
 
     key: str
@@ -58,7 +59,7 @@ class SlotExplanation(NamedTuple):
     below: TableRow | None
     in_base: bool
     python: PythonRow | None
-    notes: tuple[Note, ...]
+    advice: tuple[Advice, ...] = ()
 
 
 class ExplainReport(NamedTuple):
@@ -83,11 +84,13 @@ class ExplainReport(NamedTuple):
 
 def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | AliasExplanation | BlockExplanation:
     """Explain an operator at a key of its universe. Errors: Refused for an unknown operator."""
-    from dispatch_cli.report.explain_alias import explain_alias, explain_block
-
     universe = state.dispatcher.universe
     if key in universe.slot:
-        return explain_slot(state, name, key)
+        from dispatch_cli.report.advice import slot_advice
+
+        return explain_slot(state, name, key)._replace(advice=slot_advice(state, name, key))
+    from dispatch_cli.report.explain_alias import explain_alias, explain_block
+
     return explain_alias(state, name, key) if universe.is_alias(key) else explain_block(state, name, key)
 
 
@@ -115,7 +118,6 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
         below=row_of(state, table[below], stale.get(below)) if below is not None else None,
         in_base=state.base is not None and name in state.base,
         python=_python(state, name, key),
-        notes=slot_notes(dispatcher, name, table, dispatcher.outline(name).schema, key, stale),
     )
 
 

@@ -31,6 +31,7 @@ class NoteKind(Enum):
     NO_META = "no-meta"
     NO_BATCHING = "no-batching"
     NO_TENSORS = "no-tensors"
+    FALLS_THROUGH = "falls-through"
     SKIPPED = "skipped"
     STALE = "stale"
     NEAR_NAME = "near-name"
@@ -42,7 +43,6 @@ class Note(NamedTuple):
     keys: the slots it is about. culprits: the keys whose kernels are behind it.
     detail: the backend fallback that is not asked (SHADOWED); the key where a kernel would displace it (BYPASSED); the
     other operator (NEAR_NAME).
-    remedies: the keys at which a kernel would help; only where one slot is explained.
 
     AMBIGUOUS: a math kernel and the culprits' share the slot. DISPLACED: the culprits take it from the math kernel.
     BYPASSED: the math kernel fills it although the culprits, other keys of the same backend, have kernels.
@@ -52,18 +52,18 @@ class Note(NamedTuple):
 
     The others are said of one slot alone, see `slot_notes`. UNREGISTERED: nothing is there, and no alias key has a
     kernel either. NO_DERIVATIVE: PyTorch's own autograd fallback is all there is above the culprits' kernels.
-    NO_AUTOGRAD: not even that. NO_META: PyTorch's fallback at Meta, which raises.
-    NO_BATCHING: PyTorch's fallback, which loops over the batch. NO_TENSORS: nothing is at Undefined,
-    where a call ends that has no tensor among its arguments. SKIPPED: the culprit's kernel is at the autograd keys
-    alone; inference mode leaves them out. STALE: the live table holds something else; the culprit is the key whose
-    change left it behind. NEAR_NAME: an operator of almost the same name has what this one lacks.
+    NO_AUTOGRAD: not even that. NO_META: PyTorch's fallback at Meta, which raises. NO_BATCHING: PyTorch's fallback,
+    which loops over the batch. NO_TENSORS: nothing is at Undefined, where a call ends that has no tensor among its
+    arguments. FALLS_THROUGH: the culprit's fallthrough fills the slot, and no key is below. SKIPPED: the culprit's
+    kernel is at the autograd keys alone; inference mode leaves them out. STALE: the live table holds something else;
+    the culprit is the key whose change left it behind. NEAR_NAME: an operator of almost the same name has what this
+    one lacks.
     """
 
     kind: NoteKind
     keys: tuple[str, ...]
     culprits: tuple[str, ...]
     detail: str = ""
-    remedies: tuple[str, ...] = ()
 
 
 def table_notes(

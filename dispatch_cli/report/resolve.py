@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.trace import (
@@ -24,17 +24,21 @@ from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.named_key_sets import functionalities_of
+from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import UNDEFINED, Universe
 from dispatch_cli.report.ladder import Fate, Rung, ladder
 from dispatch_cli.report.notes import Note, table_notes
 from dispatch_cli.report.slot_notes import slot_notes
 from dispatch_cli.report.table import TableRow, table_row
 
-SCHEMA_VERSION = 1
+if TYPE_CHECKING:
+    from dispatch_cli.report.advice import Advice
+
+SCHEMA_VERSION = 2
 
 
 class StepReport(NamedTuple):
@@ -122,7 +126,7 @@ class ResolveReport(NamedTuple):
     stopped: int | None
     end: End | None
     notes: tuple[Note, ...]
-    advice: tuple[Note, ...] = ()
+    advice: tuple[Advice, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
 
     @property
@@ -142,7 +146,7 @@ class ResolveReport(NamedTuple):
 
 
 def resolve_report(
-    dispatcher: Dispatcher,
+    state: State,
     call: Call,
     *,
     over: tuple[str, ...] = (),
@@ -151,6 +155,7 @@ def resolve_report(
     stop_after: int | None = None,
 ) -> ResolveReport:
     """The report of a call. stop_after: how many steps are shown."""
+    dispatcher = state.dispatcher
     stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
     hops = call.hops[:stopped]
     outline = dispatcher.outline(call.operator)
@@ -179,11 +184,29 @@ def resolve_report(
         others = tuple(alternatives(dispatcher, call.operator, chosen_by))
         if others:
             return report._replace(alternatives=others)
-    table, key = dispatcher.table(call.operator), call.hops[-1].slot
-    advice = slot_notes(dispatcher, call.operator, table, outline.schema, key, stale)
-    advised = {(note.kind, key) for note in advice for key in note.keys}
+    advice = _advice(state, call, keyset is not None, stale)
+    advised = {(one.note.kind, key) for one in advice for key in one.note.keys}
     notes = tuple(note for note in report.notes if advised.isdisjoint((note.kind, key) for key in note.keys))
     return report._replace(notes=notes, advice=advice)
+
+
+def _advice(state: State, call: Call, given: bool, stale: dict[str, StaleEntry]) -> tuple[Advice, ...]:
+    """Why a call fails, and what would help. given: it was made with a key set of its own."""
+    from dispatch_cli.report.advice import advise
+    from dispatch_cli.report.questions import Question
+
+    dispatcher, name = state.dispatcher, call.operator
+    notes = slot_notes(dispatcher, name, dispatcher.table(name), dispatcher.outline(name).schema, _failing(call), stale)
+    return advise(state, name, notes, None if given else Question(call.tensors, call.contexts, call.device))
+
+
+def _failing(call: Call) -> str:
+    """The slot at which a call fails; where a fallthrough has sent it past its last key, the one of that key."""
+    slot = call.hops[-1].slot
+    selection = next(hop.selection for hop in reversed(call.hops) if hop.selection is not None)
+    if slot == UNDEFINED and selection.keyset.bits and selection.skipped:
+        return selection.skipped[-1].key
+    return slot
 
 
 def _stages(dispatcher: Dispatcher, name: OperatorName, hops: tuple[Hop, ...]) -> Iterator[Stage]:

@@ -1,21 +1,19 @@
-"""What is worth saying about one slot: its table's notes, more that only one slot is worth, and what would help."""
+"""What is worth saying about one slot: its table's notes, and more that only one slot is worth."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of
+from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.live import StaleEntry
-from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.engine.succession import would_fill
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED, Universe
 from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
 
-BACKEND_SELECT = "BackendSelect"
 META = "Meta"
 BATCHING = "FuncTorchBatchedDecomposition"
 
@@ -33,7 +31,7 @@ def slot_notes(
     key: str,
     stale: Mapping[str, StaleEntry],
 ) -> tuple[Note, ...]:
-    """The notes on one slot, each with the keys at which a kernel would help.
+    """The notes on one slot.
 
     schema: the operator's, as text. stale: the slots whose live entry is another.
     """
@@ -48,10 +46,12 @@ def slot_notes(
     ]
     said = {note.kind for note in notes}
     notes += _stale(key, stale.get(key))
-    notes += _of_missing(universe, table, schema, key, said)
+    notes += _of_fallthrough(universe, table, key)
+    notes += _of_missing(universe, table, schema, key)
     notes += _of_autograd(universe, table, key, said)
+    notes += _of_empty(universe, table, key, notes)
     notes += _of_names(dispatcher, name)
-    return tuple(note._replace(remedies=tuple(_remedies(dispatcher, name, note))) for note in notes)
+    return tuple(notes)
 
 
 def _stale(key: str, stale: StaleEntry | None) -> Iterator[Note]:
@@ -59,20 +59,29 @@ def _stale(key: str, stale: StaleEntry | None) -> Iterator[Note]:
         yield Note(NoteKind.STALE, (key,), (stale.cause.key,))
 
 
-def _of_missing(universe: Universe, table: Table, schema: str | None, key: str, said: set[NoteKind]) -> Iterator[Note]:
+def _of_fallthrough(universe: Universe, table: Table, key: str) -> Iterator[Note]:
+    """A fallthrough of the operator's where a call ends."""
+    entry = table[key]
+    ends = key == UNDEFINED or autograd_key_of(universe, key) is not None
+    if ends and entry.is_fallthrough and entry.decision.source is not None:
+        yield Note(NoteKind.FALLS_THROUGH, (key,), (entry.decision.source,))
+
+
+def _of_missing(universe: Universe, table: Table, schema: str | None, key: str) -> Iterator[Note]:
     entry = table[key]
     if key == META and _is_core(entry) and not entry.is_fallthrough:
         yield Note(NoteKind.NO_META, (key,), tuple(table.active))
     if key in universe.covered_by(BATCHING) and _is_core(entry) and not entry.is_fallthrough:
         yield Note(NoteKind.NO_BATCHING, (key,), tuple(table.active))
-    if entry.rule is not Rule.MISSING or not said.isdisjoint((NoteKind.UNCOVERED, NoteKind.DISPLACED)):
-        return
-    if key == UNDEFINED:
-        # of a schema without tensors the table's own note tells more
-        if schema is not None and not takes_tensors(schema):
-            return
+    if key == UNDEFINED and entry.rule is Rule.MISSING and (schema is None or takes_tensors(schema)):
         yield Note(NoteKind.NO_TENSORS, (key,), tuple(table.active))
-    elif autograd_key_of(universe, key) is not None:
+
+
+def _of_empty(universe: Universe, table: Table, key: str, notes: Sequence[Note]) -> Iterator[Note]:
+    """An empty slot of which nothing else is said, where calls can get to it."""
+    empty = table[key].rule is Rule.MISSING and not any(key in note.keys for note in notes)
+    autograd = universe.covered_by(AUTOGRAD)
+    if empty and (key not in autograd or any(key in autograd_keys_of(universe, one) for one in universe.slots)):
         yield Note(NoteKind.UNREGISTERED, (key,), tuple(table.active))
 
 
@@ -121,30 +130,3 @@ def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
         if lacking:
             yield Note(NoteKind.NEAR_NAME, (), tuple(operator.kernels or found.kernels), other)
             return
-
-
-def _remedies(dispatcher: Dispatcher, name: OperatorName, note: Note) -> Iterator[str]:
-    """The keys at which a kernel would help, the ones that do most first."""
-    universe = dispatcher.universe
-    slot = note.keys[0] if note.keys else UNDEFINED
-    tried: list[str] = []
-    match note.kind:
-        case NoteKind.AMBIGUOUS | NoteKind.SHADOWED | NoteKind.STALE:
-            tried = [slot]
-        case NoteKind.DISPLACED | NoteKind.NO_DERIVATIVE | NoteKind.NO_AUTOGRAD | NoteKind.BYPASSED:
-            tried = [AUTOGRAD, slot]
-        case NoteKind.NO_BATCHING:
-            tried = [slot, BATCHING]
-        case NoteKind.UNCOVERED | NoteKind.UNREGISTERED | NoteKind.NO_META:
-            composite = (one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
-            tried = [slot, *composite]
-        case NoteKind.UNREACHABLE | NoteKind.NO_TENSORS:
-            if note.kind is NoteKind.UNREACHABLE and BACKEND_SELECT in universe.slot:
-                yield BACKEND_SELECT
-            tried = [one.alias for one in PRECEDENCE if one.fills_undefined]
-        case NoteKind.SKIPPED:
-            slot = note.keys[1]
-            tried = [slot]
-        case NoteKind.NEAR_NAME:
-            pass
-    yield from (key for key in tried if would_fill(dispatcher, name, key, slot))

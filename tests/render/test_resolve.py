@@ -65,7 +65,7 @@ def texts(state: State, rng: random.Random) -> tuple[dict[int | None, str], str,
         return shown, "".join(resolve_higher_order_json(higher)), "".join(resolve_higher_order_markdown(higher)), slots
     name = OperatorName.parse(rng.choice(state.dispatcher.names()))
     call = simulate(state, name, tensors, contexts)
-    report = resolve_report(state.dispatcher, call)
+    report = resolve_report(state, call)
     shown = {width: "".join(resolve_text(report, Style(width))) for width in (*WIDTHS, None)}
     slots = [hop.slot for hop in call.hops]
     return shown, "".join(resolve_json(report)), "".join(resolve_markdown(report)), slots

@@ -48,7 +48,7 @@ def report(
 ) -> ResolveReport:
     specs, entered = [*map(TensorSpec.parse, tensors)], [*map(Context.parse, contexts)]
     call = simulate(state, OperatorName.parse(operator), specs, entered)
-    return resolve_report(state.dispatcher, call, stop_after=stop)
+    return resolve_report(state, call, stop_after=stop)
 
 
 def fates(found: ResolveReport, stage: int = 0) -> list[tuple[str, Fate, tuple[int, ...]]]:
@@ -141,7 +141,7 @@ def test_no_tensors(state: State) -> None:
 def test_a_key_set_that_is_given(state: State) -> None:
     given = evaluate(state.dispatcher.universe, "AutogradCPU | AutocastCPU | CPU")
     call = simulate(state, OperatorName.parse("demo::op"), (), (), given.keys)
-    found = resolve_report(state.dispatcher, call, keyset=given.text)
+    found = resolve_report(state, call, keyset=given.text)
     assert fates(found) == [
         ("AutocastCPU", Fate.RUNS, (1,)),
         ("AutogradCPU", Fate.RUNS, (2,)),

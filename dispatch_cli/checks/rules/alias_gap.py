@@ -47,6 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import AUTOGRAD, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
@@ -101,7 +102,8 @@ def _finding(
         span=view.place(name, key),
         mark=key,
         details=(("empty", ", ".join(missing)), ("kernels at", ", ".join(peers))),
-        tip=f"register kernels at {keys_text(missing)}",
+        tip=f"register {'a kernel' if len(missing) == 1 else 'kernels'} at {keys_text(missing)}",
+        fix=own_kernels(view, name, missing),
         subject=key,
     )
 

@@ -29,8 +29,7 @@ operators:
     dispatch: {MkldnnCPU: op_mkldnn, CompositeImplicitAutograd: op_decomposition, AutogradOther: op_autograd_other}
 ```
 
-Fix: register a kernel at AutogradOther, or none at the keys that share it, or CompositeExplicitAutograd in the place
-of CompositeImplicitAutograd.
+Fix: register a kernel at AutogradOther, or none at the keys that share it.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
@@ -72,7 +72,8 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
             mark=known[0][0] if known else None,
             related=tuple(Related(f"the kernel at {key} is registered here", span) for key, span in known[1:]),
             details=(("culprits", ", ".join(culprits)),),
-            tip=f"register a kernel at {AUTOGRAD_OTHER}, or move {CATCH_ALL} to CompositeExplicitAutograd",
+            tip=f"register a kernel at {AUTOGRAD_OTHER}, or none at {keys_text(culprits)}",
+            fix=own_kernels(view, name, (AUTOGRAD_OTHER,)),
             severity=None if failing else Severity.WARNING,
         )
 

@@ -42,6 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.rules.composite_conflict import EXPLICIT
 from dispatch_cli.checks.rules.no_autograd_kernel import calls_others
@@ -106,6 +107,7 @@ def _finding(
     culprits = _culprits(view, lost)
     where = view.place(name, culprits[0])
     composite = view.place(name, CATCH_ALL)
+    keys = autograd_keys(view, name, tuple(lost))
     noun, verb = ("kernel", "takes") if len(culprits) == 1 else ("kernels", "take")
     return CHECK.finding(
         f"{name}: the {noun} at {keys_text(culprits)} {verb} {keys_text(tuple(lost))} from {CATCH_ALL}, and {outcome}",
@@ -115,7 +117,10 @@ def _finding(
         mark=culprits[0],
         related=() if composite is None else (Related(f"the kernel at {CATCH_ALL} is registered here", composite),),
         details=(("culprits", ", ".join(culprits)), ("autograd keys", ", ".join(lost))),
-        tip=f"register the operators that the kernel at {CATCH_ALL} calls instead, or a kernel at {next(iter(lost))}",
+        tip=f"register the operators that the kernel at {CATCH_ALL} calls instead, or kernels at {keys_text(keys)}"
+        if len(keys) > 1
+        else f"register the operators that the kernel at {CATCH_ALL} calls instead, or a kernel at {keys[0]}",
+        fix=own_kernels(view, name, keys),
         severity=severity,
     )
 

@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
@@ -102,6 +103,7 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
         mark=by_hand.key,
         related=(Related("the schema says so here", place),) if place is not None else (),
         tip=TIP,
+        fix=own_kernels(view, name, (AD_INPLACE_OR_VIEW,)),
         severity=Severity.INFO if composite else None,
     )
 

@@ -40,7 +40,7 @@ operators:
 ```
 
 Fix: register a kernel at Autograd; a fallthrough when there is no derivative. From Python,
-`torch.library.register_autograd`.
+`torch.library.register_autograd`. For an operator of another library, register at the autograd key of your backend.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.key_words import AUTOGRAD, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
@@ -151,6 +152,7 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows
         outcome, severity = "has PyTorch's fallback, which does nothing about arguments that change", Severity.INFO
     elif follows:
         outcome, severity = "has PyTorch's fallback: autograd follows what is called, but warns", Severity.INFO
+    keys = autograd_keys(view, name, lack.above)
     verb = outcome if len(lack.above) == 1 else outcome.replace("has ", "have ", 1)
     return CHECK.finding(
         f"{name} has {where} at {keys_text(lack.keys)}, and nothing for autograd: {keys_text(lack.above)} {verb}",
@@ -159,7 +161,8 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows
         span=view.place(name, lack.keys[0]),
         mark=lack.keys[0],
         details=(("backend kernels", ", ".join(lack.keys)), ("autograd keys", ", ".join(lack.above))),
-        tip=f"register a kernel at {AUTOGRAD}, or a fallthrough there if the operator has no derivative",
+        tip=f"register a kernel at {keys_text(keys)}, or a fallthrough there if the operator has no derivative",
+        fix=own_kernels(view, name, keys),
         severity=severity if written else Severity.INFO,
     )
 

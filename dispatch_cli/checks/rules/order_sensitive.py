@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.order import Orders, SensitiveSlot, slots_at_risk
@@ -71,7 +72,7 @@ def _of_operator(view: View, orders: Orders, name: OperatorName) -> Iterator[Fin
         if len(slot.shortest) > 1 and view.concerns(name, [one.key for one in slot.shortest]):
             groups.setdefault((*map(id, slot.shortest), _kernel(slot.live)), []).append(slot)
     for slots in groups.values():
-        yield _finding(name, slots, within_blocks and _is_plausible(view, slots[0].shortest))
+        yield _finding(view, name, slots, within_blocks and _is_plausible(view, slots[0].shortest))
 
 
 def _blocks(view: View, name: OperatorName) -> list[list[Registration]]:
@@ -107,7 +108,7 @@ def _is_plausible(view: View, order: Sequence[Registration]) -> bool:
     return not all(captured) and captured == sorted(captured, reverse=True)
 
 
-def _finding(name: OperatorName, slots: Sequence[SensitiveSlot], plausible: bool) -> Finding:
+def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], plausible: bool) -> Finding:
     order, first = slots[0].shortest, slots[0]
     keys, verb = keys_text([slot.canonical.key for slot in slots]), "is" if len(slots) == 1 else "are"
     right = " or ".join(dict.fromkeys(_holder(slot.canonical) for slot in slots))
@@ -132,6 +133,7 @@ def _finding(name: OperatorName, slots: Sequence[SensitiveSlot], plausible: bool
         ),
         tip=f"register a kernel at {keys}" if len(slots) <= MAX_NAMED else "leave out one of these registrations",
         subject=" ".join(one.key for one in order),
+        fix=own_kernels(view, name, [slot.canonical.key for slot in slots]),
         severity=None if plausible else Severity.INFO,
     )
 

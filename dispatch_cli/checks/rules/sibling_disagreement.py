@@ -42,6 +42,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import MAX_NAMED, backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
@@ -197,6 +198,7 @@ def _finding(
         related=(Related(f"{other} is defined here", place),) if place is not None else (),
         tip=f"register {other} as well, or a composite kernel for it that calls {name}",
         subject=str(other),
+        fix=own_kernels(view, other, keys),
         severity=severity if view.is_written(registration) else Severity.INFO,
     )
 

@@ -46,6 +46,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import bypassed
@@ -79,6 +80,7 @@ def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) 
         related=() if composite is None else (Related(f"the kernel at {CATCH_ALL} is registered here", composite),),
         details=(("bypassed", ", ".join(past)),),
         tip=_tip(view, above),
+        fix=own_kernels(view, name, (above,)),
     )
 
 

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
@@ -42,10 +43,10 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every stale slot of every operator."""
     for name in view.touched:
         for stale in view.dispatcher.stale_entries(name):
-            yield _finding(name, stale)
+            yield _finding(view, name, stale)
 
 
-def _finding(name: OperatorName, stale: StaleEntry) -> Finding:
+def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:
     key, cause = stale.canonical.key, stale.cause
     what = "backend fallback" if cause.fallback else "kernel"
     verb = "registering" if cause.came else "dropping"
@@ -75,6 +76,7 @@ def _finding(name: OperatorName, stale: StaleEntry) -> Finding:
         related=tuple(related),
         group=f"{name}: {culprit} every slot that it changes; calls there run what was live before",
         tip="register in an order that leaves nothing behind or, better, so that the order does not matter",
+        fix=own_kernels(view, name, (key,)),
     )
 
 

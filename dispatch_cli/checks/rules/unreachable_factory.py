@@ -36,11 +36,15 @@ from collections.abc import Iterator
 from functools import partial
 
 from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.hazards import unreachable_without_tensors
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
+
+BACKEND_SELECT = "BackendSelect"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -62,9 +66,16 @@ def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator
                 span=view.place(name, keys[0]),
                 mark=keys[0],
                 details=(("unreachable", ", ".join(keys)),),
+                fix=own_kernels(view, name, (BACKEND_SELECT,)) if _takes_device(view, name) else (),
                 tip="register a kernel at BackendSelect that chooses by the device, or the one kernel at "
                 "CompositeExplicitAutograd",
             )
+
+
+def _takes_device(view: View, name: OperatorName) -> bool:
+    from dispatch_cli.engine.call.device import device_argument
+
+    return device_argument(view.schema(name)) is not None
 
 
 CHECK = Check(

@@ -1,0 +1,59 @@
+"""Changes of declarations: what somebody, or a program, would do to them to put something right."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+
+class Action(Enum):
+    """What is done; the value is the name in machine formats."""
+
+    REGISTER = "register"
+    """A kernel is registered, after everything else."""
+    REMOVE = "remove"
+    """The registration of a kernel is taken out."""
+
+
+class Function(Enum):
+    """Which function is registered; the value is the name in machine formats."""
+
+    OWN = "own"
+    """A new one, to be written."""
+    SAME = "same-as"
+    """The one that is, or was, registered at another key of the operator."""
+    FALLBACK = "fallback"
+    """The backend fallback of the key."""
+    FALLTHROUGH = "fallthrough"
+    """PyTorch's fallthrough."""
+
+
+class Edit(NamedTuple):
+    """One change of an operator's registrations.
+
+    key: where the kernel is registered; of REMOVE, where it was.
+    function: which one; None of REMOVE. source: of SAME, the key whose kernel it is. kernel: its name.
+    span: where the registration is declared that is removed.
+    """
+
+    action: Action
+    operator: OperatorName
+    key: str
+    function: Function | None = None
+    source: str | None = None
+    kernel: str | None = None
+    span: Span | None = None
+
+
+def own_kernel(operator: OperatorName, key: str) -> Edit:
+    """A kernel of its own is registered at *key*; it has a name that says so."""
+    name = operator.name.rpartition("::")[2] + (f"_{operator.overload}" if operator.overload else "")
+    return Edit(Action.REGISTER, operator, key, Function.OWN, kernel=f"{name}_{key}".lower())
+
+
+def fallthrough(operator: OperatorName, key: str) -> Edit:
+    """A fallthrough is registered at *key*."""
+    return Edit(Action.REGISTER, operator, key, Function.FALLTHROUGH)

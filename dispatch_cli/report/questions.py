@@ -1,0 +1,104 @@
+"""Calls by which a change is tried: which tensors get to a slot, and what becomes of a call with them."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from functools import lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.device import device_argument
+from dispatch_cli.engine.call.schema_facts import most_tensors
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.tensors import TensorMaker
+from dispatch_cli.engine.call.trace import Call, EndKind
+from dispatch_cli.engine.hazards import AUTOGRAD, autograd_keys_of
+from dispatch_cli.engine.refusal import Refused
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.state import State
+from dispatch_cli.engine.table import Table
+from dispatch_cli.model.call import CallError, Context, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.function_schema import FunctionSchema
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+KINDS = ("", "sparse", "sparse_csr", "mkldnn", "quantized", "nested")
+"""The kinds of tensors with a key of their own."""
+BATCHED = "FuncTorchBatched"
+
+
+class Question(NamedTuple):
+    """A call to be made: its tensors and contexts, its device argument, or the key set of a redispatch as text."""
+
+    tensors: tuple[TensorSpec, ...] = ()
+    contexts: tuple[Context, ...] = ()
+    device: str | None = None
+
+
+@lru_cache(maxsize=8)
+def _with_tensors(universe: Universe) -> tuple[tuple[str, Question], ...]:
+    """A call for every kind of tensor, outside and inside of inference mode, each with the tensor's backend key."""
+    maker, inference, found = TensorMaker(universe), Context.parse("inference_mode"), []
+    for device in universe.devices:
+        for kind in KINDS:
+            spec = TensorSpec.parse(f"{device} {kind}".strip())
+            try:
+                key = maker.own_key(spec)
+            except CallError:
+                continue
+            found.append((key, Question((spec,))))
+            found.append((key, Question((spec._replace(inference=True),), (inference,))))
+    return tuple(found)
+
+
+class Calls:
+    """The calls of an operator by which its slots are tried. schema: None where it is not known."""
+
+    def __init__(self, universe: Universe, schema: FunctionSchema | None) -> None:
+        self._universe = universe
+        self._takes_tensors = schema is None or most_tensors(schema) != 0
+        self._takes_device = device_argument(schema) is not None
+
+    @property
+    def all(self) -> tuple[tuple[str, Question], ...]:
+        """Every call, with the backend key of its tensor or device."""
+        if self._takes_tensors:
+            return _with_tensors(self._universe)
+        devices = self._universe.devices.items() if self._takes_device else ()
+        return ((UNDEFINED, Question()), *((key, Question(device=device)) for device, key in devices))
+
+    def to(self, table: Table, slot: str, reached: Set[str]) -> list[Question]:
+        """The calls that are to work when a slot is put right.
+
+        table: the operator's, as it is. reached: the backend keys whose kernels they are to reach, where these are
+        known; otherwise calls of the backends that have a kernel, if one of them gets to the slot.
+        """
+        universe = self._universe
+        if slot == UNDEFINED:
+            return [Question()]
+        if not self._takes_tensors:
+            return [one for key, one in self.all if key in (reached or {slot})]
+        plain = [(key, one) for key, one in self.all if not one.contexts]
+        if reached:
+            return [one for key, one in plain if key in reached]
+        if slot == BATCHED:
+            vmap, wrapper = Context.parse("vmap"), Wrapper(WrapperKind.BATCHED)
+            kept = [(key, one.tensors[0]) for key, one in plain if table[key].rule is Rule.KERNEL]
+            return [Question((spec._replace(wrappers=(wrapper,)),), (vmap,)) for key, spec in kept]
+        if slot not in universe.covered_by(AUTOGRAD):
+            return [one for key, one in self.all if key == slot]
+        above = [(key, one) for key, one in plain if slot in autograd_keys_of(universe, key)]
+        own = [one for key, one in above if table[key].rule is Rule.KERNEL]
+        return own or [one for _, one in above[:1]]
+
+
+def answer(state: State, name: OperatorName, question: Question) -> Call | None:
+    """What becomes of a call; None where it cannot be made."""
+    try:
+        return simulate(state, name, question.tensors, question.contexts, device=question.device)
+    except (CallError, Refused):
+        return None
+
+
+def works(call: Call | None) -> bool:
+    """Whether a call is made, and is not known to fail."""
+    return call is not None and call.end.kind is not EndKind.ERROR

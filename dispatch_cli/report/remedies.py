@@ -1,0 +1,125 @@
+"""What could help where a note is made: changes to be tried, those that come to mind first in front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.call.device import device_argument
+from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of
+from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.model.declarations import Define
+from dispatch_cli.model.edit import Action, Edit, Function, fallthrough, own_kernel
+from dispatch_cli.model.function_schema import FunctionSchema
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
+from dispatch_cli.report.notes import Note, NoteKind
+
+BACKEND_SELECT = "BackendSelect"
+BATCHING = "FuncTorchBatchedDecomposition"
+COMPOSITE = tuple(one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
+"""The alias keys whose kernels can serve a backend."""
+EXPLICIT = next(one.yields_to for one in PRECEDENCE if one.alias == CATCH_ALL) or ""
+FOR_UNDEFINED = tuple(one.alias for one in PRECEDENCE if one.fills_undefined)
+
+
+class Remedy(NamedTuple):
+    """A change to be tried.
+
+    slot: what it is to fill. source: from the kernel at which key; None for any kernel that does not fall through.
+    reaches: backend keys; a call with their tensors is to run a kernel at one of them.
+    """
+
+    edits: tuple[Edit, ...]
+    slot: str
+    source: str | None
+    reaches: frozenset[str] = frozenset()
+
+
+def remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema | None) -> list[Remedy]:
+    """What is worth a try. schema: the operator's.
+
+    A kernel at an alias key is for the library that defines the operator.
+    """
+    defines = any(isinstance(step, Define) and step.schema.name == name for step in view.written_steps)
+    found = _remedies(view, name, note, schema)
+    return [one for one in found if defines or not any(view.universe.is_alias(edit.key) for edit in one.edits)]
+
+
+def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema | None) -> Iterator[Remedy]:
+    slot = note.keys[0] if note.keys else UNDEFINED
+
+    def own(key: str, reaches: frozenset[str] = frozenset()) -> Remedy:
+        return Remedy((own_kernel(name, key),), slot, key, reaches)
+
+    match note.kind:
+        case NoteKind.STALE:
+            yield own(slot)
+        case NoteKind.AMBIGUOUS:
+            yield own(slot)
+            yield from _removed(view, name, note, slot)
+        case NoteKind.SHADOWED:
+            edit = Edit(Action.REGISTER, name, slot, Function.FALLBACK, kernel=note.detail)
+            yield Remedy((edit,), slot, slot)
+        case NoteKind.DISPLACED | NoteKind.NO_DERIVATIVE | NoteKind.NO_AUTOGRAD:
+            yield own(slot)
+            if slot in view.universe.covered_by(AUTOGRAD):
+                yield Remedy((fallthrough(name, slot),), slot, slot)
+                yield own(AUTOGRAD)
+            if note.kind is NoteKind.DISPLACED:
+                yield from _removed(view, name, note, slot)  # the math kernel is back then
+        case NoteKind.BYPASSED:
+            yield own(slot, frozenset(note.culprits))
+            yield from _made_explicit(view, name, note, slot)
+        case NoteKind.NO_BATCHING:
+            yield from map(own, (slot, BATCHING))
+        case NoteKind.UNREGISTERED if autograd_key_of(view.universe, slot) is None and slot != UNDEFINED:
+            yield own(slot)
+            yield Remedy((fallthrough(name, slot),), slot, slot)
+        case NoteKind.UNCOVERED | NoteKind.UNREGISTERED | NoteKind.NO_META:
+            yield from map(own, (slot, *COMPOSITE))
+        case NoteKind.UNREACHABLE | NoteKind.NO_TENSORS:
+            if note.kind is NoteKind.UNREACHABLE and device_argument(schema) is not None:
+                select = (own_kernel(name, BACKEND_SELECT),)
+                yield Remedy(select, BACKEND_SELECT, BACKEND_SELECT, frozenset(note.culprits))
+            yield from map(own, FOR_UNDEFINED)
+        case NoteKind.FALLS_THROUGH:
+            yield from _in_its_place(view, name, note, slot)
+        case NoteKind.SKIPPED | NoteKind.NEAR_NAME:
+            pass
+
+
+def _removed(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:
+    """Without the kernels in the way, where all of them are the user's own."""
+    edits = [_removal(view, name, key) for key in note.culprits]
+    known = tuple(edit for edit in edits if edit is not None)
+    if known and len(known) == len(edits):
+        yield Remedy(known, slot, None)
+
+
+def _removal(view: View, name: OperatorName, key: str) -> Edit | None:
+    """The removal of the active kernel at a key; None where it is not the user's own."""
+    registration = view.active(name).get(key)
+    if registration is None or not view.is_written(registration):
+        return None
+    return Edit(Action.REMOVE, name, key, kernel=registration.kernel.debug, span=registration.kernel.span)
+
+
+def _made_explicit(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:
+    """The composite kernel at CompositeExplicitAutograd, and one for autograd above it."""
+    gone = _removal(view, name, CATCH_ALL)
+    if gone is not None:
+        same = Edit(Action.REGISTER, name, EXPLICIT, Function.SAME, CATCH_ALL, gone.kernel)
+        yield Remedy((gone, same, own_kernel(name, AUTOGRAD)), slot, AUTOGRAD, frozenset(note.culprits))
+
+
+def _in_its_place(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:
+    """A kernel in the place of a fallthrough with nothing below."""
+    (culprit,) = note.culprits
+    gone = _removal(view, name, culprit)
+    if slot not in (culprit, UNDEFINED):
+        yield Remedy((own_kernel(name, slot),), slot, slot)
+    if gone is not None:
+        yield Remedy((gone, own_kernel(name, culprit)), slot, culprit)
+        yield Remedy((gone,), slot, None)
