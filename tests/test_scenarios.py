@@ -92,8 +92,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "04_alias_gaps": (
         "SparseXPU holds nothing (rule 10, missing).",
         f"2 | default backend kernel | {NON_FUNCTIONAL} | does not cover it",
-        f"Advice: {NON_FUNCTIONAL} has a kernel, but does not cover SparseXPU. Register a kernel at SparseXPU, or at "
-        f"an alias key that covers it: {DEFAULT} or {MATH}.",
+        f"Advice: {NON_FUNCTIONAL} has a kernel, but does not cover SparseXPU. Register a kernel at SparseXPU.",
     ),
     "05_no_autograd_kernel": (
         "AutogradCPU holds PyTorch's own fallback, VariableFallbackKernel.cpp:66 (rule 9, backend fallback).",

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dispatch_cli.checks.key_words import AUTOGRAD, MAX_NAMED
+from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.edit import Edit, own_kernel
 from dispatch_cli.model.names import OperatorName
 
+WRITES = "ADInplaceOrView"
+"""Where writes are counted and views are marked."""
+_ALIAS = re.compile(r"Tensor\??\(")
+
 
 def own_kernels(view: View, name: OperatorName, keys: Sequence[str]) -> tuple[Edit, ...]:
-    """A kernel of its own at each key; none where there are many, or where PyTorch does not know the name of one."""
-    if len(keys) > MAX_NAMED or not view.universe.parseable.issuperset(keys):
+    """A kernel of its own at each key.
+
+    None where there are many, where PyTorch does not know the name of one, or where one would replace another. One for
+    autograd does not count writes and mark views; where the schema has them, there is one at ADInplaceOrView as well.
+    """
+    universe, pattern = view.universe, view.pattern(name)
+    if len(keys) > MAX_NAMED or not universe.parseable.issuperset(keys) or not _is_free(pattern, keys):
         return ()
-    return tuple(own_kernel(name, key) for key in keys)
+    autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
+    found = dict.fromkeys(keys)
+    if not autograd.isdisjoint(keys) and _ALIAS.search(view.schema_text(name) or "") and WRITES in universe.slot:
+        found |= {WRITES: None} if _is_free(pattern, (WRITES,)) else {}
+    return tuple(own_kernel(name, key) for key in found)
+
+
+def _is_free(pattern: Pattern, keys: Sequence[str]) -> bool:
+    """Whether no kernel is registered at any of the keys."""
+    return frozenset(pattern.keys).isdisjoint(keys)
 
 
 def autograd_keys(view: View, name: OperatorName, lacking: Sequence[str]) -> tuple[str, ...]:

@@ -73,19 +73,19 @@ def change_text(change: Change, operator: str) -> str:
     """A change as part of a sentence."""
     removed = [edit for edit in change.edits if edit.action is Action.REMOVE]
     added = [edit for edit in change.edits if edit.action is Action.REGISTER]
-    texts = [_register_text(edit, operator) for edit in added]
+    texts = [_register_text(edit, operator, position) for position, edit in enumerate(added)]
     gone = []
     for edit in removed:
         at = next((at for at, one in enumerate(added) if edit.key in (one.key, one.source)), None)
         if at is None:
             gone.append(edit)
         elif added[at].key == edit.key:
-            texts[at] = f"put a kernel at {edit.key} in the place of the fallthrough{_role(edit.key)}"
+            texts[at] = f"register a kernel at {edit.key} in the place of the fallthrough{_role(edit.key)}"
         else:
             texts[at] = f"move {edit.kernel} from {edit.key} to {added[at].key}"
     if gone:
         texts.insert(0, _remove_text(tuple(edit.key for edit in gone), change, operator))
-    return f"{', '.join(texts[:-1])} and {texts[-1]}" if len(texts) > 1 else texts[0]
+    return ", and ".join(texts)
 
 
 def _remove_text(keys: tuple[str, ...], change: Change, operator: str) -> str:
@@ -95,7 +95,7 @@ def _remove_text(keys: tuple[str, ...], change: Change, operator: str) -> str:
     return text
 
 
-def _register_text(edit: Edit, operator: str) -> str:
+def _register_text(edit: Edit, operator: str, position: int) -> str:
     of = "" if str(edit.operator) == operator else f" for {edit.operator}"
     match edit.function:
         case Function.FALLTHROUGH:
@@ -106,7 +106,8 @@ def _register_text(edit: Edit, operator: str) -> str:
         case Function.SAME:
             return f"register {edit.kernel}{of} at {edit.key} too"
         case _:
-            return f"register a kernel{of} at {edit.key}{_role(edit.key)}"
+            kernel = "one" if position else "register a kernel"
+            return f"{kernel}{of} at {edit.key}{_role(edit.key)}"
 
 
 def _role(key: str) -> str:

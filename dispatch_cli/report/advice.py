@@ -12,12 +12,12 @@ from dispatch_cli.engine.refusal import Refused
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.state import State
 from dispatch_cli.engine.table import TableEntry, changed_slots
-from dispatch_cli.model.edit import Edit, own_kernel
+from dispatch_cli.model.edit import Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.notes import Note, NoteKind
-from dispatch_cli.report.questions import Calls, Question, answer, works
-from dispatch_cli.report.remedies import Remedy, remedies
+from dispatch_cli.report.questions import Calls, Question, answer, failing_slot, works
+from dispatch_cli.report.remedies import Remedy, remedies, removal
 from dispatch_cli.report.slot_notes import slot_notes
 from dispatch_cli.report.trial import Trial
 
@@ -97,9 +97,14 @@ class _Weighed(NamedTuple):
     change: Change
 
     @property
-    def cost(self) -> tuple[int, int, int]:
-        """What is to be small: calls that no longer work, other slots that change, edits."""
-        return self.broken, len(self.change.also), len(self.change.edits)
+    def cost(self) -> tuple[int, bool, int, int]:
+        """What is to be small: calls that no longer work, other slots that change, edits.
+
+        A fallthrough is for operators without a derivative, which nothing here knows, so it comes last.
+        """
+        change = self.change
+        skips = any(edit.function is Function.FALLTHROUGH for edit in change.edits)
+        return self.broken, skips, len(change.also), len(change.edits)
 
 
 class _Adviser:
@@ -119,7 +124,7 @@ class _Adviser:
     def advice(self, note: Note) -> Advice:
         """A note with what would help."""
         if self._schema is None and self._name in self._state.own_operators():
-            return Advice(note, (), MANUAL.get(note.kind, Manual.DEFINE))
+            return Advice(note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)
         found = []
         for remedy in remedies(self._trial.view, self._name, note, self._schema):
             weighed = self._tried(remedy)
@@ -131,6 +136,8 @@ class _Adviser:
 
     def _manual(self, note: Note) -> Manual | None:
         slot = note.keys[-1] if note.keys else UNDEFINED
+        if note.kind is NoteKind.DISPLACED and self._table[slot].decision.source is not None:
+            return None
         if slot != UNDEFINED and slot not in self._trial.universe.parseable and note.kind is not NoteKind.SKIPPED:
             return Manual.REGISTER_IN_CPP
         return MANUAL.get(note.kind)
@@ -160,9 +167,6 @@ class _Adviser:
         stale = {one.canonical.key for one in state.dispatcher.stale_entries(self._name)}
         if not _fills(entry, remedy) or remedy.slot in stale:
             raise _DoesNotHold
-        new = self._trial.new_findings(state)
-        if new:
-            return _or_not_at_all(new[0].fix)
         asked = [self._asked] if self._asked is not None else self._calls.to(self._table, remedy.slot, remedy.reaches)
         calls = [answer(state, self._name, one) for one in asked]
         for call in calls:
@@ -170,14 +174,17 @@ class _Adviser:
                 return self._below(state, call)
             if remedy.reaches and call is not None and remedy.reaches.isdisjoint(hop.slot for hop in call.hops):
                 raise _DoesNotHold
-        return ()
+        new = self._trial.new_findings(state)
+        return _or_not_at_all(new[0].fix) if new else ()
 
     def _below(self, state: State, call: Call | None) -> tuple[Edit, ...]:
         """The kernel that a call still needs. Errors: _DoesNotHold."""
-        slot = UNDEFINED if call is None else call.hops[-1].slot
-        if call is None or slot == UNDEFINED or state.dispatcher.table(self._name)[slot].kernel is not None:
-            raise _DoesNotHold
-        return (own_kernel(self._name, slot),)
+        slot = UNDEFINED if call is None else failing_slot(call)
+        entry = state.dispatcher.table(self._name)[slot]
+        if entry.is_fallthrough and entry.rule is Rule.KERNEL:
+            gone = removal(self._trial.view, self._name, slot)
+            return _or_not_at_all((gone, own_kernel(self._name, slot)) if gone is not None else ())
+        return _or_not_at_all((own_kernel(self._name, slot),) if entry.kernel is None and slot != UNDEFINED else ())
 
     def _change(self, state: State, remedy: Remedy, edits: tuple[Edit, ...]) -> tuple[Change, list[Question]]:
         """What a change does, and calls that fail after it."""

@@ -103,7 +103,8 @@ def _taken(dispatcher: Dispatcher, entries: Iterable[TableEntry]) -> Iterator[No
 def _bypassed(dispatcher: Dispatcher, table: Table, entries: Mapping[str, TableEntry]) -> Iterator[Note]:
     """Tensors of several backend keys carry one autograd key, which looks at few of them, often the Dense one alone."""
     universe = dispatcher.universe
-    found = bypassed(universe, table.active, lambda key: table[key].decision, lambda key: table[key].is_fallthrough)
+    kernels = [key for key, one in table.active.items() if not one.kernel.fallthrough]
+    found = bypassed(universe, kernels, lambda key: table[key].decision, lambda key: table[key].is_fallthrough)
     for key in universe.covered_by("Autograd"):
         if key in found and key in entries:
             # a kernel at a backend of AutogradOther would not take it away, but make it ambiguous

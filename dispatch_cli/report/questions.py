@@ -102,3 +102,12 @@ def answer(state: State, name: OperatorName, question: Question) -> Call | None:
 def works(call: Call | None) -> bool:
     """Whether a call is made, and is not known to fail."""
     return call is not None and call.end.kind is not EndKind.ERROR
+
+
+def failing_slot(call: Call) -> str:
+    """The slot at which a call fails; where a fallthrough has sent it past its last key, the one of that key."""
+    slot = call.hops[-1].slot
+    selection = next(hop.selection for hop in reversed(call.hops) if hop.selection is not None)
+    if slot == UNDEFINED and selection.keyset.bits and selection.skipped:
+        return selection.skipped[-1].key
+    return slot

@@ -18,10 +18,8 @@ from dispatch_cli.report.notes import Note, NoteKind
 
 BACKEND_SELECT = "BackendSelect"
 BATCHING = "FuncTorchBatchedDecomposition"
-COMPOSITE = tuple(one.alias for one in PRECEDENCE if one.rule in (Rule.DEFAULT, Rule.NESTED, Rule.MATH))
-"""The alias keys whose kernels can serve a backend."""
 EXPLICIT = next(one.yields_to for one in PRECEDENCE if one.alias == CATCH_ALL) or ""
-FOR_UNDEFINED = tuple(one.alias for one in PRECEDENCE if one.fills_undefined)
+NESTED = next(one.alias for one in PRECEDENCE if one.rule is Rule.NESTED)
 
 
 class Remedy(NamedTuple):
@@ -44,7 +42,11 @@ def remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema 
     """
     defines = any(isinstance(step, Define) and step.schema.name == name for step in view.written_steps)
     found = _remedies(view, name, note, schema)
-    return [one for one in found if defines or not any(view.universe.is_alias(edit.key) for edit in one.edits)]
+    return [one for one in found if defines or not any(_is_at_alias(view, edit) for edit in one.edits)]
+
+
+def _is_at_alias(view: View, edit: Edit) -> bool:
+    return edit.function is not None and view.universe.is_alias(edit.key)
 
 
 def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema | None) -> Iterator[Remedy]:
@@ -56,12 +58,15 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
     match note.kind:
         case NoteKind.STALE:
             yield own(slot)
+            yield from _moved(view, name, note, slot)
         case NoteKind.AMBIGUOUS:
             yield own(slot)
             yield from _removed(view, name, note, slot)
         case NoteKind.SHADOWED:
             edit = Edit(Action.REGISTER, name, slot, Function.FALLBACK, kernel=note.detail)
             yield Remedy((edit,), slot, slot)
+        case NoteKind.DISPLACED if view.table(name)[slot].decision.source is not None:
+            pass  # another kernel of the operator has come in
         case NoteKind.DISPLACED | NoteKind.NO_DERIVATIVE | NoteKind.NO_AUTOGRAD:
             yield own(slot)
             if slot in view.universe.covered_by(AUTOGRAD):
@@ -78,12 +83,12 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
             yield own(slot)
             yield Remedy((fallthrough(name, slot),), slot, slot)
         case NoteKind.UNCOVERED | NoteKind.UNREGISTERED | NoteKind.NO_META:
-            yield from map(own, (slot, *COMPOSITE))
+            yield from map(own, (slot, EXPLICIT, NESTED, CATCH_ALL))
         case NoteKind.UNREACHABLE | NoteKind.NO_TENSORS:
             if note.kind is NoteKind.UNREACHABLE and device_argument(schema) is not None:
                 select = (own_kernel(name, BACKEND_SELECT),)
                 yield Remedy(select, BACKEND_SELECT, BACKEND_SELECT, frozenset(note.culprits))
-            yield from map(own, FOR_UNDEFINED)
+            yield from map(own, (EXPLICIT, CATCH_ALL))
         case NoteKind.FALLS_THROUGH:
             yield from _in_its_place(view, name, note, slot)
         case NoteKind.SKIPPED | NoteKind.NEAR_NAME:
@@ -92,13 +97,13 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
 
 def _removed(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:
     """Without the kernels in the way, where all of them are the user's own."""
-    edits = [_removal(view, name, key) for key in note.culprits]
+    edits = [removal(view, name, key) for key in note.culprits]
     known = tuple(edit for edit in edits if edit is not None)
     if known and len(known) == len(edits):
         yield Remedy(known, slot, None)
 
 
-def _removal(view: View, name: OperatorName, key: str) -> Edit | None:
+def removal(view: View, name: OperatorName, key: str) -> Edit | None:
     """The removal of the active kernel at a key; None where it is not the user's own."""
     registration = view.active(name).get(key)
     if registration is None or not view.is_written(registration):
@@ -106,9 +111,18 @@ def _removal(view: View, name: OperatorName, key: str) -> Edit | None:
     return Edit(Action.REMOVE, name, key, kernel=registration.kernel.debug, span=registration.kernel.span)
 
 
+def _moved(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:
+    """The kernel at an alias key that does not recompute the slot, at the slot itself."""
+    for key in note.culprits:
+        gone = removal(view, name, key) if view.universe.is_alias(key) else None
+        if gone is not None:
+            same = Edit(Action.REGISTER, name, slot, Function.SAME, key, gone.kernel)
+            yield Remedy((gone, same), slot, slot)
+
+
 def _made_explicit(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:
     """The composite kernel at CompositeExplicitAutograd, and one for autograd above it."""
-    gone = _removal(view, name, CATCH_ALL)
+    gone = removal(view, name, CATCH_ALL)
     if gone is not None:
         same = Edit(Action.REGISTER, name, EXPLICIT, Function.SAME, CATCH_ALL, gone.kernel)
         yield Remedy((gone, same, own_kernel(name, AUTOGRAD)), slot, AUTOGRAD, frozenset(note.culprits))
@@ -117,7 +131,7 @@ def _made_explicit(view: View, name: OperatorName, note: Note, slot: str) -> Ite
 def _in_its_place(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:
     """A kernel in the place of a fallthrough with nothing below."""
     (culprit,) = note.culprits
-    gone = _removal(view, name, culprit)
+    gone = removal(view, name, culprit)
     if slot not in (culprit, UNDEFINED):
         yield Remedy((own_kernel(name, slot),), slot, slot)
     if gone is not None:

@@ -29,7 +29,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.ladder import Fate, Rung, ladder
 from dispatch_cli.report.notes import Note, table_notes
 from dispatch_cli.report.slot_notes import slot_notes
@@ -193,20 +193,13 @@ def resolve_report(
 def _advice(state: State, call: Call, given: bool, stale: dict[str, StaleEntry]) -> tuple[Advice, ...]:
     """Why a call fails, and what would help. given: it was made with a key set of its own."""
     from dispatch_cli.report.advice import advise
-    from dispatch_cli.report.questions import Question
+    from dispatch_cli.report.questions import Question, failing_slot
 
     dispatcher, name = state.dispatcher, call.operator
-    notes = slot_notes(dispatcher, name, dispatcher.table(name), dispatcher.outline(name).schema, _failing(call), stale)
+    notes = slot_notes(
+        dispatcher, name, dispatcher.table(name), dispatcher.outline(name).schema, failing_slot(call), stale
+    )
     return advise(state, name, notes, None if given else Question(call.tensors, call.contexts, call.device))
-
-
-def _failing(call: Call) -> str:
-    """The slot at which a call fails; where a fallthrough has sent it past its last key, the one of that key."""
-    slot = call.hops[-1].slot
-    selection = next(hop.selection for hop in reversed(call.hops) if hop.selection is not None)
-    if slot == UNDEFINED and selection.keyset.bits and selection.skipped:
-        return selection.skipped[-1].key
-    return slot
 
 
 def _stages(dispatcher: Dispatcher, name: OperatorName, hops: tuple[Hop, ...]) -> Iterator[Stage]:

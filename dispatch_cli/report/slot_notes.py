@@ -51,7 +51,14 @@ def slot_notes(
     notes += _of_autograd(universe, table, key, said)
     notes += _of_empty(universe, table, key, notes)
     notes += _of_names(dispatcher, name)
-    return tuple(notes)
+    return tuple(_about(key, note) for note in notes)
+
+
+def _about(key: str, note: Note) -> Note:
+    """The note with the slot in front, where it is about several."""
+    if key not in note.keys or note.kind is NoteKind.SKIPPED:
+        return note
+    return note._replace(keys=(key, *(one for one in note.keys if one != key)))
 
 
 def _stale(key: str, stale: StaleEntry | None) -> Iterator[Note]:

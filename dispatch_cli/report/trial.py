@@ -29,7 +29,7 @@ SERIOUS = (Severity.WARNING, Severity.ERROR)
 class Trial:
     """Tries changes on a state that is as it was after each.
 
-    name: the operator that they are about; findings are about it and its other forms.
+    name: the operator that they are about; findings are about it and its other forms. view: as it is without a change.
     """
 
     def __init__(self, state: State, name: OperatorName) -> None:
@@ -38,16 +38,13 @@ class Trial:
         self._state = State(state.dispatcher, state.overrides, state.base, state.source, declarations)
         self.name = name
         self.universe = state.dispatcher.universe
+        self.view = self._view(self._state)
+        self._known = frozenset(map(Entry.of, _serious(self.view)))
 
     @property
     def dispatcher(self) -> Dispatcher:
         """The one that changes while something is tried."""
         return self._state.dispatcher
-
-    @cached_property
-    def view(self) -> View:
-        """What the checks look at, as it is without a change."""
-        return View(self._state, self._family, frozenset(self._family))
 
     @contextmanager
     def after(self, edits: Sequence[Edit]) -> Iterator[State]:
@@ -60,15 +57,12 @@ class Trial:
 
     def new_findings(self, state: State) -> list[Finding]:
         """The findings of severity warning and worse that are not there without the change; `after` gave the state."""
-        known = self._known
-        view = View(state, self._family, frozenset(self._family))
-        return [one for one in _serious(view) if Entry.of(one) not in known]
+        return [one for one in _serious(self._view(state)) if Entry.of(one) not in self._known]
 
     # inside
 
-    @cached_property
-    def _known(self) -> frozenset[Entry]:
-        return frozenset(map(Entry.of, _serious(self.view)))
+    def _view(self, state: State) -> View:
+        return View(state, self._family, frozenset(self._family))
 
     @cached_property
     def _family(self) -> tuple[OperatorName, ...]:

@@ -6,6 +6,8 @@ import pytest
 
 from dispatch_cli.api import what_if_state
 from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.edit import own_kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
@@ -42,7 +44,8 @@ def test_the_culprits_are_named(state_of: StateOf) -> None:
                 Related("the kernel at SparseCPU is registered here", Span("x.yaml", 4, 71)),
                 Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 57)),
             ),
-            tip=f"register a kernel at AutogradOther, or move {MATH} to {DEFAULT}",
+            tip="register a kernel at AutogradOther, or none at MkldnnCPU, SparseCPU",
+            fix=(own_kernel(OperatorName("demo::op"), "AutogradOther"),),
             mark="MkldnnCPU",
         ),
     )
@@ -87,7 +90,8 @@ def test_a_displaced_math_kernel(state_of: StateOf) -> None:
             details=(("culprits", "CPU, CUDA"), ("autograd keys", "AutogradCPU, AutogradCUDA")),
             span=Span("x.yaml", 4, 21),
             related=(Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 60)),),
-            tip=f"register the operators that the kernel at {MATH} calls instead, or a kernel at AutogradCPU",
+            tip=f"register the operators that the kernel at {MATH} calls instead, or a kernel at Autograd",
+            fix=(own_kernel(OperatorName("demo::op"), "Autograd"),),
             mark="CPU",
         ),
     )
@@ -189,6 +193,7 @@ def test_nothing_for_autograd(state_of: StateOf) -> None:
             details=(("backend kernels", "CPU"), ("autograd keys", "AutogradCPU")),
             span=Span("x.yaml", 4, 21),
             tip="register a kernel at Autograd, or a fallthrough there if the operator has no derivative",
+            fix=(own_kernel(OperatorName("demo::op"), "Autograd"),),
             mark="CPU",
         ),
     )
@@ -272,6 +277,7 @@ def test_a_bypassed_kernel(state_of: StateOf) -> None:
             span=Span("x.yaml", 4, 27),
             related=(Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 74)),),
             tip=f"register a kernel at AutogradCPU, or {DEFAULT} and Autograd in the place of {MATH}",
+            fix=(own_kernel(OperatorName("demo::op"), "AutogradCPU"),),
             mark="SparseCPU",
         ),
     )

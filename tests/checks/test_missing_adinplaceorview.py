@@ -6,6 +6,8 @@ import pytest
 
 from dispatch_cli.checks.check import Finding, Severity
 from dispatch_cli.checks.rules.missing_adinplaceorview import TIP
+from dispatch_cli.model.edit import own_kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
@@ -36,6 +38,7 @@ def test_a_write_that_nothing_counts(state_of: StateOf) -> None:
             span=Span("x.yaml", 4, 41),
             related=(Related("the schema says so here", Span("x.yaml", 3, 11)),),
             tip=TIP,
+            fix=(own_kernel(OperatorName("demo::relu_"), "ADInplaceOrView"),),
             mark="Autograd",
         ),
     )

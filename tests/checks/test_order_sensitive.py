@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dispatch_cli.checks.check import Finding, Related, Severity
+from dispatch_cli.model.edit import own_kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
@@ -46,6 +48,7 @@ def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
             ),
             mark="NestedTensorCPU",
             tip="register a kernel at AutogradNestedTensor",
+            fix=(own_kernel(OperatorName("demo::op"), "AutogradNestedTensor"),),
             subject="CompositeImplicitAutograd Autograd NestedTensorCPU",
         )
     ]

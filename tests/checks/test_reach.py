@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.edit import own_kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
@@ -135,6 +137,10 @@ def test_a_gap(state_of: StateOf) -> None:
         details=(("empty", "SparseXPU, NestedTensorXPU"), ("kernels at", "SparseCUDA, NestedTensorCPU")),
         span=Span("x.yaml", 4, 29),
         tip="register kernels at SparseXPU, NestedTensorXPU",
+        fix=(
+            own_kernel(OperatorName("demo::op"), "SparseXPU"),
+            own_kernel(OperatorName("demo::op"), "NestedTensorXPU"),
+        ),
         mark="XPU",
         subject="XPU",
     )

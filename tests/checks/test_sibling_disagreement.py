@@ -6,6 +6,8 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.edit import own_kernel
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
@@ -45,6 +47,7 @@ operators:
             span=Span("x.yaml", 4, 21),
             related=(Related("demo::twice_ is defined here", Span("x.yaml", 5, 11)),),
             tip="register demo::twice_ as well, or a composite kernel for it that calls demo::twice",
+            fix=(own_kernel(OperatorName("demo::twice_"), "CPU"),),
             mark="CPU",
             subject="demo::twice_",
         ),

@@ -125,7 +125,7 @@ def test_json_of_a_slot() -> None:
     data = json.loads(call("explain", "aten::to.dtype", "AutogradPrivateUse1", OVERRIDE, "--format", "json").out)
     head = {name: data[name] for name in ("schema_version", "report", "universe", "over", "operator", "key", "kind")}
     assert head == {
-        "schema_version": 1,
+        "schema_version": 2,
         "report": "explain",
         "universe": "torch-2.4",
         "over": ["torch-2.4"],
@@ -154,11 +154,30 @@ def test_json_of_a_slot() -> None:
         ("in-the-way", "PrivateUse1", {"file": OVERRIDE, "line": 17, "column": 20}),
     ]
     (advice,) = data["advice"]
-    assert (advice["kind"], advice["culprits"], advice["register_at"]) == (
-        "displaced",
-        ["PrivateUse1"],
-        ["Autograd", "AutogradPrivateUse1"],
-    )
+    assert (advice["kind"], advice["culprits"], advice["manual"]) == ("displaced", ["PrivateUse1"], None)
+    without, own, fallthrough = advice["changes"]
+    register = {"action": "register", "operator": "aten::to.dtype", "from": None}
+    removed = {"action": "remove", "operator": "aten::to.dtype", "key": "PrivateUse1", "kernel": "to_npu"}
+    assert without["edits"] == [{**removed, "declared_at": {"file": OVERRIDE, "line": 17, "column": 20}}]
+    assert without["declarations"] is None
+    assert without["fills"] == {"key": "AutogradPrivateUse1", "rule": "math", "source": "CompositeImplicitAutograd"}
+    assert without["also_changes"] == ["PrivateUse1"]
+    # it returns a view, which somebody has to mark
+    assert own == {
+        "text": "register a kernel at AutogradPrivateUse1, which goes on to the kernels below, and one at "
+        "ADInplaceOrView, which counts writes and marks views",
+        "edits": [
+            {**register, "key": key, "function": "own", "kernel": f"to_dtype_{key.lower()}"}
+            for key in ("AutogradPrivateUse1", "ADInplaceOrView")
+        ],
+        "declarations": "operators:\n  - name: aten::to.dtype\n    dispatch:\n"
+        "      AutogradPrivateUse1: to_dtype_autogradprivateuse1\n"
+        "      ADInplaceOrView: to_dtype_adinplaceorview\n",
+        "fills": {"key": "AutogradPrivateUse1", "rule": "kernel", "source": "AutogradPrivateUse1"},
+        "also_changes": ["ADInplaceOrView"],
+    }
+    skips = {"key": "AutogradPrivateUse1", "function": "fallthrough", "kernel": None}
+    assert fallthrough["edits"] == [{**register, **skips}]
 
 
 def test_json_of_other_keys() -> None:

@@ -403,6 +403,7 @@ def test_findings_json(file: str) -> None:
                 "key": None,
                 "details": {"keys": "CPU"},
                 "tip": "define the operator, correct its name, or load the declarations that define it before",
+                "fix": [],
                 "place": place(12, 21),
                 "related": [],
             }

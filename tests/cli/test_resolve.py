@@ -94,7 +94,7 @@ def test_json_has_every_key_set() -> None:
     found = json.loads(result.out)
     (selection,) = found.pop("selections")
     assert found == {
-        "schema_version": 1,
+        "schema_version": 2,
         "report": "resolve",
         "universe": "torch-2.15",
         "over": [],
@@ -192,7 +192,8 @@ def test_an_error_in_json_is_whole() -> None:
     found = json.loads(result.out)
     error = found["end"]["error"]
     (advice,) = found["advice"]
-    assert (advice["kind"], advice["keys"], advice["remedies"][0]) == ("unreachable", ["Undefined"], "BackendSelect")
+    assert (advice["kind"], advice["keys"]) == ("unreachable", ["Undefined"])
+    assert [one["key"] for one in advice["changes"][0]["edits"]] == ["BackendSelect"]
     assert found["notes"] == []
     assert (result.code, error["kind"], error["type"], error["whole"]) == (1, "no-tensors", "NotImplementedError", True)
     assert error["text"].startswith("There were no tensor arguments to this function (e.g., ")

@@ -16,6 +16,7 @@ from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.advice import Manual, slot_advice
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_alias import explain_alias, explain_block
 from dispatch_cli.report.explain_rules import Role, RuleState
@@ -119,6 +120,8 @@ NOTES = [
     (("CPU",), "AutogradCPU", [(NoteKind.NO_DERIVATIVE, ("CPU",))]),
     (("CPU",), "AutogradHIP", []),
     (("HIP",), "AutogradHIP", []),  # tensors of HIP carry AutogradOther
+    (("CPU",), "AutogradNestedTensor", [(NoteKind.UNREGISTERED, ("CPU",))]),
+    (("CPU",), "AutocastXLA", [(NoteKind.UNREGISTERED, ("CPU",))]),
     (("HIP",), "AutogradOther", [(NoteKind.NO_DERIVATIVE, ("HIP",))]),
     (("PrivateUse2",), "AutogradPrivateUse2", [(NoteKind.NO_AUTOGRAD, ("PrivateUse2",))]),
     (("CPU", "Autograd"), "AutogradCPU", []),
@@ -140,32 +143,17 @@ NOTES = [
 def test_what_is_advised(
     tmp_path: Path, keys: tuple[str, ...], key: str, expected: list[tuple[NoteKind, tuple[str, ...]]]
 ) -> None:
-    what = explain_slot(state_of(tmp_path, *keys), OperatorName("demo::op"), key)
-    found = [(note.kind, note.culprits) for note in what.notes if note.kind is not NoteKind.STALE]
+    advice = slot_advice(state_of(tmp_path, *keys), OperatorName("demo::op"), key)
+    found = [(one.note.kind, one.note.culprits) for one in advice if one.note.kind is not NoteKind.STALE]
     assert found == expected
-
-
-@pytest.mark.parametrize(("keys", "key", "_"), NOTES)
-def test_a_kernel_where_it_is_advised_fills_the_slot(
-    tmp_path: Path, keys: tuple[str, ...], key: str, _: object
-) -> None:
-    """Each place by itself."""
-    name = OperatorName("demo::op")
-    for note in explain_slot(state_of(tmp_path, *keys), name, key).notes:
-        assert note.remedies
-        for remedy in note.remedies:
-            dispatcher = state_of(tmp_path, *keys).dispatcher
-            dispatcher.implement(name, remedy, Kernel("helps"))
-            kernel = dispatcher.table(name)[note.keys[-1]].kernel
-            assert kernel is not None
-            assert kernel.debug == "helps"
+    assert all(one.changes or one.note.kind is NoteKind.SKIPPED for one in advice)
 
 
 def test_a_factory_is_advised_a_place_that_it_reaches(tmp_path: Path) -> None:
-    state = state_of(tmp_path, "CPU", schema="demo::op(int n) -> Tensor")
+    state = state_of(tmp_path, "CPU", schema="demo::op(int n, *, Device device) -> Tensor")
     for key in ("CPU", UNDEFINED):
-        notes = explain_slot(state, OperatorName("demo::op"), key).notes
-        assert [(note.kind, note.remedies[0]) for note in notes] == [(NoteKind.UNREACHABLE, "BackendSelect")]
+        (advice,) = slot_advice(state, OperatorName("demo::op"), key)
+        assert (advice.note.kind, advice.changes[0].slot) == (NoteKind.UNREACHABLE, "BackendSelect")
 
 
 def test_a_mistyped_name(tmp_path: Path) -> None:
@@ -176,8 +164,9 @@ def test_a_mistyped_name(tmp_path: Path) -> None:
     path.write_text(f"dispatch: 1\n{text}", encoding="utf-8")
     state = load_state([str(path)])
     for name, other in (("demo::multiply", "demo::mutliply"), ("demo::mutliply", "demo::multiply")):
-        notes = explain_slot(state, OperatorName(name), "CPU").notes
-        assert (NoteKind.NEAR_NAME, other) in [(note.kind, note.detail) for note in notes]
+        advice = slot_advice(state, OperatorName(name), "CPU")
+        found = [(one.note.kind, one.note.detail, one.manual) for one in advice]
+        assert (NoteKind.NEAR_NAME, other, Manual.CORRECT_NAME) in found
 
 
 def test_a_stale_slot_names_the_change() -> None:

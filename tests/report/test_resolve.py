@@ -219,7 +219,7 @@ def test_every_key_has_one_fate(state: State) -> None:
         contexts = tuple(rng.sample(CONTEXTS, rng.randint(0, 3)))
         specs = [*map(TensorSpec.parse, tensors)]
         call = simulate(state, OperatorName.parse("demo::op"), specs, [*map(Context.parse, contexts)])
-        found = resolve_report(dispatcher, call)
+        found = resolve_report(state, call)
         assert [step.slot for step in found.steps] == [hop.slot for hop in call.hops]
         for stage in found.stages:
             keys = [rung.key for rung in stage.rungs]

@@ -1,0 +1,142 @@
+"""Advice is applied by machine, from its JSON, to random declarations: it does what it says, and earns no finding."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dispatch_cli import universes
+from tests.cli.support import call
+from tests.report.random_declarations import changed, declared
+
+DECLARATIONS = int(os.environ.get("DISPATCH_CLI_ADVICE", "50"))
+"""How many random declarations are tried."""
+SLOTS = 4
+"""Slots that are asked about of each."""
+SEED = 20261122
+SERIOUS = ("warning", "error")
+
+
+class Applied:
+    """Declarations on disk, and what the commands say about them."""
+
+    def __init__(self, folder: Path, document: dict[str, Any], name: str = "x.json") -> None:
+        self.document = document
+        self.path = folder / name
+        self.path.write_text(json.dumps(document), encoding="utf-8")
+
+    def explain(self, operator: str, key: str) -> dict[str, Any]:
+        result = call("explain", operator, key, str(self.path), "--format", "json")
+        assert result.code == 0, result.err
+        found: dict[str, Any] = json.loads(result.out)
+        return found
+
+    def findings(self) -> list[dict[str, Any]]:
+        """What every check finds."""
+        result = call("check-invariants", str(self.path), "--select", "all", "--format", "json")
+        assert result.code in (0, 1), result.err
+        found: list[dict[str, Any]] = json.loads(result.out)["findings"]
+        return found
+
+
+def serious(findings: list[dict[str, Any]]) -> Counter[tuple[str, str, str]]:
+    """The findings of severity warning and worse: check, operator, key."""
+    found = [one for one in findings if one["severity"] in SERIOUS]
+    return Counter((one["check"], one["operator"], one["key"]) for one in found)
+
+
+def interesting(applied: Applied, operator: str, dice: random.Random) -> list[str]:
+    """Slots to ask about: of every rule that the table has, and more that are missing or ambiguous."""
+    result = call("table", str(applied.path), "--op", operator, "--all", "--format", "json")
+    assert result.code == 0, result.err
+    table = next(one for one in json.loads(result.out)["operators"] if one["operator"] == operator)
+    dice.shuffle(table["entries"])
+    by_rule: dict[str, list[str]] = {}
+    for entry in table["entries"]:
+        by_rule.setdefault(entry["rule"], []).append(entry["key"])
+    noted = [key for note in table.get("notes", ()) for key in note["keys"][:2]]
+    named = [key for key in registered(applied.document) if key in universes.load("torch-2.15").slot]
+    picked = [dice.choice(found) for found in by_rule.values()] + noted + named
+    picked = [key for key in picked if any(key in found for found in by_rule.values())]
+    return list(dict.fromkeys(dice.sample(picked, min(SLOTS, len(picked)))))
+
+
+def registered(document: dict[str, Any]) -> list[str]:
+    found = [key for entry in document.get("operators", ()) for key in entry["dispatch"]]
+    return (
+        found
+        + [f"Autograd{key}" for key in found]
+        + [block.get("dispatch_key") for block in document.get("libraries", ())]
+    )
+
+
+def check_change(before: Applied, operator: str, change: dict[str, Any], folder: Path) -> None:
+    """Apply a change and see what it promises."""
+    after = Applied(folder, changed(before.document, change["edits"]), "after.json")
+    fills = change["fills"]
+    answer = after.explain(operator, fills["key"])
+    assert (answer["answer"]["rule"], answer["answer"]["source"]) == (fills["rule"], fills["source"])
+    assert answer["live"] is None
+    new = serious(after.findings()) - serious(before.findings())
+    assert not new, (change, before.document)
+    if change["declarations"] is not None:
+        added = yaml.safe_load(change["declarations"])["operators"]
+        pairs = [(one["name"], key) for one in added for key in one["dispatch"]]
+        edits = [(one["operator"], one["key"]) for one in change["edits"] if one["action"] == "register"]
+        assert sorted(pairs) == sorted(edits)
+
+
+def test_advice_holds(tmp_path: Path) -> None:
+    dice = random.Random(SEED)
+    counts: Counter[str] = Counter()
+    for _ in range(DECLARATIONS):
+        document, operator = declared(dice)
+        before = Applied(tmp_path, document)
+        for key in interesting(before, operator, dice):
+            for advice in before.explain(operator, key)["advice"]:
+                counts["advice"] += 1
+                kind = advice["kind"]
+                counts[f"{kind}: {'changes' if advice['changes'] else advice['manual'] or 'note'}"] += 1
+                for change in advice["changes"]:
+                    counts["changes"] += 1
+                    check_change(before, operator, change, tmp_path)
+    print(dict(sorted(counts.items())))
+    assert counts["changes"] > DECLARATIONS
+
+
+def test_fixes_of_findings_hold(tmp_path: Path) -> None:
+    """A fix makes its finding go away, and leads to no other."""
+    dice, tried = random.Random(SEED), 0
+    for _ in range(DECLARATIONS):
+        document, _ = declared(dice)
+        findings = Applied(tmp_path, document).findings()
+        for one in findings:
+            if one["fix"]:
+                after = Applied(tmp_path, changed(document, one["fix"]), "after.json").findings()
+                subject = (one["check"], one["operator"], one["key"])
+                assert subject not in [(left["check"], left["operator"], left["key"]) for left in after]
+                assert not serious(after) - serious(findings), (one, document)
+                tried += 1
+    assert tried > DECLARATIONS // 4
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "markdown"])
+def test_every_format_has_the_same_advice(format_: str, tmp_path: Path) -> None:
+    document = {
+        "dispatch": 1,
+        "operators": [
+            {"func": "demo::op(Tensor x) -> Tensor", "dispatch": {"CompositeImplicitAutograd": "m", "CPU": "c"}}
+        ],
+    }
+    Applied(tmp_path, document)
+    out = call("explain", "demo::op", "AutogradCPU", str(tmp_path / "x.json"), "--format", format_).out
+    flat = " ".join(out.replace("\\", "").split())
+    assert "Register a kernel at AutogradCPU, which goes on to the kernels below." in flat
+    assert "Or remove the kernel at CPU, and register the operators that demo::op decomposes to there." in flat
