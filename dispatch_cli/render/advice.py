@@ -133,7 +133,7 @@ def _manual_text(manual: Manual, note: Note, operator: str) -> str:
             return f"Register the operators that {operator} decomposes to at {culprits} instead."
         case Manual.REGISTER_IN_CPP:
             return (
-                f"Register a kernel at {note.keys[-1]} in C++; PyTorch does not read the name of this key from a text."
+                f"Register a kernel at {note.keys[0]} in C++; PyTorch does not read the name of this key from a text."
             )
 
 

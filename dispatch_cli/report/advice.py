@@ -135,7 +135,7 @@ class _Adviser:
         return Advice(note, tuple(kept), None if kept else self._manual(note))
 
     def _manual(self, note: Note) -> Manual | None:
-        slot = note.keys[-1] if note.keys else UNDEFINED
+        slot = note.keys[0] if note.keys else UNDEFINED
         if note.kind is NoteKind.DISPLACED and self._table[slot].decision.source is not None:
             return None
         if slot != UNDEFINED and slot not in self._trial.universe.parseable and note.kind is not NoteKind.SKIPPED:
