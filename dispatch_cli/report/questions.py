@@ -6,7 +6,7 @@ from collections.abc import Set
 from functools import lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.device import device_argument
+from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.tensors import TensorMaker
@@ -19,6 +19,7 @@ from dispatch_cli.engine.table import Table
 from dispatch_cli.model.call import CallError, Context, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 KINDS = ("", "sparse", "sparse_csr", "mkldnn", "quantized", "nested")
@@ -27,11 +28,11 @@ BATCHED = "FuncTorchBatched"
 
 
 class Question(NamedTuple):
-    """A call to be made: its tensors and contexts, its device argument, or the key set of a redispatch as text."""
+    """A call to be made: its tensors and contexts, and what it is given besides."""
 
     tensors: tuple[TensorSpec, ...] = ()
     contexts: tuple[Context, ...] = ()
-    device: str | None = None
+    options: Options = NO_OPTIONS
 
 
 @lru_cache(maxsize=8)
@@ -56,7 +57,7 @@ class Calls:
     def __init__(self, universe: Universe, schema: FunctionSchema | None) -> None:
         self._universe = universe
         self._takes_tensors = schema is None or most_tensors(schema) != 0
-        self._takes_device = device_argument(schema) is not None
+        self._takes_device = option_argument(schema, "device") is not None
 
     @property
     def all(self) -> tuple[tuple[str, Question], ...]:
@@ -64,7 +65,7 @@ class Calls:
         if self._takes_tensors:
             return _with_tensors(self._universe)
         devices = self._universe.devices.items() if self._takes_device else ()
-        return ((UNDEFINED, Question()), *((key, Question(device=device)) for device, key in devices))
+        return ((UNDEFINED, Question()), *((key, Question(options=Options(device))) for device, key in devices))
 
     def to(self, table: Table, slot: str, reached: Set[str]) -> list[Question]:
         """The calls that are to work when a slot is put right.
@@ -94,7 +95,7 @@ class Calls:
 def answer(state: State, name: OperatorName, question: Question) -> Call | None:
     """What becomes of a call; None where it cannot be made."""
     try:
-        return simulate(state, name, question.tensors, question.contexts, device=question.device)
+        return simulate(state, name, question.tensors, question.contexts, options=question.options)
     except (CallError, Refused):
         return None
 

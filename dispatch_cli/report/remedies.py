@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.device import device_argument
+from dispatch_cli.engine.call.options import is_factory
 from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.declarations import Define
@@ -85,7 +85,7 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
         case NoteKind.UNCOVERED | NoteKind.UNREGISTERED | NoteKind.NO_META:
             yield from map(own, (slot, EXPLICIT, NESTED, CATCH_ALL))
         case NoteKind.UNREACHABLE | NoteKind.NO_TENSORS:
-            if note.kind is NoteKind.UNREACHABLE and device_argument(schema) is not None:
+            if note.kind is NoteKind.UNREACHABLE and is_factory(schema):
                 select = (own_kernel(name, BACKEND_SELECT),)
                 yield Remedy(select, BACKEND_SELECT, BACKEND_SELECT, frozenset(note.culprits))
             yield from map(own, (EXPLICIT, CATCH_ALL))

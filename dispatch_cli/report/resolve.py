@@ -199,7 +199,7 @@ def _advice(state: State, call: Call, given: bool, stale: dict[str, StaleEntry])
     notes = slot_notes(
         dispatcher, name, dispatcher.table(name), dispatcher.outline(name).schema, failing_slot(call), stale
     )
-    return advise(state, name, notes, None if given else Question(call.tensors, call.contexts, call.device))
+    return advise(state, name, notes, None if given else Question(call.tensors, call.contexts, call.options))
 
 
 def _stages(dispatcher: Dispatcher, name: OperatorName, hops: tuple[Hop, ...]) -> Iterator[Stage]:

@@ -73,9 +73,9 @@ def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator
 
 
 def _takes_device(view: View, name: OperatorName) -> bool:
-    from dispatch_cli.engine.call.device import device_argument
+    from dispatch_cli.engine.call.options import is_factory
 
-    return device_argument(view.schema(name)) is not None
+    return is_factory(view.schema(name))
 
 
 CHECK = Check(
