@@ -36,12 +36,16 @@ def shown(token: str) -> str:
 
 
 class Cursor:
-    """One pass over the tokens. token: the current one. index: its number, which names a place for `fail`."""
+    """One pass over the tokens. token: the current one. index: its number, which names a place for `fail`.
 
-    def __init__(self, text: str) -> None:
+    comments: whether there can be any; PyTorch prints none, but strings without quotes.
+    """
+
+    def __init__(self, text: str, *, comments: bool = True) -> None:
         _check_text(text)
         self._text = text
-        self._tokens = tokenize(text)
+        self._comments = comments
+        self._tokens = tokenize(text) if comments else [lexeme.token for lexeme in self._lexemes]
         self._brackets = 0
         self._seen = 0
         self.index = 0
@@ -49,7 +53,7 @@ class Cursor:
 
     @cached_property
     def _lexemes(self) -> list[Lexeme]:
-        return scan(self._text)
+        return scan(self._text, comments=self._comments)
 
     def fail(self, message: str, theirs: Theirs | None, index: int | None = None, hint: str | None = None) -> NoReturn:
         """Refuse the text at the token with *index*, by default the current one.

@@ -114,8 +114,8 @@ def kind_of(token: str) -> str:
     return "ident" if is_name(token) else _KINDS.get(token, token)
 
 
-def scan(text: str) -> list[Lexeme]:
-    """The tokens of *text* with their places."""
+def scan(text: str, *, comments: bool = True) -> list[Lexeme]:
+    """The tokens of *text* with their places. comments: False takes ``#`` for a token."""
     found: list[Lexeme] = []
     start, position = indentation(text, 0)
     first_depth = position - start
@@ -126,13 +126,17 @@ def scan(text: str) -> list[Lexeme]:
         token = match[1]
         lexeme = Lexeme(token, match.start(1), match.end())
         position = match.end()
+        if not comments and token.startswith("#"):
+            token = "#"
+            lexeme = Lexeme(token, lexeme.start, lexeme.start + 1)
+            position = lexeme.end
         # PyTorch counts brackets in an unsigned number: one that closes too much leaves it above zero.
         if token == "\n" and nesting == 0:
             start, position = indentation(text, position)
             depth = first_depth if position == len(text) else position - start
             kind = LINE_BREAK if depth == first_depth else INDENTATION if depth > first_depth else DEDENTATION
             lexeme = Lexeme(kind, start, position)
-        elif token == "\n" or token == "\\\n" or (token.startswith("#") and token != "# type:"):
+        elif token == "\n" or token == "\\\n" or (comments and token.startswith("#") and token != "# type:"):
             continue
         found.append(lexeme)
         nesting += (token in ("(", "[", "{")) - (token in (")", "]", "}"))

@@ -45,7 +45,7 @@ def parse_schema(text: str, *, allow_typevars: bool = True) -> FunctionSchema:
 
 
 def _read_schema(text: str, allow_typevars: bool, reading: Reading) -> FunctionSchema:
-    cursor = Cursor(text)
+    cursor = Cursor(text, comments=reading is not Reading.PRINTED_LOOSELY)
     parser = _Parser(cursor, allow_typevars, reading)
     name = parser.operator_name()
     if cursor.token != "(":

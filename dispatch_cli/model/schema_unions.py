@@ -6,6 +6,7 @@ They are simplified when they are made: members are flattened, joined where one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from dispatch_cli.model.schema_error import MAX_UNION, shortened
 from dispatch_cli.model.schema_refusal import Theirs, asserted
@@ -172,8 +173,21 @@ def _joined_inside(left: SchemaType, right: SchemaType) -> SchemaType | None:
     return tuple_of(found) if left.kind is TypeKind.TUPLE else wrapper_of(left.kind, "Future", found[0])
 
 
+def _is_same(left: SchemaType, right: SchemaType) -> bool:
+    """Whether PyTorch takes the types for equal, which Scalar and the union of its members are."""
+    if left == right or "Union(Scalar)" not in left.text + right.text:
+        return left == right
+    return _with_scalar(left) == _with_scalar(right)
+
+
+def _with_scalar(shown: SchemaType) -> SchemaType:
+    if shown.kind is TypeKind.UNION and set(shown.contained) == set(NUMBERS):
+        return NUMBER
+    return replace(shown, contained=tuple(map(_with_scalar, shown.contained))) if shown.contained else shown
+
+
 def _is_subtype(left: SchemaType, right: SchemaType) -> bool:
-    if left == right or right.kind is TypeKind.ANY:
+    if _is_same(left, right) or right.kind is TypeKind.ANY:
         return True
     if right.kind is TypeKind.NUMBER:
         return left in NUMBERS

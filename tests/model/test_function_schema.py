@@ -113,6 +113,7 @@ PRINTED = {
     "f(ConstQuantizerPtr a, DeviceIndex b, None c) -> ()": "f(int a, int b, NoneType c) -> ()",
     "f(Union(int, None) a, Union(str, Tensor, int)? b) -> ()": "f(int? a, Union(Tensor, int, str)? b) -> ()",
     "f(Union(int,float,complex,str) a) -> ()": "f(Union(, str, Scalar) a) -> ()",
+    "f((Union(Scalar[], str, Union(Scalar, SymInt)[]), int) a) -> ()": "f((Union(Scalar[], str), int) a) -> ()",
     "f(Union((int, str),(None, str), str) a) -> ()": "f(Union((int?, str), str) a) -> ()",
     "f(Union(t, u, RRef(int), RRef(Scalar)) a) -> ()": "f(Union(RRef(Scalar), RRef(int), t) a) -> ()",
     "f(Tensor! x) -> Tensor!": "f(Tensor($0! -> ) x) -> Tensor($1! -> )",
