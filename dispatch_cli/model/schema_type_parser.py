@@ -13,6 +13,7 @@ from dispatch_cli.model.schema_model import AliasInfo
 from dispatch_cli.model.schema_refusal import expected, pointed
 from dispatch_cli.model.schema_types import (
     BASE_TYPES,
+    PRINTED_TYPES,
     INT,
     NUMBER,
     SHOWN_AS_INT,
@@ -214,7 +215,7 @@ class TypeReader:
         while self._cursor.token == "." and is_name(self._cursor.following()):
             self._cursor.advance()
             word = f"{word}.{self._cursor.advance()}"
-        found = BASE_TYPES.get(word)
+        found = BASE_TYPES.get(word) or (PRINTED_TYPES.get(word) if self._printed else None)
         if found is None:
             if not self._allow_typevars or not word[0].islower():
                 words = pointed(_NO_TYPE.get(word, _UNKNOWN_TYPE), start)

@@ -39,6 +39,7 @@ class TypeKind(IntEnum):
     DEVICE = auto()
     STREAM = auto()
     CLASS = auto()
+    PY_OBJECT = auto()
     CAPSULE = auto()
     QSCHEME = auto()
     SCALAR_TYPE = auto()
@@ -123,6 +124,8 @@ BASE_TYPES = {
     "str": STRING,
 }
 """What a single word stands for (``SchemaTypeParser::parseBaseType``); Tensor is read apart, as PyTorch does."""
+PRINTED_TYPES = {"PyObject": SchemaType(TypeKind.PY_OBJECT, "PyObject")}
+"""Words that PyTorch prints and does not read: that of a class which is registered as an opaque type, for one."""
 
 SHOWN_AS_INT = frozenset({TypeKind.SCALAR_TYPE, TypeKind.MEMORY_FORMAT, TypeKind.LAYOUT, TypeKind.SYM_INT})
 """Kinds that TorchScript sees as int: PyTorch keeps both, the type it sees and the real one."""
