@@ -13,9 +13,9 @@ from dispatch_cli.model.schema_model import AliasInfo
 from dispatch_cli.model.schema_refusal import expected, pointed
 from dispatch_cli.model.schema_types import (
     BASE_TYPES,
-    PRINTED_TYPES,
     INT,
     NUMBER,
+    PRINTED_TYPES,
     SHOWN_AS_INT,
     TENSOR,
     SchemaType,
