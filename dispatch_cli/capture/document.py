@@ -111,6 +111,8 @@ def _kernel(kernel: Mapping[str, Any]) -> Document:
         found["boxed"] = False
     if kernel["unboxed"] != (kernel["signature"] is not None and not kernel[_FALLTHROUGH]):
         found["unboxed"] = kernel["unboxed"]
+    if "redispatches" in kernel:
+        found["redispatches"] = kernel["redispatches"]
     if kernel.get("redispatches") is not None:
         found["redispatches"] = kernel["redispatches"]
     return found

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
     from collections.abc import Callable, Iterable
 
-    from dispatch_cli.capture import looking
+    from dispatch_cli.capture import going_on, looking
 
     Data = dict[str, Any]
     Answer = Callable[["Asked"], Data]
@@ -40,9 +40,13 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     """Registrations, and the slots that still run the first of them afterwards although a fresh look would not."""
 else:
     # Not by name: whether a script's own directory is searched for modules is up to the user's settings.
-    _SPEC = importlib.util.spec_from_file_location("looking", Path(__file__).resolve().with_name("looking.py"))
-    looking = importlib.util.module_from_spec(_SPEC)
-    _SPEC.loader.exec_module(looking)
+    def _part(name):
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).resolve().with_name(f"{name}.py"))
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    going_on, looking = _part("going_on"), _part("looking")
 
 FORMAT = 2
 EXIT_NO_TORCH = 3
@@ -543,6 +547,7 @@ def operators(live: Live, asked: Asked, step: Callable[[], None]) -> tuple[list[
     """Every operator, by name; and those whose dump is not understood, with the line."""
     found: list[Data] = []
     skipped: list[Data] = []
+    ways = going_on.ways()
     for name, dump in sorted(asked.now.dumps.items()):
         try:
             operator = parse_dump(live.clean(dump))
@@ -552,6 +557,7 @@ def operators(live: Live, asked: Asked, step: Callable[[], None]) -> tuple[list[
             operator["tags"] = _tags(live, name) if operator["schema"] is not None else []
             operator["python"] = _by_key(live, asked.now.python.get(name, {}))
             operator["imported"] = _imported(live, asked, name)
+            going_on.note(operator, ways)
             found.append(operator)
         step()
     return found, skipped

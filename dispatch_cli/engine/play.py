@@ -22,7 +22,7 @@ from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.library import Library
 from dispatch_cli.engine.refusal import Refusal, Refused
 from dispatch_cli.engine.registration import Definition, LibraryHold, Registration
-from dispatch_cli.model.declarations import Block, Define, Fallback, Implement, OpenBlock, Registrant, Settle, Step
+from dispatch_cli.model.declarations import Block, Define, Fallback, Implement, OpenBlock, Settle, Step
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
 
@@ -82,9 +82,7 @@ def _play(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> P
     overrides: list[Registration] = []
     for step in steps:
         if isinstance(step, Settle):
-            for name in step.operators:
-                if name in dispatcher:  # otherwise all of it was refused
-                    dispatcher.settle(name)
+            overrides = _settle(dispatcher, step, overrides)
             continue
         block = step.block
         if block in refused_blocks:
@@ -103,10 +101,18 @@ def _play(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> P
                 gone = {id(handle) for handle in library.handles}
                 overrides = [one for one in overrides if id(one) not in gone]
             continue
-        # what overrode what before a capture is PyTorch's own affair
-        if registration is not None and registration.warns and block.by is Registrant.USER:
+        if registration is not None and registration.warns:
             overrides.append(registration)
     return Played(tuple(overrides), tuple(problems))
+
+
+def _settle(dispatcher: Dispatcher, step: Settle, overrides: list[Registration]) -> list[Registration]:
+    """The operators of a snapshot are in order; of what overrode what inside it PyTorch has warned."""
+    for name in step.operators:
+        if name in dispatcher:  # otherwise all of it was refused
+            dispatcher.settle(name)
+    settled = frozenset(step.operators)
+    return [registration for registration in overrides if registration.operator not in settled]
 
 
 def _take(library: Library, step: Entry) -> Registration | None:
