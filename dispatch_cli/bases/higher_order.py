@@ -6,7 +6,7 @@ from typing import Any
 
 from dispatch_cli.model.higher_order import HigherOrderOperator, HigherOrderRule, RuleKind
 
-_FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error")
+_FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors")
 """What a rule's record says only where it is not the default."""
 
 
@@ -22,10 +22,15 @@ def record_of(operator: HigherOrderOperator) -> dict[str, Any]:
 def operator_of(record: dict[str, Any]) -> HigherOrderOperator:
     """The operator of a record."""
     rules = tuple(
-        HigherOrderRule(RuleKind(kind), name, kernel, **(facts[0] if facts else {}))
+        HigherOrderRule(RuleKind(kind), name, kernel, **(_facts(facts[0]) if facts else {}))
         for kind, name, kernel, *facts in record["rules"]
     )
     return HigherOrderOperator(record["name"], rules, record["side_effect"])
+
+
+def _facts(record: dict[str, Any]) -> dict[str, Any]:
+    errors = record.get("errors")
+    return record if errors is None else {**record, "errors": tuple((place, text) for place, text in errors)}
 
 
 def _rule_record(rule: HigherOrderRule) -> list[Any]:

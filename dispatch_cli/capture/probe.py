@@ -16,15 +16,18 @@ Exit codes: 0 done; 3 there is no PyTorch; 4 PyTorch, or what was found under it
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -619,7 +622,7 @@ def _higher_order_operator(live: Live, name: str, operator: Any) -> Data:
             str(getattr(key, "name", key)): _rule(rule)
             for key, rule in sorted(transforms.items(), key=lambda pair: str(pair[0]))
         },
-        "functionalize": None if functionalize is None else _rule(functionalize),
+        "functionalize": None if functionalize is None else _functionalize_rule(functionalize),
         "side_effect": _has_side_effect(operator),
     }
 
@@ -661,6 +664,72 @@ def _rule(function: Any) -> Any:
     if isinstance(deferred, bool):
         found["deferred_error"] = deferred
     return found
+
+
+def _functionalize_rule(function: Any) -> Any:
+    """A rule for functionalization, with its errors at the places where it cannot run."""
+    errors = functionalize_errors(function)
+    return {"kernel": function_name(function), "error": errors} if errors else _rule(function)
+
+
+def functionalize_errors(function: Any) -> dict[str, str]:
+    """The errors of a rule for functionalization, by its place.
+
+    Its first argument is of another class at each place. Where the rule begins with an attribute that the class does
+    not have, it raises an AttributeError there.
+    """
+    module = importlib.import_module("torch._subclasses.functional_tensor")
+    classes = {"dispatch": ("CppFunctionalizeAPI", ()), "transforms": ("FunctorchFunctionalizeAPI", (None,))}
+    found = {}
+    attributes = _first_attributes(function)
+    for place, (name, arguments) in classes.items():
+        made = getattr(module, name)(*arguments)
+        missing = next((attribute for attribute in attributes if not hasattr(made, attribute)), None)
+        if missing is not None:
+            found[place] = f"AttributeError: {name!r} object has no attribute {missing!r}"
+    return found
+
+
+def _first_attributes(function: Any) -> list[str]:
+    """The attributes of its first argument that a function reads before it calls or decides anything."""
+    if hasattr(function, "__wrapped__"):
+        return []  # the source would be that of another function
+    try:
+        definition = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
+        return []  # without a source nothing is known
+    if not isinstance(definition, ast.FunctionDef):
+        return []
+    arguments = [*getattr(definition.args, "posonlyargs", []), *definition.args.args]
+    found: list[str] = []
+    for statement in definition.body:
+        value = getattr(statement, "value", None)
+        is_docstring = isinstance(value, ast.Constant)
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) or is_docstring:
+            continue
+        if arguments and isinstance(statement, (ast.Expr, ast.Assign, ast.Return)) and value is not None:
+            _read_attributes(value, arguments[0].arg, found)
+        break
+    return found
+
+
+def _read_attributes(node: ast.AST, name: str, found: list[str]) -> bool:
+    """Note the attributes of *name* that an expression reads, in turn; whether it can be followed to its end."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        found += [node.attr] if node.value.id == name else []
+        return True
+    if isinstance(node, (ast.Name, ast.Constant)):
+        return True
+    if isinstance(node, ast.Attribute):
+        return _read_attributes(node.value, name, found)
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return all(_read_attributes(element, name, found) for element in node.elts)
+    if isinstance(node, ast.Starred):
+        return _read_attributes(node.value, name, found)
+    if isinstance(node, ast.Call):
+        parts = [node.func, *node.args, *(keyword.value for keyword in node.keywords)]
+        all(_read_attributes(part, name, found) for part in parts)
+    return False
 
 
 def _by_class(rules: dict[Any, Any]) -> dict[str, Any]:

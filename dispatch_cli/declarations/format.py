@@ -12,7 +12,7 @@ from typing import Any
 
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.guard import END_NAMES, RULE_NAMES
-from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, TRANSFORMS
+from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, ERROR_PLACES, RAISES, TRANSFORMS
 from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.settings import Severity
 
@@ -321,10 +321,18 @@ HIGHER_ORDER_RULE = Record(
         Field("fallthrough", BOOLEAN, "The dispatch key falls through; there is no kernel then.", default="false"),
         Field(
             "redispatches",
-            BOOLEAN,
+            Type("true, false or raises", (Scalar,), {"enum": [True, False, RAISES]}, (*BOOLEANS, RAISES)),
             "Whether it calls the operator again: below autograd at an autograd key, without its own key at another "
-            "one, without its mode in a mode, with the transform taken off in a transform.",
+            "one, without its mode in a mode, with the transform taken off in a transform. `raises`: it raises an "
+            "error, wherever it runs.",
             default=f"not known; PyTorch's helper `{AUTOGRAD_NOT_IMPLEMENTED}` does",
+        ),
+        Field(
+            "error",
+            _either(TEXT, _map_of({"enum": [*ERROR_PLACES.values()]}, TEXT, "places to texts")),
+            "What it raises, such as `ValueError: the text`: of a rule with `redispatches: raises`, or by its place of "
+            f"a rule for functionalization ({', '.join(ERROR_PLACES.values())}), which raises at the places that are "
+            "named.",
         ),
         Field("returns", _choice(NOT_IMPLEMENTED), "It returns NotImplemented: the next one is asked."),
         Field(

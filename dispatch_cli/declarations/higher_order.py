@@ -11,6 +11,8 @@ from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.higher_order import (
     AUTOGRAD_NOT_IMPLEMENTED,
+    ERROR_PLACES,
+    RAISES,
     TRANSFORMS,
     HigherOrderOperator,
     HigherOrderRule,
@@ -120,15 +122,40 @@ def _rule(context: Context, node: Node, kind: RuleKind, name: str, at: Node) -> 
         if "kernel" not in values and FALLTHROUGH in values:
             report.add("missing-field", "a rule that does not fall through needs the field 'kernel'", node)
         return
+    raises = _says_raises(values)
     yield HigherOrderRule(
         kind,
         name,
         kernel,
-        redispatches=is_true(values.get("redispatches")),
+        redispatches=None if raises else is_true(values.get("redispatches")),
         not_implemented=values.get("returns") is not None,
         deferred_error=is_true(values.get("deferred_error")),
+        raises=raises,
+        errors=tuple(_errors(context, values.get("error"))),
         span=span,
     )
+
+
+def _says_raises(values: Values) -> bool:
+    node = values.get("redispatches")
+    return type(node) is Scalar and node.text == RAISES
+
+
+def _errors(context: Context, node: Node | None) -> Iterator[tuple[str, str]]:
+    """The texts of a rule's errors, by the places where it raises them."""
+    report = context.report
+    if type(node) is not Mapping:
+        text = text_of(report, node)
+        if text is not None:
+            yield "", text
+        return
+    for key, value in node.pairs:
+        place, text = word_of(report, key), text_of(report, value)
+        if place is not None and place not in ERROR_PLACES.values():
+            message = f"{quoted(place)} is no place of a rule for functionalization"
+            report.add("bad-value", message, key, f"the places are {', '.join(ERROR_PLACES.values())}")
+        elif place is not None and text is not None:
+            yield place, text
 
 
 def _contradicts(context: Context, values: Values, kind: RuleKind) -> bool:
@@ -154,6 +181,14 @@ def _contradicts(context: Context, values: Values, kind: RuleKind) -> bool:
     if kind in (RuleKind.DISPATCH, RuleKind.AUTOGRAD, RuleKind.TRANSFORM):
         message = "only the rules of modes, of subclasses and of functionalization are asked in turn"
         refuse("returns", message, "leave 'returns' out: what the function returns is the result of the call")
+    error = values.get("error")
+    if type(error) is Mapping and kind is not RuleKind.FUNCTIONALIZE:
+        message = "only a rule for functionalization has several places"
+        refuse("error", message, "write the one text, and redispatches: raises")
+    if type(error) is Scalar and not _says_raises(values):
+        refuse("error", "an error is raised by a rule that raises", "write redispatches: raises beside it")
+    if _says_raises(values):
+        refuse("returns", "a rule that raises returns nothing", "leave 'returns' out")
     return found
 
 

@@ -41,6 +41,12 @@ class RuleKind(Enum):
     """A functorch transform: ``py_impl(TransformType.Vmap)``."""
 
 
+RAISES = "raises"
+"""Of how a rule goes on: it raises an error."""
+ERROR_PLACES = {RuleKind.DISPATCH: "dispatch", RuleKind.MODE: "modes", RuleKind.TRANSFORM: "transforms"}
+"""Where a rule for functionalization is registered, and what that place is called in a declaration."""
+
+
 class HigherOrderRule(NamedTuple):
     """One rule of a higher-order operator.
 
@@ -50,6 +56,8 @@ class HigherOrderRule(NamedTuple):
     not_implemented: it returns NotImplemented.
     deferred_error: of `AUTOGRAD_NOT_IMPLEMENTED`, whether the error comes with the backward pass and not at once; None
         when nothing is said about it.
+    raises: it raises an error wherever it runs. errors: their texts by the section of the place where it runs
+        (`ERROR_PLACES`), or under an empty name for every place; at a place that is named it raises in any case.
     """
 
     kind: RuleKind
@@ -59,7 +67,19 @@ class HigherOrderRule(NamedTuple):
     redispatches: bool | None = None
     not_implemented: bool = False
     deferred_error: bool | None = None
+    raises: bool = False
+    errors: tuple[tuple[str, str], ...] = ()
     span: Span | None = None
+
+    def error_at(self, kind: RuleKind) -> str | None:
+        """The text of what it raises where it is found by a dispatch key, a mode or a transform.
+
+        Empty where the text is not known; None where nothing says that it raises.
+        """
+        for place, text in self.errors:
+            if place in ("", ERROR_PLACES.get(kind)):
+                return text
+        return "" if self.raises else None
 
 
 class HigherOrderOperator(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 from dispatch_cli.engine.higher_order import HigherOrderEntry, Slot
 from dispatch_cli.engine.python_table import chosen_key
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.higher_order import HigherOrderRule
+from dispatch_cli.model.higher_order import RAISES, HigherOrderRule
 from dispatch_cli.render.higher_order_wording import facts_of, kind_label, rule_label, slot_label
 from dispatch_cli.render.machine import place_text, span_data
 from dispatch_cli.render.wording import keys_label, runs_label
@@ -52,7 +52,8 @@ def _rule_data(rule: HigherOrderRule) -> dict[str, Any]:
         "name": rule.name,
         "kernel": rule.kernel,
         "fallthrough": rule.fallthrough,
-        "redispatches": rule.redispatches,
+        "redispatches": RAISES if rule.raises else rule.redispatches,
+        "errors": {place or "everywhere": text for place, text in rule.errors},
         "returns_not_implemented": rule.not_implemented,
         "deferred_error": rule.deferred_error,
         "declared_at": span_data(rule.span),
@@ -81,6 +82,7 @@ def rule_cells(operator: HigherOrderRules) -> Iterator[tuple[str, ...]]:
         flags = [
             *(["fallthrough"] if rule.fallthrough else []),
             *(["redispatches"] if rule.redispatches else []),
+            *(["raises"] if rule.raises or rule.errors else []),
             *(["not_implemented"] if rule.not_implemented else []),
             *(["deferred_error"] if rule.deferred_error else []),
         ]

@@ -47,6 +47,10 @@ def facts_of(rule: HigherOrderRule) -> str:
         words.append("returns NotImplemented")
     if rule.redispatches is not None:
         words.append("redispatches" if rule.redispatches else "does not redispatch")
+    if rule.raises:
+        words.append("raises")
+    elif rule.errors:
+        words.append(f"raises at {', '.join(place for place, _ in rule.errors)}")
     if rule.deferred_error is not None:
         words.append("error in the backward pass" if rule.deferred_error else "error at once")
     return ", ".join(words)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.engine.call.fake_modes import ACTIVE
 from dispatch_cli.engine.call.higher_order_trace import Answer, Asked, Asker, FakeModes, Known
-from dispatch_cli.engine.call.trace import Does, EndKind
+from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
 from dispatch_cli.engine.higher_order import Slot, is_autograd_not_implemented
 from dispatch_cli.engine.named_key_sets import functionalities_of
 from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
@@ -110,10 +110,18 @@ def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
         case EndKind.HANDLER:
             return handed_over(report.end)
         case EndKind.ERROR:
-            return f"The call fails at {last.key}: {raised_label(report.end)}"
+            return f"The call fails at {last.key}: {_raised(report.end, last, short)}"
         case _:
             assert last.rule is not None, "a call that ends well ends in a rule"
             return f"The call ends in {_function(last.rule, short)} at {last.key} ({_for(last, last.rule)})."
+
+
+def _raised(end: End, last: HigherOrderStep, short: bool) -> str:
+    """What is raised; a rule of which it is declared that it raises is named."""
+    if end.error is None or end.error.kind is not ErrorKind.RULE or last.rule is None:
+        return raised_label(end)
+    what = end.error.type or ("an error" if end.error.text else "an error, whose text is not declared")
+    return f"{_function(last.rule, short)} raises {what}"
 
 
 def _for(step: HigherOrderStep, rule: HigherOrderRule) -> str:

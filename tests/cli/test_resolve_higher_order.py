@@ -168,3 +168,47 @@ def test_stop_after_and_what_is_refused() -> None:
     refused = call("resolve", "call_torchbind", "--keyset", "CPU")
     assert (refused.code, refused.out) == (2, "")
     assert "a higher-order operator has no C++ kernels" in refused.err
+
+
+def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "dispatch: 1\nuniverse: torch-2.15\nhigher_order_operators:\n  - name: hop\n    dispatch:\n"
+        "      CPU: {kernel: at_cpu, redispatches: raises, error: 'mylib.Refused: not on CPU'}\n"
+        "      Meta: {kernel: at_meta, redispatches: raises}\n"
+        "    functionalize: {kernel: functional, redispatches: false, error: {dispatch: 'ValueError: no context'}}\n"
+    )
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    cpu = ("hop", "a.yaml", "--tensor", "cpu inference")
+    assert answer(*cpu) == "The call fails at CPU: at_cpu raises mylib.Refused"
+    error = {"kind": "rule", "type": "mylib.Refused", "text": "not on CPU", "whole": True, "tensor": None}
+    assert data(*cpu, code=1)["end"]["error"] == error
+    meta = answer("hop", "a.yaml", "--tensor", "meta inference")
+    assert meta == "The call fails at Meta: at_meta raises an error, whose text is not declared"
+    functional = ("hop", "a.yaml", "--tensor", "cpu inference functional")
+    assert answer(*functional) == "The call fails at Functionalize: functional raises ValueError"
+    mode = answer("hop", "a.yaml", "--tensor", "cpu inference", "--context", "mode=FunctionalTensorMode")
+    assert mode.startswith("The call ends in functional at Python")
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("{kernel: k, error: 'E: x'}", "an error is raised by a rule that raises"),
+        (
+            "{kernel: k, redispatches: raises, error: {dispatch: x}}",
+            "only a rule for functionalization has several places",
+        ),
+        ("{kernel: k, redispatches: maybe}", "true, false or raises"),
+    ],
+)
+def test_errors_that_no_rule_can_raise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"dispatch: 1\nhigher_order_operators:\n  - name: hop\n    dispatch:\n      CPU: {rule}\n"
+    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
+    result = call("resolve", "hop", "a.yaml", "--tensor", "cpu")
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert "a.yaml:5:" in result.err

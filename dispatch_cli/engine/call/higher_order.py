@@ -217,6 +217,9 @@ class _Machine:
         if handling.not_implemented:
             ended = hop._replace(does=Does.ENDS, known=Known.DECLARED)
             return _Step(ended, End(EndKind.KERNEL), not_implemented=True)
+        place = RuleKind.TRANSFORM if handling.layer is not None else RuleKind.MODE
+        if rule.error_at(place) is not None:
+            return self._raises(hop, rule, place)
         if rule.redispatches and handling.thread is not None:
             again = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED)
             waits = None if handling.mode is None else _Waiting(values, thread, handling.mode, hop)
@@ -240,6 +243,8 @@ class _Machine:
             needs = self._needs_gradient(values)
             self._note_missing_derivative(rule, needs)
             return self._below_autograd(thread, hop._replace(needs_gradient=needs))
+        if rule.error_at(RuleKind.DISPATCH) is not None:
+            return self._raises(hop, rule, RuleKind.DISPATCH)
         if rule.redispatches:
             return self._again(thread, hop)
         return self._ends(hop, rule)
@@ -275,6 +280,11 @@ class _Machine:
         keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
         hop = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED, excludes=keys)
         return _Step(hop, thread=thread.exclude(keys))
+
+    def _raises(self, hop: HigherOrderHop, rule: HigherOrderRule, place: RuleKind) -> _Step:
+        """The rule raises an error, as its declaration says. place: what it was found by."""
+        error = errors.declared(rule.error_at(place) or "")
+        return _Step(hop._replace(does=Does.RAISES, known=Known.DECLARED), End(EndKind.ERROR, error=error))
 
     def _ends(self, hop: HigherOrderHop, rule: HigherOrderRule) -> _Step:
         known = Known.UNKNOWN if rule.redispatches is None else Known.DECLARED

@@ -85,6 +85,13 @@ def autograd_not_implemented(operator: str) -> Error:
     return Error(ErrorKind.NO_KERNEL, RUNTIME, f"Autograd not implemented for {operator}")
 
 
+def declared(text: str) -> Error:
+    """What a rule raises. text: the name of an exception and its text, or only a text."""
+    head, colon, rest = text.partition(": ")
+    named = bool(colon) and all(part.isidentifier() for part in head.split("."))
+    return Error(ErrorKind.RULE, head if named else "", rest if named else text)
+
+
 def object_text(name: str) -> str:
     """An object as Python shows it, without its module and address."""
     return f"<{name} object>"

@@ -222,6 +222,8 @@ class ErrorKind(Enum):
     """The Python key or the Python dispatcher finds nothing to run."""
     MODES = "modes"
     """A fake mode refuses a tensor that is not its own."""
+    RULE = "rule"
+    """A rule of a higher-order operator raises it, as its declaration says; nothing more may be known of it."""
     ENDLESS = "endless"
     """Kernels call one another without end; there is no text of PyTorch's."""
     CRASH = "crash"

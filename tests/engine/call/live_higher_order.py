@@ -108,8 +108,16 @@ MODES = {
     "ProxyTorchDispatchMode": ProxyTorchDispatchMode,
 }
 SUBCLASSES = {"Subclass": Subclass, "OtherSubclass": OtherSubclass}
+CONTEXT_CLASSES = {
+    "dispatch": "CppFunctionalizeAPI",
+    "modes": "PythonFunctionalizeAPI",
+    "transforms": "FunctorchFunctionalizeAPI",
+}
+"""What a rule for functionalization gets first, by its place."""
 TRANSFORMS = ("Vmap", "Grad", "Jvp", "Functionalize")
 ran: list[str] = []
+raising: set[str] = set()
+"""The rules of the operator that raise an error, by what they note."""
 FAKE = {"A": FakeTensorMode(), "B": FakeTensorMode()}
 for _mode in FAKE.values():
     _mode.cache_enabled = False  # the cache looks at arguments that the calls do not have
@@ -128,6 +136,8 @@ def note(name: str) -> None:
     ran.append(name)
     if len(ran) > DEPTH:
         raise Endless
+    if name in raising:
+        raise ValueError(f"of {name}")
 
 
 def autograd_keys() -> set[str]:
@@ -163,6 +173,9 @@ class Operator:
         found: dict[str, Any] = {"kernel": kernel, "redispatches": redispatches}
         if not_implemented:
             found["returns"] = "NotImplemented"
+        elif self.dice.random() < 0.08:
+            raising.add(kernel)
+            found.update(redispatches="raises", error=f"ValueError: of {kernel}")
         return found
 
     def dispatch(self) -> None:
@@ -302,10 +315,17 @@ class Operator:
         ):
             return
         again = self.dice.random() < 0.5
-        self.declared["functionalize"] = self.rule("functional", again)
+        declared = self.rule("functional", again)
+        self.declared["functionalize"] = declared
+        fails = set(self.dice.sample(sorted(CONTEXT_CLASSES), self.dice.choice((0, 0, 1, 2))))
+        if fails and "error" not in declared:
+            declared["error"] = {place: f"ValueError: at {place}" for place in fails}
 
         def functional(context: Any, *args: Any) -> Any:
             note("functional")
+            for place in fails:
+                if type(context).__name__ == CONTEXT_CLASSES[place]:
+                    raise ValueError(f"at {place}")
             if not again:
                 return "done"
             if hasattr(context, "interpreter"):
@@ -517,6 +537,7 @@ def transformed(dice: random.Random, operator: Any, texts: list[str], args: list
 
 def case(dice: random.Random, number: int) -> dict[str, Any]:
     """One operator and a call of it."""
+    raising.clear()
     operator = Operator(dice, number)
     made = [tensor(dice) for _ in range(dice.choice((0, 1, 1, 1, 2, 2, 3)))]
     texts, args = [text for text, _ in made], [one for _, one in made]

@@ -9,6 +9,7 @@ PyTorch's helpers for autograd make are left, which call the operator again.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import random
 import sys
@@ -35,6 +36,38 @@ def noting(name: str) -> Any:
     return note
 
 
+def fitting(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As many arguments as a function takes: more of them are left out, missing ones are None."""
+    parameters = list(inspect.signature(function).parameters.values())
+    takes = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return args + (None,) * (len(takes) - len(args))
+    return (args + (None,) * len(takes))[: len(takes)]
+
+
+def trying(rule: Any) -> Any:
+    """What stands in for a rule for functionalization: it raises where the rule asks its context in vain."""
+    name = probe.function_name(rule)
+
+    def note(context: Any, *args: Any, **kwargs: Any) -> str:
+        live.note(name)
+        if type(context).__name__ != live.CONTEXT_CLASSES["modes"]:
+            before = list(live.ran)
+            try:
+                rule(*fitting(rule, (context, *args)), **kwargs)
+            except AttributeError as error:
+                if str(error).startswith(f"'{type(context).__name__}' object has no attribute"):
+                    raise
+            except Exception:  # the arguments are not what the rule expects
+                pass
+            finally:
+                live.ran[:] = before
+        return "done"
+
+    note.is_note = True  # type: ignore[attr-defined]
+    return note
+
+
 def calls_again(rule: Any) -> bool:
     """Whether the rule is one of PyTorch's helpers for autograd."""
     name = probe.function_name(rule)
@@ -50,7 +83,7 @@ def put_aside(operator: Any) -> None:
                 # The wrapper stays: it passes calls on. Three of them share the rule.
                 if not getattr(wrapped, "is_note", False):
                     place = rule.__code__.co_freevars.index("fn")
-                    rule.__closure__[place].cell_contents = noting(probe.function_name(wrapped))
+                    rule.__closure__[place].cell_contents = trying(wrapped)
             elif probe.function_name(rule) == live.REDIRECT:
                 live.redirect(operator)
             elif not calls_again(rule):

@@ -50,6 +50,7 @@ def test_recorded_calls(tmp_path: Path) -> None:
         ErrorKind.MODES,
         ErrorKind.NO_LAYOUT,
         ErrorKind.UNDEFINED,
+        ErrorKind.RULE,
         ErrorKind.AMBIGUOUS,
         ErrorKind.FALLTHROUGH,
         ErrorKind.META,
@@ -78,7 +79,7 @@ def test_a_rule_and_its_place(example: State) -> None:
         Known.HELPER,
     )
     assert first.rule is not None
-    assert first.rule.span == Span(EXAMPLE, 24, 15)
+    assert first.rule.span == Span(EXAMPLE, 25, 15)
     assert first.needs_gradient is True
     assert first.excludes is not None
     assert "AutogradOther" in set(first.excludes)
@@ -164,3 +165,30 @@ def test_autocast_reaches_the_operators_that_have_a_rule_for_it(captured: State)
         found = call(captured, name, ("cpu",), ("autocast cpu",))
         kernels[name] = [hop.key for hop in found.hops]
     assert kernels == {"flex_attention": ["AutocastCPU"], "cond": ["AutogradCPU", "CPU"]}
+
+
+@pytest.mark.parametrize(
+    ("tensors", "contexts", "error"),
+    [
+        (("cpu functional",), (), ("AttributeError", "'CppFunctionalizeAPI' object has no attribute 'mode'")),
+        (
+            ("cpu",),
+            ("enable_functionalization",),
+            ("AttributeError", "'CppFunctionalizeAPI' object has no attribute 'mode'"),
+        ),
+        (
+            ("cpu functional",),
+            ("functionalize",),
+            ("AttributeError", "'FunctorchFunctionalizeAPI' object has no attribute 'mode'"),
+        ),
+    ],
+)
+def test_a_functionalized_call_torchbind_raises(
+    example: State, captured: State, tensors: tuple[str, ...], contexts: tuple[str, ...], error: tuple[str, str]
+) -> None:
+    """The errors are those of a live PyTorch 2.13; the random calls of its own operators ask it anew."""
+    for state in (example, captured):
+        found = call(state, "call_torchbind", tensors, contexts)
+        assert found.end.error is not None
+        assert (found.end.error.kind, found.end.error.type, found.end.error.text) == (ErrorKind.RULE, *error)
+        assert (found.hops[-1].does, found.hops[-1].known) == (Does.RAISES, Known.DECLARED)

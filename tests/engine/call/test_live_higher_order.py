@@ -13,9 +13,11 @@ import pytest
 from dispatch_cli import api
 from dispatch_cli.capture.run import run_probe
 from dispatch_cli.capture.write import state_text
+from dispatch_cli.engine.call.higher_order import simulate_higher_order
 from dispatch_cli.engine.call.trace import EndKind, ErrorKind
+from dispatch_cli.model.call import Context, TensorSpec
 from tests.capture.support import torch_python
-from tests.engine.call.higher_order_cases import declarations, differences
+from tests.engine.call.higher_order_cases import declarations, differences, is_error
 
 pytestmark = pytest.mark.live
 
@@ -37,7 +39,7 @@ def test_random_calls(tmp_path: Path) -> None:
     file.write_text(json.dumps(document), encoding="utf-8")
     different, ends = differences(api.load_state([str(file)]), cases)
     assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
-    assert {EndKind.KERNEL, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.MODES} <= ends
+    assert {EndKind.KERNEL, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.MODES, ErrorKind.RULE} <= ends
 
 
 def test_calls_of_its_own_operators(tmp_path: Path) -> None:
@@ -56,4 +58,25 @@ def test_calls_of_its_own_operators(tmp_path: Path) -> None:
     different, ends = differences(state, cases)
     assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
     assert len(cases) > 500
-    assert {EndKind.KERNEL, EndKind.HANDLER, ErrorKind.PYTHON, ErrorKind.NO_KERNEL} <= ends
+    assert {EndKind.KERNEL, EndKind.HANDLER, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.RULE} <= ends
+
+
+def test_call_torchbind() -> None:
+    """The example, called for real in every context that it speaks of: the same end, and the same backward error."""
+    script = Path(__file__).with_name("live_call_torchbind.py")
+    answer = subprocess.run([torch_python(), str(script)], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    said = json.loads(answer.stdout)
+    state = api.load_state(["examples/call_torchbind.yaml"])
+    operator = state.higher_order_operator("call_torchbind")
+    assert operator is not None
+    wrong, deferred = [], None
+    for tensors, contexts, error in said["calls"]:
+        specs, entered = map(TensorSpec.parse, tensors), map(Context.parse, contexts)
+        call = simulate_higher_order(state, operator, tuple(specs), tuple(entered))
+        told = None if call.end.error is None else [call.end.error.type, call.end.error.text]
+        deferred = deferred or call.deferred
+        if not is_error(call.end.error, told, error):
+            wrong.append((tensors, contexts, told, error))
+    assert wrong == []
+    assert len(said["calls"]) == 14
+    assert said["backward"] == ["RuntimeError", deferred]
