@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.engine.call import functorch
+from dispatch_cli.engine.call import batching_rules, functorch
 from dispatch_cli.engine.call.core import unwrap_functional
-from dispatch_cli.engine.call.errors import RUNTIME, refused
-from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
+from dispatch_cli.engine.call.errors import refused
+from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES
 from dispatch_cli.engine.call.options import select_backend, select_registered_device
 from dispatch_cli.engine.call.schema_facts import (
     arguments_of,
     has_aliases,
     is_mutable,
     is_view,
-    returns_tensors_only,
 )
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
 from dispatch_cli.engine.call.thread import BACK, FUNCTIONALIZE, Thread
-from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
+from dispatch_cli.engine.call.trace import ErrorKind, Why
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind
@@ -61,10 +60,12 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     universe = moment.maker.universe
     at_autograd = moment.slot in universe.aliases.get(AUTOGRAD, ())
     registration = moment.entry.registration
-    entry = (source, registration.key if registration is not None else moment.slot, str(moment.name))
-    if entry in COMPUTES:
+    place = (source, registration.key if registration is not None else moment.slot, str(moment.name))
+    if source.startswith(batching_rules.SOURCES):
+        return batching_rules.batching_rule(moment, place)
+    if place in COMPUTES:
         return ends(Why.CORE_KERNEL)
-    if entry in CALLS_OTHERS:
+    if place in CALLS_OTHERS:
         return decomposes(Why.CORE_KERNEL)
     if source.startswith("VariableType") and at_autograd:
         undefined = _undefined_argument(moment)
@@ -80,10 +81,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     if source == "autocast_mode":
         thread = moment.thread.exclude(moment.maker.known(moment.slot))
         return calls_anew(thread, why=Why.CORE_KERNEL, unboxed=True)
-    if source in ("BatchRulesDecompositions", "BatchRulesIndexing", "PyTorchOperatorHacks"):
+    if source == "PyTorchOperatorHacks":
         return decomposes(Why.CORE_KERNEL)
-    if source.startswith(("BatchRules", "LegacyBatchingRegistrations")):
-        return decomposes(Why.CORE_KERNEL) if moment.slot == "Batched" else _batching_rule(moment, source)
     if source == "VmapModeRegistrations":
         text = f"vmap: we do not yet support {moment.name}. Please file an issue"
         return raises(refused(ErrorKind.TRANSFORM, text), Why.CORE_KERNEL)
@@ -114,28 +113,6 @@ def _guarded(moment: Moment) -> Thread:
     if moment.slot == AD_INPLACE_OR_VIEW or not has_aliases(moment.schema):
         below |= moment.maker.known(AD_INPLACE_OR_VIEW)
     return moment.thread.exclude(below)
-
-
-def _batching_rule(moment: Moment, source: str) -> Step:
-    """The operator is called anew with what the innermost transform's tensors wrap; some operators are refused."""
-    if source == "BatchRulesDynamic":
-        return raises(_dynamic_shape(moment), Why.CORE_KERNEL)
-    values = functorch.unwrapped_values(moment)
-    # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
-    is_older = source == "LegacyBatchingRegistrations" and (source, moment.slot, str(moment.name)) not in EXCLUDES
-    excluded = () if is_older and values != moment.values else (moment.slot,)
-    thread = moment.thread.exclude(moment.maker.known(*excluded))
-    return calls_anew(thread, values, Why.CORE_KERNEL, unboxed=True)
-
-
-def _dynamic_shape(moment: Moment) -> Error:
-    if not returns_tensors_only(moment.schema):  # each has a text of its own
-        return Error(ErrorKind.TRANSFORM, RUNTIME, "vmap", whole=False)
-    text = (
-        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
-        f"{moment.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
-    )
-    return refused(ErrorKind.TRANSFORM, text)
 
 
 def _zero_tensor(moment: Moment) -> Step:

@@ -6,16 +6,19 @@ entry is tried on a live PyTorch (tests/engine/call/judge).
 
 from __future__ import annotations
 
+Place = tuple[str, str, str]
+"""A kernel: the file of its source, the key it is registered at, the operator."""
+
 AUTOGRAD_BY_HAND = "VariableTypeManual"
 
-COMPUTES = frozenset(
+COMPUTES: frozenset[Place] = frozenset(
     {
         (AUTOGRAD_BY_HAND, "Autograd", "aten::detach_"),
         ("BatchRulesFactory", "FuncTorchBatched", "aten::_has_same_storage_numel"),
         ("BatchRulesUnaryOps", "FuncTorchBatched", "aten::_assert_tensor_metadata"),
     }
 )
-"""The kernel computes the result where others go on: its source, the key it is registered at, the operator."""
+"""The kernel computes the result where others go on."""
 
 _BATCHING_RULES = {
     "BatchRulesBinaryOps": "fill_.Tensor",
@@ -33,7 +36,7 @@ _BATCHING_RULES = {
 }
 """The batching rules that call other operators, as those of mm call matmul; the others call their own operator."""
 
-CALLS_OTHERS = frozenset(
+CALLS_OTHERS: frozenset[Place] = frozenset(
     {
         (AUTOGRAD_BY_HAND, "ADInplaceOrView", "aten::_fw_primal"),  # alias
         (AUTOGRAD_BY_HAND, "ADInplaceOrView", "aten::_make_dual"),  # alias
@@ -46,7 +49,7 @@ CALLS_OTHERS = frozenset(
         ),
     }
 )
-"""The kernel goes on with other operators: its source, the key it is registered at, the operator."""
+"""The kernel goes on with other operators."""
 
-EXCLUDES = frozenset({("LegacyBatchingRegistrations", "FuncTorchBatched", "aten::cat")})
+EXCLUDES: frozenset[Place] = frozenset({("LegacyBatchingRegistrations", "FuncTorchBatched", "aten::cat")})
 """The batching rule excludes its key in every case, as the newer ones do."""

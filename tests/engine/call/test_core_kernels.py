@@ -54,3 +54,24 @@ def test_path(name: str, tensors: list[str], contexts: list[str], path: list[str
     specs = [TensorSpec.parse(text) for text in tensors]
     call = simulate(dispatcher, OperatorName.parse(name), specs, [Context.parse(text) for text in contexts])
     assert [hop.slot for hop in call.hops] == path
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "text"),
+    [
+        ("aten::sin", 1, "Either your tensor may have escaped from inside a function being vmapped"),
+        ("aten::mm", 2, "Either your tensor may have escaped from inside a function being vmapped"),
+        (
+            "aten::split.Tensor",
+            1,
+            'maybe_level.has_value() INTERNAL ASSERT FAILED at "LegacyBatchingRegistrations.cpp"',
+        ),
+        ("aten::nonzero", 1, "vmap: We do not support batching operators that can output dynamic shape. Attempted to "),
+    ],
+)
+def test_a_batched_tensor_of_a_transform_that_is_over(name: str, count: int, text: str) -> None:
+    base = bases.load("torch-2.15")
+    dispatcher = Dispatcher(base.universe, base=base)
+    call = simulate(dispatcher, OperatorName.parse(name), [TensorSpec.parse("cpu batched")] * count)
+    assert call.end.error is not None
+    assert call.end.error.text.startswith(text)

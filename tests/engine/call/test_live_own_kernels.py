@@ -63,10 +63,6 @@ FACTORY_CASES = (
     ("include=AutogradCPU",),
     ("exclude=BackendSelect",),
 )
-OWN_WAY = frozenset(
-    {"aten::detach", "aten::detach_", "aten::_fw_primal", "aten::_make_dual", "aten::is_pinned", "aten::_pin_memory"}
-)
-"""Their kernels at the autograd keys, or at BackendSelect, are written by hand and do something of their own."""
 PLAIN = ("int", "float", "bool", "number", "Scalar", "str", "SymInt")
 
 
@@ -77,7 +73,7 @@ def can_be_called(schema: FunctionSchema) -> bool:
     kinds = {one.type.text.split("[")[0] for one in others}
     factory = option_argument(schema, "device") is not None
     few = most is not None and most <= 4 and (most > 0 or factory)
-    return few and kinds <= {*PLAIN, "Device"} and schema.name.name not in OWN_WAY
+    return few and kinds <= {*PLAIN, "Device"}
 
 
 def random_options(dice: random.Random, universe: Universe) -> Options:

@@ -100,14 +100,14 @@ class Judge:
                 yield _NUMBER.sub("", source[1].rpartition(".")[0]), registration.key, str(call.operator)
 
     def _simulated(self, call: ObservedCall) -> tuple[tuple[Hop, ...], End]:
-        key = (call.operator, call.device)
+        key = (call.operator, call.options)
         machine = self._machines.get(key)
         if machine is None:
             python = self._python.get(str(call.operator), {})
-            machine = Machine(self._dispatcher, call.operator, self._maker, python, call.device)
+            machine = Machine(self._dispatcher, call.operator, self._maker, python, call.options)
             self._machines[key] = machine
         given = call.first.keyset if call.redispatched else None
-        return machine.run((*call.values, *call.generators), call.thread, given)
+        return machine.run(call.values, call.thread, given)
 
     def _chain(self, call: ObservedCall) -> list[Kernel]:
         """The kernels of one operator that follow one another."""
@@ -180,7 +180,7 @@ def judge_all(judge: Judge, calls: Iterable[ObservedCall]) -> Judged:
     for call in calls:
         tallies.setdefault(call.context, Tally()).add(call, judge.judge(call))
         seen.update(judge.kernels(call))
-    return Judged(tallies, seen)
+    return Judged(dict(sorted(tallies.items())), seen)
 
 
 def table(tallies: dict[str, Tally]) -> str:

@@ -83,7 +83,7 @@ const char* wrapper_of(const at::Tensor& tensor, at::Tensor& inner, std::optiona
 }
 
 void note_tensor(std::ostream& out, const at::Tensor& tensor) {
-  out << "[" << tensor.unsafeGetTensorImpl()->key_set().raw_repr();
+  out << "[" << tensor.unsafeGetTensorImpl()->key_set().raw_repr() << (tensor.defined() ? "" : ",\"undefined\"");
   at::Tensor inner;
   std::optional<int64_t> level;
   if (const char* kind = tensor.defined() ? wrapper_of(tensor, inner, level) : nullptr) {
@@ -95,10 +95,20 @@ void note_tensor(std::ostream& out, const at::Tensor& tensor) {
   out << "]";
 }
 
-// The parts of an argument that have key sets, in order.
-void note_value(std::ostream& out, const IValue& value, bool& first, bool& generator) {
+bool is_tensor(const c10::Type& type) {
+  if (const auto optional = type.cast<c10::OptionalType>()) return is_tensor(*optional->getElementType());
+  return type.kind() == c10::TypeKind::TensorType;
+}
+
+// The tensors of an argument, in order, and generators; also what stands in the place of a tensor that is not there.
+void note_value(std::ostream& out, const IValue& value, bool may_be_none, bool& first) {
   auto comma = [&] { out << (first ? "" : ","); first = false; };
-  if (value.isTensor()) {
+  if (value.isNone()) {
+    if (may_be_none) {
+      comma();
+      out << "[0,\"none\"]";
+    }
+  } else if (value.isTensor()) {
     comma();
     note_tensor(out, value.toTensor());
   } else if (value.isTensorList()) {
@@ -108,15 +118,11 @@ void note_value(std::ostream& out, const IValue& value, bool& first, bool& gener
     }
   } else if (value.isList()) {
     for (const IValue& one : value.toListRef()) {
-      if (one.isTensor()) {
-        comma();
-        note_tensor(out, one.toTensor());
-      }
+      if (one.isTensor()) note_value(out, one, false, first);
     }
   } else if (value.isGenerator() && value.toGenerator().defined()) {
     comma();
     out << "[" << value.toGenerator().key_set().raw_repr() << ",\"generator\"]";
-    generator = true;
   }
 }
 
@@ -143,8 +149,10 @@ std::string note_call(const OperatorHandle& op, const c10::Stack& stack, Reached
   const auto arguments = torch::jit::last(stack, std::min(count, stack.size()));
   out << "\"operator\":\"" << op.operator_name() << "\",\"redispatched\":"
       << (reached == Reached::REDISPATCH ? "true" : "false") << ",\"tensors\":[";
-  bool first = true, generator = false;
-  for (const IValue& value : arguments) note_value(out, value, first, generator);
+  bool first = true;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    note_value(out, arguments[i], is_tensor(*schema.arguments()[i].type()), first);
+  }
   out << "]";
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].isDevice()) {

@@ -11,8 +11,10 @@ from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.keyset import DispatchKeySet
 from dispatch_cli.engine.layout import Layout
-from dispatch_cli.model.call import ContextKind, Wrapper, WrapperKind
+from dispatch_cli.model.call import Absent, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.dtypes import DTYPES
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import LAYOUT_NUMBERS, Options
 
 GENERATOR = "generator"
 
@@ -41,9 +43,8 @@ class ObservedCall(NamedTuple):
     operator: OperatorName
     redispatched: bool
     values: tuple[Value, ...]
-    generators: tuple[Value, ...]
     thread: Thread
-    device: str | None
+    options: Options
     first: Kernel
     count: int
     data: dict[str, Any]
@@ -63,15 +64,13 @@ def observed_calls(path: Path, layout: Layout) -> Iterator[ObservedCall]:
 
 
 def _call(data: dict[str, Any], layout: Layout) -> ObservedCall:
-    values = [_value(one, layout) for one in data["tensors"]]
     return ObservedCall(
         data["context"],
         OperatorName.parse(data["operator"]),
         data["redispatched"],
-        tuple(one for one in values if one.text != GENERATOR),
-        tuple(one for one in values if one.text == GENERATOR),
+        tuple(_value(one, layout) for one in data["tensors"] if one[1:] != [GENERATOR]),
         _thread(data, layout),
-        data.get("device"),
+        _options(data),
         _kernel(data["kernels"], layout),
         data["count"],
         data,
@@ -80,12 +79,22 @@ def _call(data: dict[str, Any], layout: Layout) -> ObservedCall:
 
 def _value(data: list[Any], layout: Layout) -> Value:
     keyset = DispatchKeySet(layout, data[0])
-    if data[1:] == [GENERATOR]:
-        return Value(keyset, GENERATOR, None)
+    if data[1:] in ([Absent.NONE.value], [Absent.UNDEFINED.value]):
+        return Value(keyset, data[1], TensorSpec(absent=Absent(data[1])))
     if len(data) == 1:
         return Value(keyset, str(keyset), None)
     _, kind, level, inner = data
     return Value(keyset, str(keyset), None, Wrapper(WrapperKind(kind), level), _value(inner, layout))
+
+
+def _options(data: dict[str, Any]) -> Options:
+    layout, dtype = data.get("layout"), data.get("dtype")
+    return Options(
+        data.get("device"),
+        None if layout is None else LAYOUT_NUMBERS[layout].value,
+        None if dtype is None else DTYPES[dtype],
+        "cpu" if any(one[1:] == [GENERATOR] for one in data["tensors"]) else None,
+    )
 
 
 def _thread(data: dict[str, Any], layout: Layout) -> Thread:
