@@ -12,10 +12,12 @@ from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDE
 from dispatch_cli.engine.call.schema_facts import returns_tensors_only
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
+from dispatch_cli.model.call import Absent, TensorSpec
 
 SOURCES = ("BatchRules", "LegacyBatchingRegistrations")
 """How the names of the source files begin."""
 _OLDER = "LegacyBatchingRegistrations"
+_NONE = TensorSpec(absent=Absent.NONE)
 _OF_OTHERS = "BatchRulesIndexing"
 
 
@@ -36,6 +38,8 @@ def batching_rule(moment: Moment, place: Place) -> Step:
     # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
     keeps_key = source == _OLDER and place not in EXCLUDES and values != moment.values
     excluded = () if keeps_key else (moment.slot,)
+    # They pass an undefined tensor on as None.
+    values = tuple(moment.maker.make(_NONE) if value.is_undefined else value for value in values)
     thread = moment.thread.exclude(moment.maker.known(*excluded))
     return calls_anew(thread, values, Why.CORE_KERNEL, unboxed=True)
 

@@ -16,14 +16,10 @@ OPERATORS = 60
 """As many of PyTorch's 660 or so are tried here, chosen at random; `python -m tests.engine.call.judge` tries all."""
 SEED = "DISPATCH_CLI_LIVE_SEED"
 KNOWN = (
-    # Of a factory, the layout decides, too.
-    (r"BackendSelect .*RegisterBackendSelect\.cpp: redispatches to Sparse.*", r"aten::.*"),
     # The forward derivative is made of other operators, which are called in its place.
     (r"Autograd\w+ .*VariableType_\d+\.cpp: goes no further.*", r"aten::_softmax_backward_data"),
     # A tensor without dimensions is returned as it is.
     (r"FuncTorchBatched .*: goes no further.*", r"aten::(transpose|squeeze)_?\.(int|dims)|aten::transpose_"),
-    # An undefined tensor is passed on as none.
-    (r"FuncTorchDynamicLayerBackMode .* with -AutogradOther; ours.*", r"aten::.*"),
 )
 """Differences that are known, each with the operators that have it."""
 
@@ -45,7 +41,7 @@ def test_same_kernels(judged: Judged, context: str) -> None:
     tally = judged.tallies[context]
     said = table({context: tally})
     assert tally.first == tally.calls, said
-    assert tally.chain > 0.99 * tally.calls, said
+    assert tally.chain > 0.995 * tally.calls, said
     assert [one for one in tally.differences() if not is_known(*one)] == [], said
 
 
