@@ -39,7 +39,7 @@ OF_PYTORCH = (
     ),
     *("aten::view", "aten::bmm.out", "aten::zeros_like", "aten::convolution", "aten::_softmax", "aten::sum"),
 )
-FALLBACK_KEYS = ("PrivateUse1", "AutogradPrivateUse1", "HPU")
+FALLBACK_KEYS = ("PrivateUse1", "HPU")
 
 MODULE = '''\
 """Registers what ACTIONS say, as far as PyTorch takes it, and writes which it took to ACCEPTED."""

@@ -36,7 +36,9 @@ def capture(out: Path, *modules: str) -> str:
 
 
 def report(file: str, *options: str) -> Any:
-    return json.loads(call("check-invariants", file, "--no-config", "--format", "json", *options).out)
+    result = call("check-invariants", file, "--no-config", "--format", "json", *options)
+    assert result.code in (0, 1), f"seed {SEED}: {result.err}"
+    return json.loads(result.out)
 
 
 def found(file: str, *options: str) -> set[tuple[str, str | None, str | None]]:
