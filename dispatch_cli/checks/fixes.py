@@ -26,10 +26,12 @@ def own_kernels(view: View, name: OperatorName, keys: Sequence[str]) -> tuple[Ed
     if len(keys) > MAX_NAMED or not universe.parseable.issuperset(keys) or not _is_free(pattern, keys):
         return ()
     autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
-    found = dict.fromkeys(keys)
     if not autograd.isdisjoint(keys) and _ALIAS.search(view.schema_text(name) or "") and WRITES in universe.slot:
-        found |= {WRITES: None} if _is_free(pattern, (WRITES,)) else {}
-    return tuple(own_kernel(name, key) for key in found)
+        if _is_free(pattern, (WRITES,)):
+            keys = (*keys, WRITES)
+        elif WRITES in pattern.fallthrough:
+            return ()
+    return tuple(own_kernel(name, key) for key in keys)
 
 
 def _is_free(pattern: Pattern, keys: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import Redispatch, RedispatchKind
 from dispatch_cli.model.span import Span
 
 
@@ -36,6 +37,7 @@ class Edit(NamedTuple):
 
     key: where the kernel is registered; of REMOVE, where it was.
     function: which one; None of REMOVE. source: of SAME, the key whose kernel it is. kernel: its name.
+    redispatches: how a new kernel has to go on; None where its key tells.
     span: where the registration is declared that is removed.
     """
 
@@ -45,13 +47,26 @@ class Edit(NamedTuple):
     function: Function | None = None
     source: str | None = None
     kernel: str | None = None
+    redispatches: Redispatch | None = None
     span: Span | None = None
+
+
+_GOES_ON = {
+    "ADInplaceOrView": RedispatchKind.BELOW_KEY,
+    "CompositeExplicitAutograd": RedispatchKind.NO,
+    "CompositeImplicitAutograd": RedispatchKind.OTHER_OPERATORS,
+    "CompositeImplicitAutogradNestedTensor": RedispatchKind.OTHER_OPERATORS,
+    "FuncTorchBatchedDecomposition": RedispatchKind.OTHER_OPERATORS,
+}
+"""How a kernel has to go on, by the key at which it is registered."""
 
 
 def own_kernel(operator: OperatorName, key: str) -> Edit:
     """A kernel of its own is registered at *key*; it has a name that says so."""
     name = operator.name.rpartition("::")[2] + (f"_{operator.overload}" if operator.overload else "")
-    return Edit(Action.REGISTER, operator, key, Function.OWN, kernel=f"{name}_{key}".lower())
+    kind = _GOES_ON.get(key, RedispatchKind.BELOW_KEY if key.startswith("Autograd") else None)
+    redispatches = None if kind is None else Redispatch(kind)
+    return Edit(Action.REGISTER, operator, key, Function.OWN, kernel=f"{name}_{key}".lower(), redispatches=redispatches)
 
 
 def fallthrough(operator: OperatorName, key: str) -> Edit:

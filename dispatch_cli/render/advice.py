@@ -65,6 +65,11 @@ def ways_out(advice: Advice, operator: str) -> Iterator[str]:
     for position, change in enumerate(advice.changes):
         text = change_text(change, operator)
         yield f"{text[0].upper()}{text[1:]}." if position == 0 else f"Or {text}."
+    if advice.note.kind is NoteKind.SKIPPED and not advice.changes:
+        yield (
+            "That is right for a kernel that goes on to the others, as is assumed of one that does not say; one that "
+            "does all the work is declared with `redispatches: false`, or `other-operators`."
+        )
     if advice.manual is not None:
         yield _manual_text(advice.manual, advice.note, operator)
 
@@ -90,7 +95,7 @@ def change_text(change: Change, operator: str) -> str:
 
 def _remove_text(keys: tuple[str, ...], change: Change, operator: str) -> str:
     text = f"remove the {'kernel' if len(keys) == 1 else 'kernels'} at {' and '.join(keys)}"
-    if change.rule is Rule.MATH:
+    if change.rule is Rule.MATH and not any(edit.function for edit in change.edits):
         return f"{text}, and register the operators that {operator} decomposes to there"
     return text
 

@@ -25,6 +25,7 @@ def edit_data(edit: Edit) -> dict[str, Any]:
         "function": None if edit.function is None else edit.function.value,
         "from": edit.source,
         "kernel": edit.kernel,
+        "redispatches": None if edit.redispatches is None else edit.redispatches.data,
     }
 
 
@@ -34,6 +35,8 @@ def fragment(edits: Iterable[Edit]) -> str | None:
     for edit in edits:
         if edit.function is not None:
             kernel = "fallthrough" if edit.function is Function.FALLTHROUGH else _scalar(edit.kernel or "")
+            if edit.redispatches is not None:
+                kernel = f"{{kernel: {kernel}, redispatches: {edit.redispatches.kind.value}}}"
             found.setdefault(str(edit.operator), []).append(f"      {edit.key}: {kernel}\n")
     if not found:
         return None

@@ -13,6 +13,7 @@ from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.edit import Action, Edit, Function, fallthrough, own_kernel
 from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED
 from dispatch_cli.report.notes import Note, NoteKind
 
@@ -91,7 +92,9 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
             yield from map(own, (EXPLICIT, CATCH_ALL))
         case NoteKind.FALLS_THROUGH:
             yield from _in_its_place(view, name, note, slot)
-        case NoteKind.SKIPPED | NoteKind.NEAR_NAME:
+        case NoteKind.SKIPPED:
+            yield from _also_below(view, name, note)
+        case NoteKind.NEAR_NAME:
             pass
 
 
@@ -118,6 +121,22 @@ def _moved(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Re
         if gone is not None:
             same = Edit(Action.REGISTER, name, slot, Function.SAME, key, gone.kernel)
             yield Remedy((gone, same), slot, slot)
+
+
+def _also_below(view: View, name: OperatorName, note: Note) -> Iterator[Remedy]:
+    """The autograd kernel in the backend's slot as well, where it is known to do all the work."""
+    below, (culprit,) = note.keys[1], note.culprits
+    kernel = view.active(name)[culprit].kernel
+    if kernel.redispatches is None:
+        return  # a wrapper, perhaps, which would call itself there
+    gone = removal(view, name, culprit)
+    source = view.table(name)[below].decision.source
+    default = removal(view, name, source) if source is not None else None
+    if kernel.redispatches.kind is RedispatchKind.OTHER_OPERATORS and gone is not None:
+        same = Edit(Action.REGISTER, name, CATCH_ALL, Function.SAME, culprit, gone.kernel)
+        edits = (gone, same) if default is None else (gone, default, same)
+        yield Remedy(edits, below, CATCH_ALL)
+    yield Remedy((Edit(Action.REGISTER, name, below, Function.SAME, culprit, kernel.debug),), below, below)
 
 
 def _made_explicit(view: View, name: OperatorName, note: Note, slot: str) -> Iterator[Remedy]:

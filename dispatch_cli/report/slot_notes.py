@@ -11,10 +11,13 @@ from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import UNDEFINED, Universe
 from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
 
 META = "Meta"
+ENDS = frozenset({RedispatchKind.NO, RedispatchKind.OTHER_OPERATORS})
+"""The ways to go on with which a kernel does all the work."""
 BATCHING = "FuncTorchBatchedDecomposition"
 
 
@@ -104,7 +107,7 @@ def _of_autograd(universe: Universe, table: Table, key: str, said: set[NoteKind]
         yield Note(NoteKind.NO_DERIVATIVE, (key,), backends)
     elif entry.rule is Rule.MISSING and NoteKind.DISPLACED not in said and backends:
         yield Note(NoteKind.NO_AUTOGRAD, (key,), backends)
-    elif below is not None and _is_declared(entry) and not entry.is_fallthrough and _serves_any(table[below]):
+    elif below is not None and _is_declared(entry) and not _goes_on(entry) and _serves_any(table[below]):
         yield Note(NoteKind.SKIPPED, (key, below), (entry.decision.source or key,))
 
 
@@ -118,6 +121,14 @@ def _is_declared(entry: TableEntry) -> bool:
     """Whether a file registers the slot's autograd kernel; what PyTorch has there, it has for good reason."""
     kernel = entry.kernel
     return entry.rule in (Rule.KERNEL, Rule.AUTOGRAD) and kernel is not None and kernel.span is not None
+
+
+def _goes_on(entry: TableEntry) -> bool:
+    """Whether a call is known to go on to the operator's other kernels, or to get nowhere."""
+    kernel = entry.kernel
+    if kernel is None or kernel.fallthrough:
+        return True
+    return kernel.redispatches is not None and kernel.redispatches.kind not in ENDS
 
 
 def _serves_any(entry: TableEntry) -> bool:

@@ -128,7 +128,7 @@ class Trial:
             case Function.FALLBACK:
                 kernel = self.dispatcher.fallbacks[edit.key].kernel
             case _:
-                kernel = Kernel(edit.kernel or "", edit.kernel)
+                kernel = Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
         return Implement(block, edit.operator, edit.key, kernel._replace(span=span), span)
 
 

@@ -167,16 +167,22 @@ def test_json_of_a_slot() -> None:
         "text": "register a kernel at AutogradPrivateUse1, which goes on to the kernels below, and one at "
         "ADInplaceOrView, which counts writes and marks views",
         "edits": [
-            {**register, "key": key, "function": "own", "kernel": f"to_dtype_{key.lower()}"}
+            {
+                **register,
+                "key": key,
+                "function": "own",
+                "kernel": f"to_dtype_{key.lower()}",
+                "redispatches": "below-key",
+            }
             for key in ("AutogradPrivateUse1", "ADInplaceOrView")
         ],
         "declarations": "operators:\n  - name: aten::to.dtype\n    dispatch:\n"
-        "      AutogradPrivateUse1: to_dtype_autogradprivateuse1\n"
-        "      ADInplaceOrView: to_dtype_adinplaceorview\n",
+        "      AutogradPrivateUse1: {kernel: to_dtype_autogradprivateuse1, redispatches: below-key}\n"
+        "      ADInplaceOrView: {kernel: to_dtype_adinplaceorview, redispatches: below-key}\n",
         "fills": {"key": "AutogradPrivateUse1", "rule": "kernel", "source": "AutogradPrivateUse1"},
         "also_changes": ["ADInplaceOrView"],
     }
-    skips = {"key": "AutogradPrivateUse1", "function": "fallthrough", "kernel": None}
+    skips = {"key": "AutogradPrivateUse1", "function": "fallthrough", "kernel": None, "redispatches": None}
     assert fallthrough["edits"] == [{**register, **skips}]
 
 

@@ -86,6 +86,9 @@ def kernel_at(dice: random.Random, key: str) -> Any:
     """A kernel, or a fallthrough."""
     if dice.random() < 0.1:
         return {"fallthrough": True}
+    if key.startswith("Autograd") and dice.random() < 0.3:
+        goes = dice.choice((False, "below-key", "below-autograd", "other-operators"))
+        return {"kernel": f"k_{key}", "redispatches": goes}
     return f"k_{key}"
 
 
@@ -112,7 +115,9 @@ def kernel_of(document: dict[str, Any], edit: dict[str, Any]) -> Any:
     if edit["function"] == "same-as":
         return _take_out(copy.deepcopy(document), edit["operator"], edit["from"])
     assert edit["function"] == "own"
-    return edit["kernel"]
+    if edit["redispatches"] is None:
+        return edit["kernel"]
+    return {"kernel": edit["kernel"], "redispatches": edit["redispatches"]}
 
 
 def _take_out(document: dict[str, Any], operator: str, key: str) -> Any:

@@ -111,6 +111,55 @@ def test_advice_holds(tmp_path: Path) -> None:
     assert counts["changes"] > DECLARATIONS
 
 
+SKIPPED = [
+    # live, the wrapper at CompositeImplicitAutograd calls itself without end
+    ("below-key", None),
+    (None, []),
+    (False, [[("register", "CPU", "same-as")]]),
+    (
+        "other-operators",
+        [
+            [("register", "CPU", "same-as")],
+            [
+                ("remove", "Autograd", None),
+                ("remove", "CompositeExplicitAutograd", None),
+                ("register", "CompositeImplicitAutograd", "same-as"),
+            ],
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("goes", "expected"), SKIPPED)
+def test_a_wrapper_is_no_composite_kernel(goes: str | bool | None, expected: list[Any] | None, tmp_path: Path) -> None:
+    """What inference mode skips is advised elsewhere only where it is known to do all the work."""
+    autograd = "op_autograd" if goes is None else {"kernel": "op_autograd", "redispatches": goes}
+    kernels = {"CompositeExplicitAutograd": "op_kernel", "Autograd": autograd}
+    operators = [{"func": "demo::op(Tensor x) -> Tensor", "dispatch": kernels}]
+    before = Applied(tmp_path, {"dispatch": 1, "operators": operators})
+    found = before.explain("demo::op", "AutogradCPU")["advice"]
+    assert [one["kind"] for one in found] == ([] if expected is None else ["skipped"])
+    for advice in found:
+        edits = [
+            [(edit["action"], edit["key"], edit.get("function")) for edit in change["edits"]]
+            for change in advice["changes"]
+        ]
+        assert edits == expected
+        for change in advice["changes"]:
+            check_change(before, "demo::op", change, tmp_path)
+
+
+@pytest.mark.parametrize("key", ["NestedTensorXPU", "AutogradXPU", "SparseXPU", "Undefined"])
+def test_no_alias_key_of_somebody_elses_operator(key: str, tmp_path: Path) -> None:
+    operators = [{"name": "aten::bmm", "dispatch": {"XPU": "bmm_xpu"}}]
+    before = Applied(tmp_path, {"dispatch": 1, "extends": ["torch-2.15"], "operators": operators})
+    aliases = universes.load("torch-2.15").aliases
+    for advice in before.explain("aten::bmm", key)["advice"]:
+        for change in advice["changes"]:
+            assert not {edit["key"] for edit in change["edits"]} & aliases.keys()
+            check_change(before, "aten::bmm", change, tmp_path)
+
+
 def test_fixes_of_findings_hold(tmp_path: Path) -> None:
     """A fix makes its finding go away, and leads to no other."""
     dice, tried = random.Random(SEED), 0
