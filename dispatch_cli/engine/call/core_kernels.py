@@ -1,7 +1,8 @@
 """Kernels of PyTorch itself that do not go on by the convention; told by the source file in their debug text.
 
 Sources: ``gen_variable_type.py`` and ``gen_inplace_or_view_type.py``, torchgen's ``RegisterBackendSelect.cpp``,
-``autocast_mode.h``, ``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``, torch/_prims/__init__.py.
+``autocast_mode.h``, ``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``, torch/_prims/__init__.py,
+torch/_library/custom_ops.py, torch/_library/autograd.py.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
 """Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
 _CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
-"""Where ``torch.library.custom_op`` registers what it is given."""
+"""Where ``torch.library.custom_op`` registers what it makes of a user's functions."""
 
 
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
@@ -47,18 +48,20 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     kernel = moment.entry.kernel
     if kernel is None:
         return None
-    if moment.slot == BACKEND_SELECT and _PRIMS.search(kernel.debug):
+    at_autograd = moment.slot in moment.maker.universe.aliases.get(AUTOGRAD, ())
+    if _PRIMS.search(kernel.debug) and moment.slot == BACKEND_SELECT:
         return ends(Why.CORE_KERNEL)
-    if moment.slot == BACKEND_SELECT and _CUSTOM_OPS.search(kernel.debug):
-        return select_registered_device(moment, dispatcher)
+    if _PRIMS.search(kernel.debug) and at_autograd:
+        return calls_anew(moment.thread.exclude(moment.maker.autograd_keys), why=Why.CORE_KERNEL)
     if moment.slot == functorch.BATCHED and _VMAP_DECOMPOSITIONS.search(kernel.debug):
         return decomposes(Why.CORE_KERNEL)
+    if _CUSTOM_OPS.search(kernel.debug):
+        return _custom_op(moment, dispatcher)
     found = _SOURCE.search(kernel.debug)
     if found is None:
         return None
     source = _NUMBER.sub("", found[1])
     universe = moment.maker.universe
-    at_autograd = moment.slot in universe.aliases.get(AUTOGRAD, ())
     registration = moment.entry.registration
     place = (source, registration.key if registration is not None else moment.slot, str(moment.name))
     if source.startswith(batching_rules.SOURCES):
@@ -78,6 +81,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
         return functorch.back(moment)._replace(why=Why.CORE_KERNEL)
     if source == "RegisterZeroTensor":
         return _zero_tensor(moment)
+    if source == "TraceType" and moment.slot == "Tracer":
+        return redispatches(moment.below(moment.slot), Why.CORE_KERNEL)
     if source == "autocast_mode":
         thread = moment.thread.exclude(moment.maker.known(moment.slot))
         return calls_anew(thread, why=Why.CORE_KERNEL, unboxed=True)
@@ -104,6 +109,19 @@ def _undefined_argument(moment: Moment) -> str | None:
             proper = "Expected a proper Tensor but got None (or an undefined Tensor in C++)"
             return f"{proper} for argument #{position} '{argument.name}'"
     return None
+
+
+def _custom_op(moment: Moment, dispatcher: Dispatcher) -> Step | None:
+    """A kernel that ``torch.library.custom_op`` makes; None for one at a key where it is the user's own."""
+    maker = moment.maker
+    if moment.slot in maker.universe.aliases.get(AUTOGRAD, ()):
+        thread = moment.thread.exclude(maker.autograd_keys)
+        return redispatches(moment.below(maker.universe.after_autograd), Why.CORE_KERNEL, thread=thread)
+    if moment.slot == AD_INPLACE_OR_VIEW:
+        return redispatches(moment.below(moment.slot), Why.CORE_KERNEL)
+    if moment.slot == functorch.BATCHED:
+        return functorch.unwrapped(moment, Why.CORE_KERNEL)
+    return select_registered_device(moment, dispatcher) if moment.slot == BACKEND_SELECT else None
 
 
 def _guarded(moment: Moment) -> Thread:

@@ -4,6 +4,7 @@ usage: PYTHON live_calls.py ASKED.json SAID.json   (run with the Python that has
 
 ASKED: operators, each with a schema, kernels [key, what, goes] in order, and calls, each with tensors, contexts and the
 options of a factory (as the package writes them) and perhaps a key set to redispatch with.
+custom: whether the operator is made by `torch.library.custom_op`, before those kernels.
 what: kernel, fallthrough, python (for the Python dispatcher) or vmap (by `torch.library.register_vmap`).
 goes: how the kernel goes on, as a declaration says it; null for the way of most kernels at its key: it redispatches
 below its own key, at BackendSelect by the options, at the keys of batched tensors it unwraps and calls anew;
@@ -211,18 +212,38 @@ def make_kernel(asked: Any, name: str, key: str, schema: str, goes: Any) -> Call
     return kernel
 
 
-class Noting:
-    """In the place of a library: the kernels that it registers note themselves."""
+@contextlib.contextmanager
+def noting() -> Iterator[None]:
+    """Kernels that PyTorch's Python code registers note themselves."""
+    impl = torch.library.Library.impl
 
-    def __init__(self, library: Any) -> None:
-        self.library = library
+    def noting_impl(library: Any, op: str, kernel: Any, key: str = "", **options: Any) -> None:
+        with_keyset = options.pop("with_keyset", False)
 
-    def impl(self, name: str, key: str, kernel: Any, _with_keyset: bool) -> None:
-        def noting(keyset: Any, *arguments: Any) -> Any:
+        def noted(keyset: Any, *arguments: Any) -> Any:
             note("kernel", key, keys_in(keyset))
-            return kernel(keyset, *arguments)
+            return kernel(keyset, *arguments) if with_keyset else kernel(*arguments)
 
-        self.library.impl(name, key, noting, True)
+        impl(library, op, noted, key, with_keyset=True, **options)
+
+    torch.library.Library.impl = noting_impl
+    try:
+        yield
+    finally:
+        torch.library.Library.impl = impl
+
+
+def define_custom_op(name: str, schema: str) -> None:
+    """`torch.library.custom_op`; the user's functions end the call."""
+
+    def ended(*_arguments: Any) -> Any:
+        raise Ended
+
+    given = core.parse_schema(name + schema).arguments
+    written = [one.name for one in given if one.alias_info and one.alias_info.is_write]
+    with noting():
+        made = torch.library.custom_op(f"{NAMESPACE}::{name}", ended, mutates_args=written, schema=schema)
+        made.register_fake(ended)
 
 
 def register_vmap(library: Any, name: str) -> None:
@@ -232,16 +253,20 @@ def register_vmap(library: Any, name: str) -> None:
         return operator(name)(*arguments), 0
 
     own = torch.library.Library(NAMESPACE, "FRAGMENT")
-    own.m = Noting(library)
-    torch.library.register_vmap(f"{NAMESPACE}::{name}", rule, lib=own)
+    own.m = library
+    with noting():
+        torch.library.register_vmap(f"{NAMESPACE}::{name}", rule, lib=own)
 
 
 def operator(name: str) -> Any:
     return getattr(getattr(torch.ops, NAMESPACE), name).default
 
 
-def define(asked: Any, library: Any, name: str, schema: str, kernels: Any) -> None:
-    library.define(name + schema)
+def define(asked: Any, library: Any, name: str, schema: str, kernels: Any, custom: bool) -> None:
+    if custom:
+        define_custom_op(name, schema)
+    else:
+        library.define(name + schema)
     for key, what, goes in kernels:
         if what == "fallthrough":
             library.impl(name, key, torch.library.fallthrough_kernel, False)
@@ -590,7 +615,7 @@ def main() -> None:
     answers = []
     for number, one in enumerate(asked["operators"]):
         name = "op" + str(number)
-        define(asked, library, name, one["schema"], one["kernels"])
+        define(asked, library, name, one["schema"], one["kernels"], one["custom"])
         answers.append([call(name, each) for each in one["calls"]])
     Path(sys.argv[2]).write_text(json.dumps(answers), encoding="utf-8")
 

@@ -48,6 +48,18 @@ SCHEMAS = {
     "(Tensor? x, Tensor?[] y) -> Tensor": "ol",
 }
 """Schema → its arguments, by letter, as live_calls.py reads them."""
+CUSTOM = (
+    "(Tensor x) -> Tensor",
+    "(Tensor x, Tensor y) -> Tensor",
+    "(Tensor? x, Tensor y, int n) -> Tensor",
+    "(Tensor[] x) -> Tensor",
+    "(Tensor x, Tensor(a!) y) -> ()",
+    "(Tensor x) -> ()",
+    "(int n) -> Tensor",
+)
+"""Schemas that `torch.library.custom_op` takes."""
+ALIASES = ("CompositeImplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+"""The composite keys that do not go with the one of a custom operator."""
 KERNEL_KEYS = (
     "CPU",
     "CUDA",
@@ -145,6 +157,8 @@ CONTEXTS = (
     "exclude",
 )
 QUANTIZED_DTYPES = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
+TRANSFORMED = ("vmap", "vmap", "vmap", "grad", "jvp", "functionalize", "inference_mode", "python_dispatcher")
+"""The contexts of operators with a batching rule."""
 TRANSFORMS = {"vmap": "batched", "grad": "grad-wrapped", "jvp": "grad-wrapped", "functionalize": "functional"}
 NOT_INCLUDED = frozenset(
     {
@@ -178,11 +192,12 @@ class AskedKernel(NamedTuple):
 
 
 class AskedOperator(NamedTuple):
-    """An operator."""
+    """An operator. custom: it is made by `torch.library.custom_op`; the kernels come to it afterwards."""
 
     schema: str
     kernels: tuple[AskedKernel, ...]
     calls: tuple[Asked, ...]
+    custom: bool = False
 
 
 class Generator:
@@ -204,10 +219,20 @@ class Generator:
         """That many operators, each with that many calls."""
         for _ in range(count):
             schema = self.random.choice([*SCHEMAS, "(Tensor x) -> Tensor", "(Tensor x, Tensor y) -> Tensor"])
-            kernels = self._kernels()
+            kernels, rule = self._kernels(), self.random.random() < 0.2
+            if rule:
+                others = (one for one in kernels if one.key not in ("FuncTorchBatched", "Autograd", "CPU"))
+                own = (AskedKernel("CPU"), self._kernel("Autograd"), self._kernel("FuncTorchBatched"))
+                kernels = (*own, *others)
             if ("Device" in schema or "Layout" in schema) and self.random.random() < 0.7:
                 kernels = (AskedKernel("BackendSelect"), *(one for one in kernels if one.key != "BackendSelect"))
-            yield AskedOperator(schema, kernels, tuple(self._call(schema, kernels) for _ in range(calls)))
+            custom = schema in CUSTOM and self.random.random() < 0.2
+            if custom:
+                kernels = tuple(one for one in kernels if one.key not in (*_of_custom_op(schema), *ALIASES))
+            asked = [self._call(schema, kernels, TRANSFORMED if rule else CONTEXTS) for _ in range(calls)]
+            if custom:  # where a gradient is required, an autograd.Function runs, which transforms treat apart
+                asked = [one._replace(tensors=tuple(map(_without_gradient, one.tensors))) for one in asked]
+            yield AskedOperator(schema, kernels, tuple(asked), custom)
 
     def _kernels(self) -> tuple[AskedKernel, ...]:
         keys = self.random.sample(self._kernel_keys, self.random.randint(1, 7))
@@ -236,10 +261,10 @@ class Generator:
         ]
         return self.random.choice(ways)
 
-    def _call(self, schema: str, kernels: tuple[AskedKernel, ...]) -> Asked:
+    def _call(self, schema: str, kernels: tuple[AskedKernel, ...], of: tuple[str, ...]) -> Asked:
         contexts: list[str] = []
         for _ in range(self.random.choice((0, 1, 1, 2, 2, 3, 4))):
-            context = self._context()
+            context = self._context(of)
             twice = context == "enable_functionalization" and any("unctionaliz" in one for one in contexts)
             both = [*contexts, context]
             if not twice and not ("vmap" in both and any(map(self._disturbs, both))):
@@ -248,6 +273,8 @@ class Generator:
         count = sum(map(shape.count, "to")) + (self.random.randint(0, 2) if "l" in shape else 0)
         layers = [context for context in contexts if context in TRANSFORMS]
         kinds = [one for one in shape if one in "to"]
+        if self._is_unclear((), contexts, kernels):  # with any tensors
+            contexts = [context for context in contexts if context != "python_dispatcher"]
         while True:
             tensors = tuple(self._tensor(layers) for _ in range(count))
             if "l" not in shape:
@@ -279,8 +306,8 @@ class Generator:
             return tensor
         return "undefined" if kind == "t" else "none"
 
-    def _context(self) -> str:
-        context = self.random.choice(CONTEXTS)
+    def _context(self, of: tuple[str, ...]) -> str:
+        context = self.random.choice(of)
         if context == "autocast":
             return f"autocast {self.random.choice(self._autocast)}"
         if context in ("include", "exclude"):
@@ -324,6 +351,15 @@ class Generator:
         return text
 
 
+def _without_gradient(tensor: str) -> str:
+    return tensor.replace(" requires_grad", "")
+
+
+def _of_custom_op(schema: str) -> tuple[str, ...]:
+    """Where `torch.library.custom_op` registers kernels, in order."""
+    return ("Meta", "Autograd", *(["ADInplaceOrView"] if "!" in schema else []), "CompositeExplicitAutograd")
+
+
 def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, Any]:
     """What live_calls.py reads."""
     return {
@@ -341,6 +377,7 @@ def asked_of(universe: Universe, operators: list[AskedOperator]) -> dict[str, An
             {
                 "schema": one.schema,
                 "kernels": one.kernels,
+                "custom": one.custom,
                 "calls": [
                     {**call._asdict(), "options": call.options._asdict(), "shape": SCHEMAS[one.schema]}
                     for call in one.calls
@@ -358,6 +395,8 @@ def state_of(universe: Universe, number: int, asked: AskedOperator) -> tuple[Sta
     here = "registered at live_calls.py:1"
     dispatcher.define(parse_schema(f"{name}{asked.schema}"), here)
     python = []
+    for key in _of_custom_op(asked.schema) if asked.custom else ():
+        dispatcher.implement(name, key, Kernel("registered at /torch/_library/custom_ops.py:1", "PythonKernelHolder"))
     for key, what, goes in asked.kernels:
         if what == "python":
             python.append(PythonKernel(name, key, f"python at {key}"))
@@ -434,6 +473,7 @@ def normal(error: list[str] | None) -> list[str] | None:
     text = re.sub(r"(?<=dispatch key DispatchKey\.).*", "", error[1])  # Python's enum does not have every key
     # what older versions note and assert
     text = text.replace("registered at /dev/null:1", "registered at live_calls.py:1")
+    text = re.sub(r"registered at \S*custom_ops\.py:[0-9]+", "registered at custom_ops.py", text)
     text = text.replace("false INTERNAL ASSERT", "!isInplaceOp(schema) INTERNAL ASSERT")
     text = re.sub(r'"[^"\n]*?([A-Za-z_]+\.(?:cpp|h))"(?::[0-9]+)?', r'"\1"', text)
     return [error[0], text]

@@ -483,3 +483,21 @@ def test_a_batching_rule_that_does_not_unwrap() -> None:
     assert [hop.slot for hop in result.hops] == VMAP
     assert result.end.error is not None
     assert result.end.error.text.startswith("batched == nullptr INTERNAL ASSERT FAILED")
+
+
+def test_kernels_that_custom_op_makes() -> None:
+    """Known by their file, so nothing is assumed of them; test_live_calls.py asks a live PyTorch."""
+    dispatcher = Dispatcher(UNIVERSE)
+    dispatcher.define(parse_schema(f"{NAME}(Tensor(a!) x) -> ()"), "defined")
+    for key in ("Autograd", "ADInplaceOrView", "CompositeExplicitAutograd", "FuncTorchBatched"):
+        dispatcher.implement(NAME, key, Kernel("registered at /lib/torch/_library/custom_ops.py:736"))
+    result = call(dispatcher, "cpu batched", "vmap")
+    assert path(result) == [
+        "FuncTorchDynamicLayerFrontMode calls-anew",
+        "FuncTorchBatched calls-anew",
+        "FuncTorchDynamicLayerBackMode calls-anew",
+        "AutogradCPU redispatches",
+        "ADInplaceOrView redispatches",
+        "CPU ends",
+    ]
+    assert all(hop.why is not Why.CONVENTION for hop in result.hops)
