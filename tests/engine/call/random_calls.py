@@ -330,7 +330,8 @@ class Generator:
         aliases = ("Autograd", "FuncTorchBatchedDecomposition")
         several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta", "undefined", "Autograd")
         texts = [*tensors, *(context for context in contexts if context.startswith("include="))]
-        return any(one.key in aliases for one in kernels) and any(word in text for text in texts for word in several)
+        is_alias = any(one.key in aliases or (one.goes and self.universe.is_alias(one.key)) for one in kernels)
+        return is_alias and any(word in text for text in texts for word in several)
 
     def _tensor(self, layers: list[str]) -> str:
         pick = self.random.random()
@@ -395,8 +396,9 @@ def state_of(universe: Universe, number: int, asked: AskedOperator) -> tuple[Sta
     here = "registered at live_calls.py:1"
     dispatcher.define(parse_schema(f"{name}{asked.schema}"), here)
     python = []
+    of_custom_op = "registered at /torch/_library/custom_ops.py:1"
     for key in _of_custom_op(asked.schema) if asked.custom else ():
-        dispatcher.implement(name, key, Kernel("registered at /torch/_library/custom_ops.py:1", "PythonKernelHolder"))
+        dispatcher.implement(name, key, Kernel(of_custom_op, "PythonKernelHolder"))
     for key, what, goes in asked.kernels:
         if what == "python":
             python.append(PythonKernel(name, key, f"python at {key}"))
@@ -404,7 +406,8 @@ def state_of(universe: Universe, number: int, asked: AskedOperator) -> tuple[Sta
             is_fallthrough = what == "fallthrough"
             function = None if is_fallthrough else "PythonKernelHolder"
             said = None if goes is None else Redispatch.of_data(goes)
-            dispatcher.implement(name, key, Kernel(here, function, fallthrough=is_fallthrough, redispatches=said))
+            debug = of_custom_op if asked.custom and what == "vmap" else here
+            dispatcher.implement(name, key, Kernel(debug, function, fallthrough=is_fallthrough, redispatches=said))
     return State(dispatcher, declarations=Declarations(universe, python_kernels=tuple(python))), name
 
 
