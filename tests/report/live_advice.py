@@ -83,7 +83,7 @@ def make_kernel(name: str, schema: str, goes: str) -> Callable[..., Any]:
     def kernel(keyset: Any, *arguments: Any, **named: Any) -> Any:
         if goes in ("computes", "other-operators"):
             return result(schema, arguments)
-        if goes == "by-device":
+        if goes == "by-device" and "Device" in schema:
             return operator(name).redispatch(by_device(arguments, named), *arguments, **named)
         if goes == "unwrapped":
             level = functorch.maybe_current_level()
