@@ -60,7 +60,7 @@ def declared(dice: random.Random) -> tuple[dict[str, Any], str]:
             for key, kernel in pairs
         ]
         return document, name
-    head = {"name": name} if over or dice.random() < 0.04 else {"func": f"demo::{schema(dice)}"}
+    head = {"name": name} if over or (pairs and dice.random() < 0.04) else {"func": f"demo::{schema(dice)}"}
     document["operators"] = [{**head, "dispatch": dict(pairs)}]
     if dice.random() < 0.1 and not over:  # another form of it
         dispatch = {key: kernel_at(dice, key) for key in keys(dice)}

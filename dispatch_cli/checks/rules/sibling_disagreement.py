@@ -46,6 +46,7 @@ from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import MAX_NAMED, backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.hazards import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 
@@ -169,6 +170,13 @@ def _of_family(
                 yield _finding(view, name, other, other_form, ordered, callers)
 
 
+def _autograd(view: View, other: OperatorName, keys: Iterable[str]) -> list[str]:
+    """The autograd keys above, where the other form has nothing of its own."""
+    above = dict.fromkeys(autograd_key_of(view.universe, key) for key in keys)
+    pattern = view.pattern(other)
+    return [key for key in above if key is not None and pattern.rule(key) in (Rule.FALLBACK, Rule.MISSING)]
+
+
 def _callers(view: View, family: Iterable[OperatorName], key: str) -> list[OperatorName]:
     """The forms whose default kernel at *key* calls the ``out=`` form."""
     return [name for name in family if view.pattern(name).decision(key).source == STRUCTURED]
@@ -198,7 +206,7 @@ def _finding(
         related=(Related(f"{other} is defined here", place),) if place is not None else (),
         tip=f"register {other} as well, or a composite kernel for it that calls {name}",
         subject=str(other),
-        fix=own_kernels(view, other, keys),
+        fix=own_kernels(view, other, (*keys, *_autograd(view, other, keys))),
         severity=severity if view.is_written(registration) else Severity.INFO,
     )
 
