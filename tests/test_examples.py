@@ -46,6 +46,7 @@ def test_a_command_of_a_head(command: str, code: int) -> None:
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_only_the_examples_of_mistakes_have_any(path: Path) -> None:
     codes = {"broken": 2, "stale": 1, "ambiguous": 1, "out_of_tree_backend": 1, "overlay": 1}
+    codes["real_operators"] = 1  # PyTorch itself registers aten::bmm twice at CUDA
     assert call("check-invariants", str(path.relative_to(ROOT))).code == codes.get(path.stem, 0)
 
 

@@ -63,7 +63,7 @@ def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mappi
     undefined = before if imported.get("schema") else after
     if defined:
         undefined.update(schema=None, tags=[])
-    if imported.get("schema") and not before["kernels"] and not before["python"]:
+    if not before["kernels"] and not before["python"] and (imported.get("schema") or not defined):
         return None, after
     return before, after
 
