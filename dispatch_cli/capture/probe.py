@@ -1,6 +1,6 @@
 """Ask the PyTorch of this Python for the whole state of its dispatcher, and write it as plain JSON.
 
-usage: PYTHON probe.py OUT.json [--import MODULE]...
+usage: PYTHON probe.py OUT.json [--import MODULE]... [--vmap no]
 
 What is registered is noted before the modules of --import are imported, and what comes after that is said to be
 theirs. A kernel's file would not tell: the kernels that ``torch.library.custom_op`` makes are from PyTorch's own files.
@@ -8,6 +8,7 @@ theirs. A kernel's file would not tell: the kernels that ``torch.library.custom_
 A script of its own: it needs Python 3.8, PyTorch 2.4 or newer and the scripts beside it, and imports nothing of the
 package it lies in. Everything is asked of the running PyTorch; no key, backend or rule of any version is written down
 here.
+A first vmap is made before that, at which PyTorch registers kernels; `--vmap no` leaves it out.
 Standard error gets lines ``progress DONE ALL`` and, when it fails, one line of JSON that says why.
 
 Exit codes: 0 done; 3 there is no PyTorch; 4 PyTorch, or what was found under its name, cannot be used; 5 a module of
@@ -807,8 +808,8 @@ NOT_KNOWN = "so it is not known what PyTorch itself has registered"
 LATE = f"something imported PyTorch before capture could look (sitecustomize, or a .pth file), {NOT_KNOWN}"
 
 
-def ask(modules: list[str], answer: Answer) -> Data:
-    """What *answer* says, once PyTorch and *modules* are imported. Errors: Failure."""
+def ask(modules: list[str], answer: Answer, vmap: bool = True) -> Data:
+    """What *answer* says, once PyTorch and *modules* are imported. vmap: make a first vmap before. Errors: Failure."""
     notes = [LATE] if "torch" in sys.modules else []
     pytorchs = _pytorchs_own(modules)
     torch = _import_torch_alone()
@@ -823,7 +824,8 @@ def ask(modules: list[str], answer: Answer) -> Data:
     cleaner = Cleaner(str(root), sys.path, os.path.expanduser("~"))  # noqa: PTH111  (Path raises without a home)
     try:
         asked = Asked(torch, modules, cleaner.clean, notes)
-        _first_vmap(asked)
+        if vmap:
+            _first_vmap(asked)
         asked.before = asked.now
         _import_backends(torch)
         for module in modules:
@@ -1023,7 +1025,7 @@ def main(arguments: list[str], answer: Answer) -> int:
         if only_modules:
             _list_modules(out, modules)
             return 0
-        data = ask(modules, answer)
+        data = ask(modules, answer, values_of(arguments, "--vmap") != ["no"])
     except Failure as failure:
         print(json.dumps({"error": failure.message, "details": failure.details}), file=sys.stderr, flush=True)
         return failure.code

@@ -54,11 +54,13 @@ def run_probe(
     progress: Progress | None = None,
     script: str = CAPTURE,
     globs: Sequence[str] = (),
+    vmap: bool = True,
 ) -> dict[str, Any]:
     """What the PyTorch that *python* imports says of itself, as *script* writes it.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     globs: the operators that the script is to ask about in depth; all, where there are none.
+    vmap: a first vmap is made before PyTorch is asked, at which it registers kernels at FuncTorchBatched.
     Errors: InputError, with the last lines of what went wrong.
     """
     executable = _executable(python)
@@ -69,6 +71,8 @@ def run_probe(
             command += ["--import", module]
         for glob in globs:
             command += ["--op", glob]
+        if not vmap:
+            command += ["--vmap", "no"]
         code, errors = _run(command, progress or (lambda _done, _total: None))
         if code != 0:
             raise _failure(executable, code, errors)

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     type=click.Choice(("yaml", "json")),
     help="The format; by default what FILE's name says, and yaml on standard output.",
 )
-def command(python: str | None, modules: tuple[str, ...], output: str | None, format_: str | None) -> None:
+@click.option(
+    "--vmap/--no-vmap",
+    default=True,
+    show_default=True,
+    help="Make a first vmap before asking: PyTorch registers some kernels at FuncTorchBatched only then.",
+)
+def command(python: str | None, modules: tuple[str, ...], output: str | None, format_: str | None, vmap: bool) -> None:
     """Write the state of an importable PyTorch's dispatcher as declarations.
 
     Everything is asked of the running PyTorch: its key layout, backend fallbacks, every operator with every kernel,
@@ -34,7 +40,7 @@ def command(python: str | None, modules: tuple[str, ...], output: str | None, fo
     check_modules(modules)
     from dispatch_cli.capture.run import run_probe
 
-    state = ask_live(lambda progress: run_probe(python, modules, progress))
+    state = ask_live(lambda progress: run_probe(python, modules, progress, vmap=vmap))
     for skipped in state["skipped"]:
         click.echo(f"warning: the operator {skipped['name']!a} is not understood and left out", err=True)
     from dispatch_cli.capture.write import Format, state_text, write_file

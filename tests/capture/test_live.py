@@ -197,3 +197,25 @@ def test_an_extension_after_import(captured: Captured, tmp_path: Path, monkeypat
     assert twice["python_dispatch"] == {"Meta": "my_extension.meta"}
     assert list(twice["dispatch"]) == ["CompositeExplicitAutograd"]
     assert list(found["my_other::nowhere"]["dispatch"]) == ["CPU"]
+
+
+def test_kernels_of_a_first_vmap(captured: Captured, tmp_path: Path) -> None:
+    """PyTorch registers kernels at its first vmap; a capture has them and names their operators, or has none."""
+    program = (
+        "import json, torch\n"
+        "at = torch._C._dispatch_get_registrations_for_dispatch_key\n"
+        "before = set(at('FuncTorchBatched'))\n"
+        "torch.vmap(torch.neg)(torch.ones(1))\n"
+        "print(json.dumps(sorted(set(at('FuncTorchBatched')) - before)))"
+    )
+    names = json.loads(run_python(torch_python(), "-c", program))
+    out = tmp_path / "without.json"
+    run_python(sys.executable, "-m", "dispatch_cli", "capture", "--no-vmap", "--python", torch_python(), "-o", str(out))
+    without = run(load([str(out)])).dispatcher
+    with_them = run(load([str(captured.yaml)])).dispatcher
+    found = [name for name in names if "FuncTorchBatched" in with_them.active(OperatorName.parse(name))]
+    assert found == names
+    assert not [name for name in names if "FuncTorchBatched" in without.active(OperatorName.parse(name))]
+    notes = read(captured.yaml).get("notes", [])
+    assert all(any(name in note for note in notes) for name in names)
+    assert not any("vmap" in note for note in json.loads(out.read_text(encoding="utf-8")).get("notes", []))

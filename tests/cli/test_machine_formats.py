@@ -50,6 +50,7 @@ def test_register_json(file: str) -> None:
     assert (result.code, result.err) == (0, "")
     kernel = {"active": True, "python": False, "redispatches": None}
     rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
+    rule["errors"] = {}
     assert json.loads(result.out) == {
         "schema_version": 1,
         "report": "registrations",
