@@ -112,7 +112,7 @@ class Base:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
         schema, _, _, _, kernels, python_kernels = self._record(name)
         # oldest first, so that the last one at a key, the active one, remains
-        active = {key: (debug, "f" in flags) for key, debug, _, flags, _ in kernels}
+        active = {kernel[0]: (kernel[1], "f" in kernel[3]) for kernel in kernels}
         overridden: tuple[str, ...] = ()
         if len(active) < len(kernels):
             overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
