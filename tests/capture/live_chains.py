@@ -2,8 +2,8 @@
 
 usage: PYTHON live_chains.py   (run with the Python that has PyTorch)
 
-Prints for every operator and call the slots whose kernels ran, in order, and whether the call raised. The kernels are
-Python functions, so Python itself says which of them are entered.
+Prints for every operator and call the slots whose kernels ran, in order, and the error that the call raised. The
+kernels are Python functions, so Python itself says which of them are entered.
 """
 
 import contextlib
@@ -43,6 +43,15 @@ torch.library.register_autograd("chains::defined", lambda _context, grad: grad)
 torch.library.register_fake("chains::defined")(torch.empty_like)
 torch.library.register_vmap("chains::defined", lambda _info, dims, x: (torch.ops.chains.defined(x), dims[0]))
 
+
+def written(x: Tensor, *, out: Tensor) -> Tensor:
+    return out.copy_(x)
+
+
+written.__annotations__ = {"x": Tensor, "out": Tensor, "return": Tensor}
+if hasattr(torch.Tag, "out"):
+    custom_op("chains::written", written, mutates_args=("out",), tags=[torch.Tag.out])
+
 OPERATORS = ("plain", "faked", "derived", "writing", "defined")
 TENSORS = {
     "cpu": torch.ones(2),
@@ -51,6 +60,50 @@ TENSORS = {
     "inference_mode": torch.ones(2),
     "vmap": torch.ones(2, 2),
 }
+func = torch.func
+
+
+def grad(called: Any) -> Any:
+    return func.grad(lambda x: called(x).sum())
+
+
+def grad_of_other(called: Any) -> Any:
+    """What the operator gets is no input of the transform."""
+    return lambda x: func.grad(lambda y: (called(x), y.sum())[1])(x)
+
+
+def without_gradients(called: Any) -> Any:
+    return torch.no_grad()(lambda x: called(x))
+
+
+def grad_without(called: Any) -> Any:
+    return func.grad(lambda x: (without_gradients(called)(x), x.sum())[1])
+
+
+TRANSFORMS = {
+    "grad": grad,
+    "vmap grad": lambda called: torch.vmap(grad(called)),
+    "grad vmap": lambda called: grad(torch.vmap(called)),
+    "jvp": lambda called: lambda x: func.jvp(called, (x,), (x,)),
+    "grad jvp": lambda called: grad(lambda x: func.jvp(called, (x,), (x,))[0]),
+    "jvp grad": lambda called: lambda x: func.jvp(grad(called), (x,), (x,)),
+    "grad grad": lambda called: grad(grad(called)),
+    "functionalize": func.functionalize,
+    "vmap functionalize": lambda called: torch.vmap(func.functionalize(called)),
+    "functionalize grad": lambda called: func.functionalize(grad(called)),
+    "vmap grad vmap": lambda called: torch.vmap(grad(torch.vmap(called))),
+    "grad of another": grad_of_other,
+    "grad grad of another": lambda called: grad(grad_of_other(called)),
+    "no_grad grad": lambda called: without_gradients(grad(called)),
+    "grad no_grad": grad_without,
+    "grad grad no_grad": lambda called: grad(grad_without(called)),
+    "grad no_grad grad": lambda called: func.grad(lambda x: (without_gradients(grad(called))(x), x.sum())[1]),
+    "grad no_grad grad of another": lambda called: func.grad(
+        lambda x: (without_gradients(grad_of_other(called))(x), x.sum())[1]
+    ),
+    "inference_mode grad": lambda called: torch.inference_mode()(lambda x: grad(called)(x)),
+}
+"""Transforms around an operator, the outermost first."""
 KERNELS = {
     "autograd_impl": "Autograd{}",
     "adinplaceorview_impl": "ADInplaceOrView",
@@ -74,17 +127,37 @@ def chain(operator: str, name: str) -> Any:
     mode = torch.inference_mode() if name == "inference_mode" else contextlib.nullcontext()
     called = getattr(torch.ops.chains, operator)
     called = torch.vmap(called) if name == "vmap" else called
-    raised = False
+    called = TRANSFORMS[name](called) if name in TRANSFORMS else called
+    given = torch.ones(2, 2, 2) if name in TRANSFORMS else TENSORS[name]
+    raised = None
     with mode:
         sys.setprofile(enter)
         try:
-            called(TENSORS[name])
-        except Exception:
-            raised = True
+            called(given)
+        except Exception as error:
+            raised = str(error)
         finally:
             sys.setprofile(None)
     return [ran, raised]
 
 
+def out_variant() -> Any:
+    """What the operator says that writes to its argument; None where this PyTorch has no such operators."""
+    if not hasattr(torch.Tag, "out"):
+        return None
+    try:
+        torch.ops.chains.written(torch.ones(2, requires_grad=True), out=torch.empty(2))
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+def main() -> None:
+    called = {operator: {name: chain(operator, name) for name in TENSORS} for operator in OPERATORS}
+    in_transforms = ("plain", "derived", "defined")
+    transformed = {operator: {name: chain(operator, name) for name in TRANSFORMS} for operator in in_transforms}
+    print(json.dumps({"called": called, "transformed": transformed, "written": out_variant()}))
+
+
 if __name__ == "__main__":
-    print(json.dumps({operator: {name: chain(operator, name) for name in TENSORS} for operator in OPERATORS}))
+    main()

@@ -22,6 +22,7 @@ OPTIONS = {
     "inference_mode": ("--tensor", "cpu", "--context", "inference_mode"),
     "vmap": ("--tensor", "cpu batched", "--context", "vmap"),
 }
+WRAPPERS = {"grad": "grad-wrapped", "jvp": "grad-wrapped", "vmap": "batched", "functionalize": "functional"}
 WITH_BATCHING_RULE = ("derived", "defined")
 """Of the others PyTorch's fallback calls the operator for every slice."""
 
@@ -39,6 +40,21 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(out)
 
 
+@pytest.fixture(scope="module")
+def live() -> Any:
+    """What ran in a live PyTorch, and what it raised."""
+    return json.loads(run_python(torch_python(), str(HERE / "live_chains.py")).splitlines()[-1])
+
+
+def options_of(transforms: str) -> list[str]:
+    """The options for a call inside of transforms; of one that is of another, the tensor is not wrapped."""
+    words = transforms.removesuffix(" of another").split()
+    levels = [word for word in words if word in WRAPPERS]
+    own = levels[:-1] if words != transforms.split() else levels
+    wrappers = [f"{WRAPPERS[word]}={level}" for level, word in enumerate(own, start=1)]
+    return ["--tensor", " ".join(["cpu", *wrappers]), *(part for word in words for part in ("--context", word))]
+
+
 def resolved(captured: str, operator: str, name: str) -> Any:
     """The slots whose kernels run, those of backend fallbacks left out, and whether the call raises.
 
@@ -52,12 +68,31 @@ def resolved(captured: str, operator: str, name: str) -> Any:
     return [[step["slot"] for step in kernels], data["end"]["kind"] == "error"]
 
 
-def test_the_kernels_that_run_are_those_of_pytorch(captured: str) -> None:
-    live = json.loads(run_python(torch_python(), str(HERE / "live_chains.py")).splitlines()[-1])
+def test_the_kernels_that_run_are_those_of_pytorch(captured: str, live: Any) -> None:
     compared = 0
-    for operator, calls in live.items():
-        for name, expected in calls.items():
+    for operator, calls in live["called"].items():
+        for name, (ran, error) in calls.items():
             if name != "vmap" or operator in WITH_BATCHING_RULE:
-                assert resolved(captured, operator, name) == expected, (operator, name)
+                assert resolved(captured, operator, name) == [ran, error is not None], (operator, name)
                 compared += 1
     assert compared == 22
+
+
+def test_transforms_refuse_generated_autograd_kernels(captured: str, live: Any) -> None:
+    errors = 0
+    for operator, calls in live["transformed"].items():
+        for name, (_, error) in calls.items():
+            result = call("resolve", f"chains::{operator}", captured, *options_of(name), "--format", "json")
+            end = json.loads(result.out)["end"]
+            said = end["error"]["text"] if end["kind"] == "error" else None
+            assert said == error, (operator, name)
+            errors += error is not None
+    assert errors > 20
+
+
+def test_out_variants_refuse_gradients(captured: str, live: Any) -> None:
+    if live["written"] is None:
+        pytest.skip("this PyTorch has no out variants that are custom operators")
+    tensors = ("--tensor", "cpu requires_grad", "--tensor", "cpu")
+    end = json.loads(call("resolve", "chains::written", captured, *tensors, "--format", "json").out)["end"]
+    assert end["error"]["text"] == live["written"]

@@ -1,19 +1,18 @@
 """Kernels of PyTorch itself that do not go on by the convention; told by the source file in their debug text.
 
 Sources: ``gen_variable_type.py`` and ``gen_inplace_or_view_type.py``, torchgen's ``RegisterBackendSelect.cpp``,
-``autocast_mode.h``, ``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``, torch/_prims/__init__.py,
-torch/_library/custom_ops.py, torch/_library/autograd.py.
+``autocast_mode.h``, ``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``, torch/_prims/__init__.py.
 """
 
 from __future__ import annotations
 
 import re
 
-from dispatch_cli.engine.call import batching_rules, functorch
+from dispatch_cli.engine.call import batching_rules, functorch, library_kernels
 from dispatch_cli.engine.call.core import unwrap_functional
 from dispatch_cli.engine.call.errors import refused
 from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES
-from dispatch_cli.engine.call.options import select_backend, select_registered_device
+from dispatch_cli.engine.call.options import select_backend
 from dispatch_cli.engine.call.schema_facts import (
     arguments_of,
     has_aliases,
@@ -39,9 +38,6 @@ _VMAP_DECOMPOSITIONS = re.compile(r"[/\\]torch[/\\]_functorch[/\\]\w+\.py:[0-9]+
 _PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
 """Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
-_CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
-"""Where ``torch.library.custom_op`` registers what it makes of a user's functions."""
-
 
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
@@ -55,8 +51,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
         return calls_anew(moment.thread.exclude(moment.maker.autograd_keys), why=Why.CORE_KERNEL)
     if moment.slot == functorch.BATCHED and _VMAP_DECOMPOSITIONS.search(kernel.debug):
         return decomposes(Why.CORE_KERNEL)
-    if _CUSTOM_OPS.search(kernel.debug):
-        return _custom_op(moment, dispatcher)
+    if library_kernels.of_custom_op(kernel.debug):
+        return library_kernels.custom_op(moment, dispatcher)
     found = _SOURCE.search(kernel.debug)
     if found is None:
         return None
@@ -109,19 +105,6 @@ def _undefined_argument(moment: Moment) -> str | None:
             proper = "Expected a proper Tensor but got None (or an undefined Tensor in C++)"
             return f"{proper} for argument #{position} '{argument.name}'"
     return None
-
-
-def _custom_op(moment: Moment, dispatcher: Dispatcher) -> Step | None:
-    """A kernel that ``torch.library.custom_op`` makes; None for one at a key where it is the user's own."""
-    maker = moment.maker
-    if moment.slot in maker.universe.aliases.get(AUTOGRAD, ()):
-        thread = moment.thread.exclude(maker.autograd_keys)
-        return redispatches(moment.below(maker.universe.after_autograd), Why.CORE_KERNEL, thread=thread)
-    if moment.slot == AD_INPLACE_OR_VIEW:
-        return redispatches(moment.below(moment.slot), Why.CORE_KERNEL)
-    if moment.slot == functorch.BATCHED:
-        return functorch.unwrapped(moment, Why.CORE_KERNEL)
-    return select_registered_device(moment, dispatcher) if moment.slot == BACKEND_SELECT else None
 
 
 def _guarded(moment: Moment) -> Thread:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.engine.call import functorch
+from dispatch_cli.engine.call import functorch, library_kernels
 from dispatch_cli.engine.call.errors import raised_by_kernel
 from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.trace import Why
@@ -19,6 +19,8 @@ def as_declared(moment: Moment, said: Redispatch) -> Step:
         case RedispatchKind.BELOW_KEY:
             return redispatches(moment.below(moment.slot), why)
         case RedispatchKind.BELOW_AUTOGRAD:
+            if moment.entry.kernel is not None and library_kernels.is_generated(moment.entry.kernel.debug):
+                return library_kernels.autograd(moment, why)
             return redispatches(moment.below(universe.after_autograd), why)
         case RedispatchKind.TO:
             return redispatches(DispatchKeySet.of(universe, said.keys), why)

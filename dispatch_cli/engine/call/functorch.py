@@ -75,7 +75,8 @@ def back(moment: Moment) -> Step:
     elif layer.kind is ContextKind.FUNCTIONALIZE and any(map(_is_functional, values)):
         condition = "!at::functionalization::impl::isFunctionalTensor(tensor)"
         return raises(failed_assert(ErrorKind.TRANSFORM, condition, "FunctionalizeInterpreter.cpp"))
-    thread = thread._replace(layers=thread.layers[:-1], keys=layer.saved)
+    gradients = thread.gradients and (layer.kind is not ContextKind.GRAD or layer.gradients)
+    thread = thread._replace(layers=thread.layers[:-1], keys=layer.saved, gradients=gradients)
     if not thread.layers:
         thread = thread.without_included(maker.known(FRONT, BACK))
         left = next((value for value in values if _is_live_wrapper(value)), None)

@@ -73,8 +73,9 @@ def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
     """
     value = maker.make(spec)
     for wrapper in _levels(spec, thread):
-        inference = wrapper.level is not None and thread.layers[wrapper.level - 1].inference
-        value = maker.wrap(value, wrapper, inference)
+        layer = None if wrapper.level is None else thread.layers[wrapper.level - 1]
+        value = maker.wrap(value, wrapper, layer is not None and layer.inference)
+        value = value._replace(needs_gradient=layer is not None and layer.kind is ContextKind.GRAD)
     return value
 
 

@@ -51,6 +51,7 @@ class Value(NamedTuple):
     keyset: its own. text: how it is written. spec: what it was made from; of a wrapper, the innermost tensor's; None
         of a bare key set that stands for all arguments.
     wrapper: what it is, where it wraps another; inner: that other.
+    needs_gradient: it is an input of functorch's ``grad`` at the level of its wrapper, not wrapped on the way.
     """
 
     keyset: DispatchKeySet
@@ -58,6 +59,7 @@ class Value(NamedTuple):
     spec: TensorSpec | None
     wrapper: Wrapper | None = None
     inner: Value | None = None
+    needs_gradient: bool = False
 
     def has(self, key: str) -> bool:
         """Whether *key* is a key of the tensor; a key that the universe does not have is not."""
@@ -143,7 +145,9 @@ class TensorMaker:
         spec = value.spec
         if value.wrapper is not None and value.inner is not None:
             inner = self.slice(value.inner, inference)
-            return value if inner is value.inner else self.wrap(inner, value.wrapper, inference)
+            if inner is value.inner:
+                return value
+            return self.wrap(inner, value.wrapper, inference)._replace(needs_gradient=value.needs_gradient)
         if spec is None:
             return value
         if spec.nested:

@@ -48,13 +48,14 @@ class LocalKeys(NamedTuple):
 class Layer(NamedTuple):
     """A functorch transform that is active. kind: VMAP, GRAD, JVP or FUNCTIONALIZE. level: 1 for the outermost.
 
-    inference: whether inference mode is on inside of it.
+    inference: whether inference mode is on inside of it. gradients: whether grad mode was on outside of it.
     saved: the keys of the moment when it took over the call that is going on.
     """
 
     kind: ContextKind
     level: int
     inference: bool = False
+    gradients: bool = True
     saved: LocalKeys | None = None
 
 
@@ -64,7 +65,7 @@ class Thread(NamedTuple):
     keys: included and excluded. inference: inference mode is on. modes: in the order in which they were entered.
     layers: functorch's, the outermost first. python_dispatcher: it has been enabled.
     snapshot: PyTorch has taken note of the keys on the way to Python.
-    pre_dispatch_modes: those of the PreDispatch key, the innermost last.
+    pre_dispatch_modes: those of the PreDispatch key, the innermost last. gradients: grad mode is on.
     """
 
     keys: LocalKeys
@@ -74,6 +75,7 @@ class Thread(NamedTuple):
     python_dispatcher: bool = False
     snapshot: bool = False
     pre_dispatch_modes: tuple[Mode, ...] = ()
+    gradients: bool = True
 
     @property
     def mode(self) -> Mode | None:
@@ -165,7 +167,9 @@ class Contexts:
     def _push_layer(self, thread: Thread, kind: ContextKind) -> Thread:
         if self.universe.grad_ends_inference and kind in GRADS:
             thread = thread._replace(inference=False)
-        layer = Layer(kind, len(thread.layers) + 1, thread.inference)
+        layer = Layer(kind, len(thread.layers) + 1, thread.inference, thread.gradients)
+        if kind is ContextKind.GRAD:  # it turns grad mode on
+            thread = thread._replace(gradients=True)
         return thread._replace(layers=(*thread.layers, layer)).include(self._needed(Context(kind), FRONT, BACK))
 
     def _needed(self, context: Context, *keys: str) -> DispatchKeySet:
@@ -184,10 +188,10 @@ class Contexts:
 
     def _inference_mode(self, thread: Thread, _context: Context) -> Thread:
         thread = thread.without_included(self.maker.known(AD_INPLACE_OR_VIEW)).exclude(self.maker.autograd_keys)
-        return thread._replace(inference=True)
+        return thread._replace(inference=True, gradients=False)
 
-    def _same(self, thread: Thread, _context: Context) -> Thread:
-        return thread
+    def _no_grad(self, thread: Thread, _context: Context) -> Thread:
+        return thread._replace(gradients=False)
 
     def _below_autograd(self, thread: Thread, _context: Context) -> Thread:
         return thread.exclude(self.maker.autograd_keys)
@@ -236,7 +240,7 @@ _TRANSFORMS = GRADS | {ContextKind.VMAP, ContextKind.FUNCTIONALIZE}
 _CHANGES: dict[ContextKind, Callable[[Contexts, Thread, Context], Thread]] = {
     ContextKind.AUTOCAST: Contexts._autocast,
     ContextKind.INFERENCE_MODE: Contexts._inference_mode,
-    ContextKind.NO_GRAD: Contexts._same,
+    ContextKind.NO_GRAD: Contexts._no_grad,
     ContextKind.BELOW_AUTOGRAD: Contexts._below_autograd,
     ContextKind.BELOW_AD_INPLACE_OR_VIEW: Contexts._below_ad_inplace_or_view,
     ContextKind.ENABLE_FUNCTIONALIZATION: Contexts._enable_functionalization,

@@ -436,7 +436,8 @@ def layer(kind: str) -> Iterator[int]:
     }[kind]
     level = enter()
     try:
-        yield level
+        with torch.enable_grad() if kind == "grad" else contextlib.nullcontext():  # as torch.func.grad does
+            yield level
     finally:
         leave()
 
@@ -575,6 +576,8 @@ def call(name: str, asked: Any) -> Any:
                 if text in ("vmap", "grad", "jvp", "functionalize") and level in pair[1]:
                     try:
                         pair[0] = wrap(pair[1][level], pair[0], level)
+                        if text == "grad":  # as torch.func.grad does with its inputs
+                            pair[0].requires_grad_()
                     except Exception as error:
                         return {"unmade": type(error).__name__ + ": " + str(error)[:200]}
         said["tensors"] = [keys_of(tensors[at][0], text) for at, text in enumerate(asked["tensors"])]
