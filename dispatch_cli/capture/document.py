@@ -113,8 +113,6 @@ def _kernel(kernel: Mapping[str, Any]) -> Document:
         found["unboxed"] = kernel["unboxed"]
     if "redispatches" in kernel:
         found["redispatches"] = kernel["redispatches"]
-    if kernel.get("redispatches") is not None:
-        found["redispatches"] = kernel["redispatches"]
     return found
 
 

@@ -120,6 +120,21 @@ def test_the_derivative_where_a_math_kernel_is_displaced(
     assert said(state_of, "math-kernel-displaced", dispatch) == [(severity, f"demo::op: {ONLY}{message}")]
 
 
+def test_of_two_kernels_the_one_that_is_not_known_decides(state_of: StateOf) -> None:
+    """Only where all of them call other operators is the derivative that of those."""
+    both = "CPU: {kernel: a, redispatches: other-operators}, CUDA: {kernel: b WAY}"
+    for way, displaced, follows in (
+        ("", "warning", False),
+        (", redispatches: false", "warning", False),
+        (", redispatches: other-operators", "info", True),
+    ):
+        dispatch = both.replace(" WAY", way)
+        ((severity, message),) = said(state_of, "math-kernel-displaced", f"{dispatch}, {MATH}: m")
+        assert (severity, "the derivative is that of the operators" in message) == (displaced, follows)
+        ((severity, _),) = said(state_of, "no-autograd-kernel", dispatch)
+        assert severity == displaced
+
+
 def test_what_is_declared_of_autograd_kernels(state_of: StateOf) -> None:
     """A decomposition at Autograd is known by its declaration, and only without one by its name."""
     dispatch = f"{DEFAULT}: a, Autograd: {{kernel: NAME, redispatches: WAY}}"

@@ -52,6 +52,7 @@ def test_a_universe_as_recorded(version: str) -> None:
 @pytest.mark.parametrize("version", UNIVERSE_OF)
 def test_every_key_as_recorded(version: str) -> None:
     recorded = load_recording(f"{version}.state")["universe"]
+    assert len(recorded["ids"]) > 100
     for key, number in recorded["ids"].items():
         found = data(key, "--universe", UNIVERSE_OF[version])
         assert (found["key"], found["id"]) == (key, number)

@@ -56,6 +56,7 @@ def test_a_detour_leaves_every_recorded_step_as_it_was(version: str) -> None:
 def test_every_recorded_step_can_be_gone_back_to_and_on_from(version: str) -> None:
     """Jumps among all steps of a history, earlier and later ones, again and again; then one step further."""
     random = Random(version)
+    steps = 0
     for history, replay in replays(version, "impl_t_t")[::4]:
         points = []
         for number, step in enumerate(history):
@@ -71,6 +72,8 @@ def test_every_recorded_step_can_be_gone_back_to_and_on_from(version: str) -> No
             assert replay.run(number, history[number]) == history[number].get("error")
             after = history[number]["after"]
             assert seen(replay) == (after["dump"], after["table"], after["invariants"]), (replay.namespace, number)
+            steps += 1
+    assert steps > 600
 
 
 class Point(NamedTuple):
@@ -115,6 +118,15 @@ def _dispatcher(base: str | None) -> Dispatcher:
         return Dispatcher(universes.load("torch-2.15"))
     source = bases.load(base)
     return Dispatcher(source.universe, base=source)
+
+
+def test_the_cause_is_the_change_after_which_the_tables_differed() -> None:
+    """Later changes that PyTorch does not recompute the slot for are not the cause."""
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    for key, debug in (("CompositeImplicitAutograd", "math"), ("QuantizedCPU", "first"), ("QuantizedCPU", "second")):
+        dispatcher.implement(NAME, key, Kernel(debug))
+    (entry,) = dispatcher.stale_entries(NAME)
+    assert (entry.canonical.key, entry.cause.cause.kernel.debug) == ("AutogradOther", "first")
 
 
 def test_a_stale_entry_comes_back_with_its_cause() -> None:

@@ -166,6 +166,8 @@ PRINTED = {
     "\n f : : g . h(int\n x) -> () # words\n": "f::g.h(int x) -> ()",
     "f(int x) \\\n -> ()": "f(int x) -> ()",
     "f(int[4294967295] a) -> ()": "f(int[-1] a) -> ()",
+    "f(int[0] a=5) -> ()": "f(int[0] a=[]) -> ()",
+    "f(Union(None, int, float, complex)? a) -> ()": "f(Union(Scalar)? a) -> ()",
 }
 
 

@@ -305,6 +305,7 @@ def test_reports_have_what_the_schema_of_ant_demands(monkeypatch: pytest.MonkeyP
     """Suites are numbered and dated and have both outputs; a case has at most one failure, and no further fields."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     root = junit(*EVERYTHING)
+    assert len(root) > 1
     for number, suite in enumerate(root):
         assert (suite.get("id"), suite.get("package"), suite.get("hostname")) == (
             str(number),

@@ -23,6 +23,7 @@ from dispatch_cli.report.error_text import (
     operator_of,
 )
 from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+from dispatch_cli.report.pasted_text import plain
 from tests.cli.support import ROOT
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -150,12 +151,32 @@ def lines_of_table(error: ErrorText) -> list[str]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]) -> None:
     """Against the lines as they are in the recording; prefixes, colours and escapes take nothing away."""
+    printed = 0
     for error in load_recording(f"{version}.errors")["errors"]:
         text = before(error["text"])
         lines = [line for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+: .* \[[a-z ]+\]", line)]
         for treatment in (str, logged, escaped, escaped_for_html, escaped_twice, repr, ascii, coloured):
             (found,) = {one.operator: one for one in reversed(find_errors(treatment(text)))}.values()
             assert lines_of_table(found) == [line for line in lines if " :: " not in line]
+        printed += len(lines)
+    assert printed > 100
+
+
+def test_a_path_that_is_made_of_escapes_stays_whole() -> None:
+    """Of the line more can be read as it stands, so it is not escaped, although each backslash begins an escape."""
+    path = r"registered at C:\new\tools\build\nms_kernel.cu:169"
+    log = f"{ARGUMENTS.format('a::b', 'XLA')}\n\nCPU: {path} [kernel]"
+    (found,) = find_errors(log)
+    assert lines_of_table(found) == [f"CPU: {path} [kernel]"]
+    assert plain(r"C:\ops\new", lambda _: 0) == r"C:\ops\new"
+
+
+def test_how_often_a_text_may_be_escaped() -> None:
+    for times, is_read in ((4, True), (5, False)):
+        text = "first\nsecond"
+        for _ in range(times):
+            text = json.dumps(text)[1:-1]
+        assert (plain(text, lambda _: 0) == "first\nsecond") is is_read
 
 
 def test_plain_and_escaped_texts_in_one_log() -> None:
@@ -186,6 +207,7 @@ def test_an_embedded_state_says_what_its_build_said(version: str) -> None:
 def test_operators_of_a_file_and_operators_that_the_text_alone_shows(version: str, declared: bool) -> None:
     """Both give the error, and the printed table."""
     file = str(ROOT / "tests/report/broken.yaml")
+    compared = 0
     for error in load_recording(f"{version}.errors")["errors"]:
         found = find_errors(error["text"])
         if not error["operator"].startswith("broken::"):
@@ -202,6 +224,8 @@ def test_operators_of_a_file_and_operators_that_the_text_alone_shows(version: st
         report = error_report(state, name, key, "-", found, from_text=not declared)
         assert report.reproduced
         assert report.differences in ((), None)
+        compared += 1
+    assert compared > 5
 
 
 def test_what_names_an_operator_in_python() -> None:

@@ -148,7 +148,9 @@ def test_custom_operators(tmp_path: Path) -> None:
     universe = universes.from_data(live_state()["universe"])
     devices = ["cpu", "meta", "xla", "cuda", "vulkan"]
     asked = [{"registered": registered, "devices": devices} for registered in CUSTOM]
-    for number, said in enumerate(ask(tmp_path, universe, custom=asked)["custom"]):
+    answers = ask(tmp_path, universe, custom=asked)["custom"]
+    assert len(answers) == len(CUSTOM)
+    for number, said in enumerate(answers):
         dispatcher, name = Dispatcher(universe), OperatorName(f"live_factories::fill{number}")
         dispatcher.define(parse_schema(f"{name}(SymInt n, Device device) -> Tensor"), "defined")
         registered = re.findall(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: (registered.+) :: ", said["dump"], re.M)

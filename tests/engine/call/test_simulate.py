@@ -310,6 +310,10 @@ def test_tensors_that_a_fake_mode_refuses() -> None:
     assert said("cpu fake=a,cpu", "mode=FakeTensorMode=a") == (plain, 1)
     assert said("cpu,cpu fake=a") == (plain, 0)
     assert said("cpu,cpu fake=b", "mode=FakeTensorMode=a") == (plain, 0)
+    # there is one place for a fake mode: the second one takes it
+    twice = ("mode=FakeTensorMode=a", "mode=FakeTensorMode=b")
+    assert said("cpu fake=b,cpu fake=b", *twice) is None
+    assert said("cpu fake=a,cpu fake=a", *twice) == (mixed, 0)
     assert said("cpu,cpu fake=a,cpu subclass=W") is None
     assert said("cpu fake,cpu fake") is None
     assert said("cpu fake=a,cpu fake=b", "mode=Mine") is None
@@ -473,6 +477,53 @@ def test_batching_rules_unwrap_and_call_below(title: str) -> None:
     result = call(dispatcher, tensors, *contexts.split())
     assert [hop.slot for hop in result.hops] == [*expected, "AutogradCPU", "CPU"]
     assert result.end.kind is EndKind.KERNEL
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [
+        "cpu batched=1,cpu",
+        "cpu batched=2,cpu",
+        "cpu batched=1,cpu batched=2",
+        "cpu batched=2,cpu batched=1",
+        "cpu batched=1 batched=2,cpu",
+    ],
+)
+def test_slices_at_two_levels(tensors: str) -> None:
+    """Without a batching rule; in torch 2.13.0 each of these calls gets to both kernels, with plain tensors."""
+    dispatcher = dispatcher_of("CPU", "Autograd", schema="(Tensor x, Tensor y) -> Tensor")
+    result = call(dispatcher, tensors, "vmap", "vmap")
+    assert [hop.slot for hop in result.hops if hop.slot in ("AutogradCPU", "CPU")] == ["AutogradCPU", "CPU"]
+    assert result.end.kind is EndKind.KERNEL
+
+
+INFERENCE: dict[str, tuple[str, str, list[str]]] = {
+    "grad inside": ("cpu,cpu", "inference_mode grad", ["AutogradCPU", "CPU"]),
+    "grad inside, an inference tensor": ("cpu inference,cpu", "inference_mode grad", ["AutogradCPU", "CPU"]),
+    "grad inside, wrapped": ("cpu grad-wrapped=1,cpu", "inference_mode grad", ["AutogradCPU", "CPU"]),
+    "grad outside": ("cpu,cpu", "grad inference_mode", ["CPU"]),
+    "grad outside, wrapped": ("cpu grad-wrapped=1,cpu", "grad inference_mode", ["AutogradCPU", "CPU"]),
+    "vmap inside": ("cpu batched=1,cpu", "inference_mode vmap", ["CPU"]),
+    "vmap outside": ("cpu batched=1,cpu", "vmap inference_mode", ["CPU"]),
+}
+
+
+@pytest.mark.parametrize("title", INFERENCE)
+def test_inference_mode_and_transforms(title: str) -> None:
+    """Which of the operator's kernels run in torch 2.13.0: grad leaves inference mode, vmap does not."""
+    tensors, contexts, expected = INFERENCE[title]
+    dispatcher = dispatcher_of("CPU", "Autograd", schema="(Tensor x, Tensor y) -> Tensor")
+    result = call(dispatcher, tensors, *contexts.split())
+    assert [hop.slot for hop in result.hops if hop.slot in ("AutogradCPU", "CPU")] == expected
+
+
+def test_keys_of_a_tensor_that_is_batched_in_inference_mode() -> None:
+    """As torch 2.13.0 prints them: a wrapper that is made in inference mode counts no writes."""
+    dispatcher = dispatcher_of("CPU")
+    inside = call(dispatcher, "cpu batched=1", "inference_mode", "vmap").selection.arguments[0].keyset
+    outside = call(dispatcher, "cpu batched=1", "vmap", "inference_mode").selection.arguments[0].keyset
+    assert str(inside) == "DispatchKeySet(CPU, AutocastCPU, FuncTorchBatched)"
+    assert str(outside) == "DispatchKeySet(CPU, ADInplaceOrView, AutogradCPU, AutocastCPU, FuncTorchBatched)"
 
 
 def test_a_batching_rule_that_does_not_unwrap() -> None:
