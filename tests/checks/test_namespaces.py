@@ -148,3 +148,11 @@ libraries:
 """
     found = [one.message for one in findings(state_of(text), "prim::two")]
     assert found == ["prim::two is defined in prim, a namespace of the TorchScript interpreter"]
+
+
+def test_a_library_that_defines_nothing_yet_is_known(state_of: StateOf) -> None:
+    """`TORCH_LIBRARY(mylib, m)` itself says that the namespace is meant."""
+    blocks = "{kind: KIND, namespace: mylib}, {kind: IMPL, namespace: mylib, dispatch_key: CPU, impl: {op: op_cpu}}"
+    for kind, count in (("DEF", 0), ("FRAGMENT", 1)):
+        text = f"dispatch: 1\nlibraries: [{blocks.replace('KIND', kind)}]\n"
+        assert len(findings(state_of(text), select="unknown-namespace")) == count
