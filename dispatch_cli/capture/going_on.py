@@ -77,12 +77,6 @@ def _in_place(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
         yield (_name_of(closed["op"]), "ADInplaceOrView"), "below-key"
 
 
-def _vmap(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
-    operator = closed.get("op_overload") or getattr(closed.get("self"), "_opoverload", None)
-    if operator is not None:
-        yield (_name_of(operator), "FuncTorchBatched"), "unwrapped"
-
-
 def _backend(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
     if {"self", "device_type"} <= closed.keys():
         core = importlib.import_module("torch")._C
@@ -113,8 +107,9 @@ _MAKERS = {
     ("_library/autograd.py", "autograd_impl"): _autograd,
     ("_library/custom_ops.py", "adinplaceorview_impl"): _in_place,
     ("_library/custom_ops.py", "backend_impl"): _backend,
-    ("_library/custom_ops.py", "wrapped_func"): _vmap,
-    ("library.py", "wrapped_func"): _vmap,
     ("_library/fake_impl.py", "meta_kernel"): _fake,
 }
-"""The functions that PyTorch makes into kernels: file and name, and what they are for."""
+"""The functions that PyTorch makes into kernels: file and name, and what they are for.
+
+Those of `register_vmap` are left out: they call the user's function, and nobody knows what that calls.
+"""

@@ -34,6 +34,8 @@ faked.register_fake(torch.empty_like)
 derived = custom_op("chains::derived", copy, mutates_args=())
 derived.register_autograd(lambda _context, grad: grad)
 derived.register_vmap(lambda _info, dims, x: (derived(x), dims[0]))
+other = custom_op("chains::other", copy, mutates_args=())
+other.register_vmap(lambda _info, dims, x: (x.sin(), dims[0]))
 writing = custom_op("chains::writing", write, mutates_args=("x",), device_types="cpu")
 
 library = torch.library.Library("chains", "FRAGMENT")
@@ -52,7 +54,7 @@ written.__annotations__ = {"x": Tensor, "out": Tensor, "return": Tensor}
 if hasattr(torch.Tag, "out"):
     custom_op("chains::written", written, mutates_args=("out",), tags=[torch.Tag.out])
 
-OPERATORS = ("plain", "faked", "derived", "writing", "defined")
+OPERATORS = ("plain", "faked", "derived", "other", "writing", "defined")
 TENSORS = {
     "cpu": torch.ones(2),
     "cpu requires_grad": torch.ones(2, requires_grad=True),

@@ -23,8 +23,10 @@ OPTIONS = {
     "vmap": ("--tensor", "cpu batched", "--context", "vmap"),
 }
 WRAPPERS = {"grad": "grad-wrapped", "jvp": "grad-wrapped", "vmap": "batched", "functionalize": "functional"}
-WITH_BATCHING_RULE = ("derived", "defined")
-"""Of the others PyTorch's fallback calls the operator for every slice."""
+CALLS_ITSELF = ("derived", "defined")
+"""Their batching rule calls the operator again, as is assumed of every user's rule."""
+WITH_BATCHING_RULE = (*CALLS_ITSELF, "other")
+"""Of the rest PyTorch's fallback calls the operator for every slice."""
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +60,17 @@ def options_of(transforms: str) -> list[str]:
 def resolved(captured: str, operator: str, name: str) -> Any:
     """The slots whose kernels run, those of backend fallbacks left out, and whether the call raises.
 
-    How they go on is from the capture, but for what `torch.library.impl` registered.
+    How they go on is from the capture, but for users' functions: what `torch.library.impl` registered, and batching
+    rules.
     """
     data = json.loads(call("resolve", f"chains::{operator}", captured, *OPTIONS[name], "--format", "json").out)
     steps = [step for stage in data["selections"] for step in stage["steps"]]
     kernels = [step for step in steps if step["entry"]["rule"] != "fallback"]
     not_known = {step["slot"] for step in kernels if step["redispatches_declared_at"] is None}
-    assert not_known == ({"CPU"} if operator == "defined" and name != "meta" else set())
+    users = {"CPU"} if operator == "defined" and name != "meta" else set()
+    assert not_known == users | ({"FuncTorchBatched"} if name == "vmap" else set())
+    assumed = {step["slot"] for step in kernels if step["why"] == "convention"}
+    assert assumed == not_known - {"CPU"}
     return [[step["slot"] for step in kernels], data["end"]["kind"] == "error"]
 
 
@@ -72,10 +78,14 @@ def test_the_kernels_that_run_are_those_of_pytorch(captured: str, live: Any) -> 
     compared = 0
     for operator, calls in live["called"].items():
         for name, (ran, error) in calls.items():
-            if name != "vmap" or operator in WITH_BATCHING_RULE:
-                assert resolved(captured, operator, name) == [ran, error is not None], (operator, name)
-                compared += 1
-    assert compared == 22
+            if name == "vmap" and operator not in WITH_BATCHING_RULE:
+                continue
+            slots, raises = resolved(captured, operator, name)
+            if name == "vmap" and operator not in CALLS_ITSELF:
+                slots = slots[:1]  # the rest is assumed
+            assert [slots, raises] == [ran, error is not None], (operator, name)
+            compared += 1
+    assert compared == 27
 
 
 def test_transforms_refuse_generated_autograd_kernels(captured: str, live: Any) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.engine.call import functorch
 from dispatch_cli.engine.call.errors import refused
 from dispatch_cli.engine.call.options import select_registered_device
 from dispatch_cli.engine.call.schema_facts import arguments_of
@@ -35,13 +34,11 @@ def is_generated(debug: str) -> bool:
 
 
 def custom_op(moment: Moment, dispatcher: Dispatcher) -> Step | None:
-    """A kernel that ``torch.library.custom_op`` makes; None for one at a key where it is the user's own."""
+    """A kernel that ``torch.library.custom_op`` makes; None for one that is the user's own, such as a batching rule."""
     if moment.slot in moment.maker.universe.aliases.get(AUTOGRAD, ()):
         return autograd(moment, Why.CORE_KERNEL)
     if moment.slot == AD_INPLACE_OR_VIEW:
         return redispatches(moment.below(moment.slot), Why.CORE_KERNEL)
-    if moment.slot == functorch.BATCHED:
-        return functorch.unwrapped(moment, Why.CORE_KERNEL)
     return select_registered_device(moment, dispatcher) if moment.slot == BACKEND_SELECT else None
 
 
