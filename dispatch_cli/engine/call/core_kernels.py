@@ -11,7 +11,7 @@ import re
 from dispatch_cli.engine.call import batching_rules, functorch, library_kernels
 from dispatch_cli.engine.call.core import unwrap_functional
 from dispatch_cli.engine.call.errors import refused
-from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES
+from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES, NON_FUNCTIONAL, Place
 from dispatch_cli.engine.call.options import select_backend
 from dispatch_cli.engine.call.schema_facts import (
     arguments_of,
@@ -39,6 +39,28 @@ _PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
 """Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
 
+def at_backend(moment: Moment) -> Step:
+    """A kernel at a backend key computes, but for those of PyTorch that are written in other operators.
+
+    torchgen writes such kernels for structured operators and for copies of views: they call ``mm.out`` for ``mm``, and
+    the view and ``clone`` for a copy.
+    """
+    place = _place(moment)
+    if place is None or place[0] != f"Register{NON_FUNCTIONAL}" or place in COMPUTES:
+        return ends(Why.BACKEND)
+    return decomposes(Why.CORE_KERNEL)
+
+
+def _place(moment: Moment) -> Place | None:
+    """Where a kernel of PyTorch is from; None for a kernel without a source file in C++."""
+    found = None if moment.entry.kernel is None else _SOURCE.search(moment.entry.kernel.debug)
+    if found is None:
+        return None
+    registration = moment.entry.registration
+    key = registration.key if registration is not None else moment.slot
+    return _NUMBER.sub("", found[1]), key, str(moment.name)
+
+
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
     kernel = moment.entry.kernel
@@ -53,13 +75,11 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
         return decomposes(Why.CORE_KERNEL)
     if library_kernels.of_custom_op(kernel.debug):
         return library_kernels.custom_op(moment, dispatcher)
-    found = _SOURCE.search(kernel.debug)
-    if found is None:
+    place = _place(moment)
+    if place is None:
         return None
-    source = _NUMBER.sub("", found[1])
+    source = place[0]
     universe = moment.maker.universe
-    registration = moment.entry.registration
-    place = (source, registration.key if registration is not None else moment.slot, str(moment.name))
     if source.startswith(batching_rules.SOURCES):
         return batching_rules.batching_rule(moment, place)
     if place in COMPUTES:

@@ -10,10 +10,12 @@ Place = tuple[str, str, str]
 """A kernel: the file of its source, the key it is registered at, the operator."""
 
 AUTOGRAD_BY_HAND = "VariableTypeManual"
+NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 
 COMPUTES: frozenset[Place] = frozenset(
     {
         (AUTOGRAD_BY_HAND, "Autograd", "aten::detach_"),
+        (f"Register{NON_FUNCTIONAL}", NON_FUNCTIONAL, "aten::as_strided_"),  # others there call other operators
         ("BatchRulesFactory", "FuncTorchBatched", "aten::_has_same_storage_numel"),
         ("BatchRulesUnaryOps", "FuncTorchBatched", "aten::_assert_tensor_metadata"),
     }

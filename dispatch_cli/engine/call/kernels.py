@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from dispatch_cli.engine.call import core, errors, functorch
-from dispatch_cli.engine.call.core_kernels import core_kernel
+from dispatch_cli.engine.call.core_kernels import at_backend, core_kernel
 from dispatch_cli.engine.call.declared import as_declared
 from dispatch_cli.engine.call.options import is_factory, select_backend
-from dispatch_cli.engine.call.step import Moment, Step, decomposes, ends, raises, redispatches
+from dispatch_cli.engine.call.step import Moment, Step, decomposes, raises, redispatches
 from dispatch_cli.engine.call.tensors import BACKEND_SELECT
 from dispatch_cli.engine.call.thread import FRONT
 from dispatch_cli.engine.call.trace import Why
@@ -36,7 +36,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
     if entry.rule in _COMPOSITES:
         return decomposes(Why.COMPOSITE)
     if moment.slot == UNDEFINED or moment.slot in backend_keys(universe):
-        return ends(Why.BACKEND)
+        return at_backend(moment)
     if moment.slot == FRONT:  # an operator is taken apart here, before any transform sees it
         return decomposes(Why.CONVENTION)
     return core_kernel(moment, dispatcher) or _by_convention(moment)

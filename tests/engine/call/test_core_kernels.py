@@ -6,6 +6,7 @@ import pytest
 
 from dispatch_cli import bases
 from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.dispatcher import Dispatcher
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
@@ -75,3 +76,23 @@ def test_a_batched_tensor_of_a_transform_that_is_over(name: str, count: int, tex
     call = simulate(dispatcher, OperatorName.parse(name), [TensorSpec.parse("cpu batched")] * count)
     assert call.end.error is not None
     assert call.end.error.text.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "tensors", "end"),
+    [
+        ("aten::mm", ["cpu quantized", "cpu quantized"], EndKind.DECOMPOSITION),
+        ("aten::mm", ["privateuseone", "privateuseone"], EndKind.DECOMPOSITION),
+        ("aten::erf_", ["cpu quantized"], EndKind.DECOMPOSITION),
+        ("aten::t_copy", ["cpu"], EndKind.DECOMPOSITION),
+        ("aten::new_empty_strided", ["cpu"], EndKind.DECOMPOSITION),
+        ("aten::as_strided_", ["cpu"], EndKind.KERNEL),
+        ("aten::mm", ["cpu", "cpu"], EndKind.KERNEL),
+    ],
+)
+def test_wrappers_of_other_operators(name: str, tensors: list[str], end: EndKind) -> None:
+    """Those of torchgen; the operators that the kernels call are those in a profile of a live 2.13."""
+    base = bases.load("torch-2.15")
+    dispatcher = Dispatcher(base.universe, base=base)
+    specs = [TensorSpec.parse(text) for text in tensors]
+    assert simulate(dispatcher, OperatorName.parse(name), specs).end.kind is end
