@@ -108,6 +108,8 @@ class KeyReader:
         for key, place in self._parts(report, node):
             if universe is not None and universe.is_alias(key):
                 found += universe.covered_by(key)
+            elif key == universes.UNDEFINED:
+                report.add(_CODE, "Undefined is in no key set, so that nothing is excluded", place, "leave it out")
             elif self._has_slot(report, key, place):
                 found.append(key)
         return tuple(found)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.fields import expect, read_record
+from dispatch_cli.declarations.fields import expect, read_record, text_of
 from dispatch_cli.declarations.format import BOOLEANS, GOES_ON, GOES_ON_TYPE, REDISPATCHES
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.text import suggestion
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.redispatch import Redispatch, RedispatchKind
 
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}
+_BOOLEAN_HINTS = {
+    **dict.fromkeys(("no", "off", "false"), "write false for a kernel that computes the result itself"),
+    **dict.fromkeys(("yes", "on", "true"), "write true for a kernel that redispatches with the keys below its own"),
+}
 
 
 def read_redispatches(report: Report, keys: KeyReader, node: Node | None) -> Redispatch | None:
@@ -34,8 +38,12 @@ def _of_word(report: Report, node: Scalar) -> Redispatch | None:
         hint = suggestion(text, GOES_ON)
         if text in (RedispatchKind.TO.value, RedispatchKind.EXCLUDE.value):
             hint = f"name the key: {{{text}: KEY}}"
-        elif text.lower() in ("no", "off", "none"):
-            hint = "write false for a kernel that computes the result itself"
+        elif (other := other_than_text(node)) is not None:
+            message = f"expected {GOES_ON_TYPE.words}, found {text}, which is {other} in YAML"
+            report.add("wrong-type", message, node, _BOOLEAN_HINTS.get(text.lower()))
+            return None
+        elif text.lower() == "none":
+            hint = _BOOLEAN_HINTS["no"]
         report.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
     return None
 
@@ -50,11 +58,15 @@ def _of_mapping(report: Report, keys: KeyReader, node: Mapping) -> Redispatch | 
         report.add("bad-value", message, excluded, "write 'to' or 'exclude'")
         return None
     if type(target) is Scalar:
+        if text_of(report, target, "a dispatch key") is None:
+            return None
         key = keys.slot(report, target)
         return Redispatch(RedispatchKind.TO, (key,), report.span(node)) if key is not None else None
     found: list[str] = []
     for item in excluded.items if type(excluded) is Sequence else (excluded,):
         if type(item) is Scalar and item.text:
+            if text_of(report, item, "a dispatch key") is None:
+                continue
             found += keys.in_sets(report, item)
         elif item is not None:
             expect(report, item, "a dispatch key")

@@ -96,7 +96,7 @@ def change_text(change: Change, operator: str) -> str:
 def _remove_text(keys: tuple[str, ...], change: Change, operator: str) -> str:
     text = f"remove the {'kernel' if len(keys) == 1 else 'kernels'} at {' and '.join(keys)}"
     if change.rule is Rule.MATH and not any(edit.function for edit in change.edits):
-        return f"{text}, and register the operators that {operator} decomposes to there"
+        return f"{text}, and register the operators that {operator} decomposes to at {' and '.join(keys)} instead"
     return text
 
 

@@ -52,7 +52,11 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
         yield f"The text has other errors too: {keys_list(others)}."
     if error.differences is None:
         return
-    printed = f"The table in the text ({error.lines} lines)" if error.lines else "The list of keys in the text"
+    printed = (
+        f"The table in the text ({error.lines} {'line' if error.lines == 1 else 'lines'})"
+        if error.lines
+        else "The list of keys in the text"
+    )
     if not error.differences:
         yield f"{printed} says what the table here says."
     else:

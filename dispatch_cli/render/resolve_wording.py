@@ -323,10 +323,15 @@ def raised_label(end: End) -> str:
     if error.kind is ErrorKind.KERNEL:
         return "the kernel raises an error of its own"
     if not error.type:
-        return "PyTorch raises nothing that could be caught"
+        return f"PyTorch raises nothing that could be caught{_ENDS if error.kind is ErrorKind.ENDLESS else ''}"
+    if error.kind is ErrorKind.ENDLESS:
+        return f"the kernels call one another without end, and Python raises {error.type}"
     who = "PyTorch" if end.handler is None else _handler_label(end.handler)
     about = "" if error.argument is None else f" because of tensor {error.argument + 1}"
     return f"{who} raises {error.type}{about}"
+
+
+_ENDS = ": the kernels call one another without end, and the process ends"
 
 
 def error_lines(end: End | None, short: bool) -> list[str]:

@@ -132,7 +132,9 @@ _GAP = r"[\s>|]{1,40}"
 _WRAPPED = tuple((kind, re.compile(text.replace(" ", _GAP)), key) for kind, text, key in _PATTERNS)
 _GAPLESS = tuple((kind, re.compile(text.replace(" ", r" {0,3}")), key) for kind, text, key in _PATTERNS)
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
-_LINE = re.compile(r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: (?P<rest>\S.*)")
+_LINE_HEAD = r"\b(?P<key>[A-Z]\w{1,60})(?:\[alias\])?(?P<inactive> \(inactive\))?: "
+_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>\S.*)")
+_REGISTERED_LINE = re.compile(rf"{_LINE_HEAD}(?P<rest>(?:fallthrough )?registered at .*)")
 _CLOSING = " \t\r'\"`)}"
 """What may stand after the last line of a table that was quoted: ``…[kernel]")``."""
 _FALLTHROUGH = "fallthrough "
@@ -204,12 +206,20 @@ def _lines(text: str) -> Iterator[str]:
     return islice((line for line in stripped if len(line) <= MAX_LINE and line.endswith("]")), MAX_LINES)
 
 
+def _line(text: str) -> re.Match[str] | None:
+    """A key and what is registered there; the words of a log before it, such as ``ERROR: ``, are no key."""
+    match = _REGISTERED_LINE.search(text) or _LINE.search(text)
+    while match is not None and (inner := _LINE.match(text, match.start("rest"))) is not None:
+        match = inner
+    return match
+
+
 def _dump(text: str) -> Iterator[tuple[str, DumpLine]]:
     """The lines of a printed table, whatever stands before each."""
     for line in _lines(text):
         head, _, tail = line.rpartition(" [")
         rule = _RULES.get(tail)
-        match = _LINE.search(head) if rule is not None else None
+        match = _line(head) if rule is not None else None
         if rule is not None and match is not None:
             kernel = match["rest"]
             yield match["key"], DumpLine(kernel.removeprefix(_FALLTHROUGH), kernel.startswith(_FALLTHROUGH), rule)
@@ -219,7 +229,7 @@ def _state(text: str) -> Iterator[StateLine]:
     """The lines of printed registrations, whatever stands before each."""
     for line in _lines(text):
         head, _, flags = line.removesuffix("]").rpartition(" [ ")
-        match = _LINE.search(head.partition(" :: ")[0]) if " :: " in head else None
+        match = _line(head.partition(" :: ")[0]) if " :: " in head else None
         if match is not None:
             yield StateLine(match["key"], match["rest"], "fallthrough" in flags.split(), match["inactive"] is None)
 

@@ -190,4 +190,4 @@ def test_every_format_has_the_same_advice(format_: str, tmp_path: Path) -> None:
     out = call("explain", "demo::op", "AutogradCPU", str(tmp_path / "x.json"), "--format", format_).out
     flat = " ".join(out.replace("\\", "").split())
     assert "Register a kernel at AutogradCPU, which goes on to the kernels below." in flat
-    assert "Or remove the kernel at CPU, and register the operators that demo::op decomposes to there." in flat
+    assert "Or remove the kernel at CPU, and register the operators that demo::op decomposes to at CPU instead." in flat

@@ -99,6 +99,11 @@ def on_windows(text: str) -> str:
     )
 
 
+def logged_by_level(text: str) -> str:
+    levels = ("2026-11-22 01:00:00,123 [rank0] ERROR: ", "WARNING: ", "[Trainer: E] ", "INFO: ")
+    return "\n".join(f"{levels[at % len(levels)]}{line}" for at, line in enumerate(text.splitlines()))
+
+
 def in_html(text: str) -> str:
     return f"<pre>{text.replace(chr(39), '&#39;').replace('<', '&lt;')}</pre>"
 
@@ -114,6 +119,7 @@ TREATMENTS: tuple[Callable[[str], str], ...] = (
         first_line,
         without_table,
         logged,
+        logged_by_level,
         wrapped,
         cut_hard,
         quoted,
@@ -155,7 +161,17 @@ def test_the_table_that_a_text_prints(version: str, before: Callable[[str], str]
     for error in load_recording(f"{version}.errors")["errors"]:
         text = before(error["text"])
         lines = [line for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+: .* \[[a-z ]+\]", line)]
-        for treatment in (str, logged, escaped, escaped_for_html, escaped_twice, repr, ascii, coloured):
+        for treatment in (
+            str,
+            logged,
+            logged_by_level,
+            escaped,
+            escaped_for_html,
+            escaped_twice,
+            repr,
+            ascii,
+            coloured,
+        ):
             (found,) = {one.operator: one for one in reversed(find_errors(treatment(text)))}.values()
             assert lines_of_table(found) == [line for line in lines if " :: " not in line]
         printed += len(lines)

@@ -130,8 +130,13 @@ def refused(kind: ErrorKind, text: str) -> Error:
     return Error(kind, RUNTIME, text)
 
 
-def endless() -> Error:
-    """Kernels that call one another for ever; PyTorch runs out of stack and the process ends."""
+def endless(python: bool) -> Error:
+    """Kernels that call one another for ever, and run out of stack.
+
+    python: one of them is a Python function, whose interpreter counts calls; otherwise the process ends.
+    """
+    if python:
+        return Error(ErrorKind.ENDLESS, "RecursionError", "maximum recursion depth exceeded", whole=False)
     return Error(ErrorKind.ENDLESS, "", "", whole=False)
 
 

@@ -137,7 +137,7 @@ class _Machine:
         while True:
             place = (values, thread)
             if place in seen or len(self.hops) >= MAX_HOPS:
-                return End(EndKind.ERROR, error=endless())
+                return End(EndKind.ERROR, error=endless(python=True))
             seen.add(place)
             step = self._step(values, thread, self._selected(values, thread, reached))
             self.hops.append(step.hop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors, kernels
@@ -18,6 +19,8 @@ from dispatch_cli.engine.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
 
+_PYTHON_FILE = re.compile(r"\.py:[0-9]+$")
+"""How the debug text of a kernel ends that Python code has registered."""
 MAX_HOPS = 4096
 """More than any stack of transforms that a user can write needs; what goes on longer has no end."""
 
@@ -70,13 +73,14 @@ class Machine:
         else:
             selection = self._selector.given(values, given, thread.keys)
         at = _At(values, thread, selection.result, Reached.CALL, selection)
-        seen = set()
+        seen: dict[object, int] = {}
         while True:
             # The same place a second time means that there is no end.
             place = (at.values, at.thread, at.keyset, at.reached)
             if place in seen or len(self._hops) >= MAX_HOPS:
-                return tuple(self._hops), End(EndKind.ERROR, error=errors.endless())
-            seen.add(place)
+                circle = self._hops[seen.get(place, 0) :]
+                return tuple(self._hops), End(EndKind.ERROR, error=errors.endless(any(map(_runs_python, circle))))
+            seen[place] = len(self._hops)
             step = self._at_slot(at)
             if step.end is not None:
                 return tuple(self._hops), step.end
@@ -187,3 +191,11 @@ def _generator(maker: TensorMaker, options: Options) -> tuple[DispatchKeySet | N
 def _new_keys(before: DispatchKeySet, after: DispatchKeySet) -> DispatchKeySet | None:
     new = after - before
     return new if new.bits & new.layout.functionality_mask else None
+
+
+def _runs_python(hop: Hop) -> bool:
+    """Whether the kernel is a Python function."""
+    if hop.python is not None and hop.python.kernel is not None:
+        return True
+    kernel = hop.live.kernel
+    return kernel is not None and (kernel.python or _PYTHON_FILE.search(kernel.debug) is not None)

@@ -225,7 +225,7 @@ class ErrorKind(Enum):
     RULE = "rule"
     """A rule of a higher-order operator raises it, as its declaration says; nothing more may be known of it."""
     ENDLESS = "endless"
-    """Kernels call one another without end; there is no text of PyTorch's."""
+    """Kernels call one another without end: a RecursionError of Python, or the process ends, and there is no text."""
     CRASH = "crash"
     """PyTorch reads what is not there, and the process ends; the text is ours."""
     UNSUPPORTED = "unsupported"

@@ -1,0 +1,74 @@
+"""Kernels that call one another without end: a Python function among them makes it an error that can be caught."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import ErrorKind
+from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.model.call import TensorSpec
+from dispatch_cli.model.function_schema import parse_schema
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.redispatch import Redispatch
+from dispatch_cli.render.resolve_wording import raised_label
+from tests.capture.support import torch_python
+
+SIN = OperatorName("aten::sin")
+AT_AUTOGRAD = Kernel("registered at ../torch/csrc/autograd/generated/VariableType_0.cpp:1")
+ANEW = Redispatch.of_data({"exclude": "AutogradCPU"})
+SCRIPT = """
+import torch
+library = torch.library.Library("aten", "IMPL")
+
+
+def again(x):
+    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradCPU)):
+        return torch.sin(x)
+
+
+library.impl("sin", again, "CPU")
+try:
+    torch.sin(torch.ones(2))
+except Exception as error:
+    print(type(error).__name__, str(error), sep=": ")
+"""
+
+
+def ended(kernel: Kernel) -> tuple[str, str, str]:
+    """The type and the text of the error, and what is said of it. kernel: at CPU, below PyTorch's own at autograd."""
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    dispatcher.define(parse_schema(f"{SIN}(Tensor self) -> Tensor"), "")
+    dispatcher.implement(SIN, "CPU", kernel)
+    dispatcher.implement(SIN, "AutogradCPU", AT_AUTOGRAD)
+    end = simulate(dispatcher, SIN, [TensorSpec.parse("cpu")], []).end
+    assert end.error is not None
+    assert end.error.kind is ErrorKind.ENDLESS
+    return end.error.type, end.error.text, raised_label(end)
+
+
+@pytest.mark.live
+def test_a_python_function_among_them() -> None:
+    command = [torch_python(), "-W", "ignore", "-c", SCRIPT]
+    live = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    for kernel in (
+        Kernel("f", python=True, redispatches=ANEW),
+        Kernel("registered at torch/library.py:1", redispatches=ANEW),
+    ):
+        name, text, _ = ended(kernel)
+        assert live.startswith(f"{name}: {text}")
+
+
+def test_what_is_said() -> None:
+    *_, said = ended(Kernel("f", python=True, redispatches=ANEW))
+    assert said == "the kernels call one another without end, and Python raises RecursionError"
+    name, text, said = ended(Kernel("f", redispatches=ANEW))
+    assert (name, text) == ("", "")
+    expected = (
+        "PyTorch raises nothing that could be caught: the kernels call one another without end, and the process ends"
+    )
+    assert said == expected
