@@ -128,25 +128,32 @@ def batched(moment: Moment) -> Step:
 
 
 def unwrapped(moment: Moment, why: Why) -> Step:
-    """A batching rule: it unwraps what the innermost transform wraps, and calls the operator anew below it.
+    """It unwraps what the innermost transform wraps, and calls the operator anew below it, as batching rules do.
 
     Where nothing is to be unwrapped, too. The keys of that transform are excluded meanwhile, so that the tensors of
     other levels go on to those. This is what torchgen writes (``gen_vmap_plumbing.py``), and what
-    ``torch.library.register_vmap`` does.
+    ``torch.library.register_vmap`` does. A batching rule raises where the innermost transform is no vmap.
     """
-    thread = moment.thread
-    if not thread.layers:
+    thread, is_rule = moment.thread, moment.slot in BATCHING
+    if not thread.layers or (is_rule and thread.layers[-1].kind is not ContextKind.VMAP):
         return raises(raised_by_kernel(), why)
-    keys = _batched_keys(moment) if moment.slot in BATCHING else _own_keys(moment.maker, thread.layers[-1].kind)
+    keys = _batched_keys(moment) if is_rule else _own_keys(moment.maker, thread.layers[-1].kind)
     return calls_anew(thread.exclude(keys), unwrapped_values(moment), why)
 
 
 def unwrapped_values(moment: Moment) -> tuple[Value, ...]:
-    """The tensors of the call; of those that the innermost transform wraps, what is inside."""
+    """The tensors of the call; of those that the innermost transform wraps, what is inside.
+
+    A batching rule unwraps what vmap wraps alone.
+    """
     level = len(moment.thread.layers)
+    kinds = (WrapperKind.BATCHED,) if moment.slot in BATCHING else tuple(WrapperKind)
     return tuple(
         value.inner
-        if level and value.inner is not None and value.wrapper is not None and value.wrapper.level == level
+        if value.inner is not None
+        and value.wrapper is not None
+        and value.wrapper.level == level
+        and value.wrapper.kind in kinds
         else value
         for value in moment.values
     )

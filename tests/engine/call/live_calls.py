@@ -30,7 +30,8 @@ functorch = core._functorch
 functorch._set_vmap_fallback_warning_enabled(False)
 NAMESPACE = "live_calls"
 HERE = "live_calls.py"
-MAX_KERNELS = 200
+MAX_KERNELS = 100
+sys.setrecursionlimit(5000)
 log: List[Any] = []  # noqa: UP006
 
 
@@ -157,6 +158,8 @@ def call_unwrapped(asked: Any, name: str, slot: str, arguments: Any) -> Any:
     if layer is None:
         raise Raised
     kind = layer.key().name
+    if kind != "Vmap" and slot in asked["layer_keys"]["Vmap"]:
+        raise Raised
     if slot == "BatchedNestedTensor":
         excluded = ["FuncTorchBatched", slot]
     elif slot == "FuncTorchBatched":
@@ -591,7 +594,7 @@ def call(name: str, asked: Any) -> Any:
                 operator(name).redispatch(union(asked["keyset"]), *given)
         except Ended:
             said["end"] = "ended"
-        except TooDeep:
+        except (TooDeep, RecursionError):
             said["end"] = "too deep"
         except Exception as error:
             said["end"] = "error"

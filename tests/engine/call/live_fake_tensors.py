@@ -55,16 +55,30 @@ def candidates() -> list[Any]:
     return found
 
 
-def tensor(text: str) -> Any:
-    base = torch.ones(2, 2, dtype=torch.cfloat)
-    if "fake" in text:
-        return FAKE[text[-1]].from_tensor(base)
-    return base.conj() if "conj" in text else base
+def dtype_for(operator: Any, size: int) -> Any:
+    """A dtype for the tensors of an operator: complex, so that they can be conjugate, or float where it takes no other.
+
+    The operators that take numbers compute on the tensors as they are before the mode looks at them.
+    """
+    if torch._C._should_allow_numbers_as_tensors(operator.name().split("::")[-1].split(".")[0]):
+        try:
+            operator(*[torch.ones(2, 2, dtype=torch.cfloat) for _ in range(size)])
+        except NotImplementedError:
+            return torch.float
+    return torch.cfloat
+
+
+def tensor(text: str, dtype: Any) -> Any:
+    if "conj" in text:
+        return torch.ones(2, 2, dtype=torch.cfloat).conj()
+    base = torch.ones(2, 2, dtype=dtype)
+    return FAKE[text[-1]].from_tensor(base) if "fake" in text else base
 
 
 def call(operator: Any, texts: list[str], contexts: tuple[str, ...]) -> Any:
     """The mode's error, or None where it has none; what operators say of sizes and layouts is no matter here."""
-    tensors = [tensor(text) for text in texts]
+    dtype = dtype_for(operator, len(texts))
+    tensors = [tensor(text, dtype) for text in texts]
     mode = FAKE[contexts[0][-1]] if contexts else None
     state.update(operator=operator, mode=mode)
     with mode or contextlib.nullcontext():

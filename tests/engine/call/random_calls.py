@@ -327,6 +327,8 @@ class Generator:
         """
         if any(f"{device} fake" in text for text in tensors for device in self.universe.plain_devices):
             return True
+        if any(one.goes == "below-key" and one.key.startswith("Composite") for one in kernels):
+            return True
         aliases = ("Autograd", "FuncTorchBatchedDecomposition")
         several = ("nested", "jagged", "mkldnn", "subclass", "fake", "meta", "undefined", "Autograd")
         texts = [*tensors, *(context for context in contexts if context.startswith("include="))]
