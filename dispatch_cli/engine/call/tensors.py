@@ -128,13 +128,19 @@ class TensorMaker:
     def materialised(self, value: Value, bit: Bit, inference: bool) -> Value:
         """What ``clone`` makes of a tensor that has *bit*; any other tensor as it is.
 
-        Of a grad wrapper, whose transform is over, it makes a plain tensor.
+        Of a grad wrapper, whose transform is over, it makes a plain tensor. Nor are the new
+        zeros functional that a zero tensor becomes.
         """
         if not value.has(BIT_KEYS[bit]):
             return value
         if value.inner is not None and value.wrapper is not None:
             inner = self.materialised(value.inner, bit, inference)
-            return inner if value.wrapper.kind is WrapperKind.GRAD else self.wrap(inner, value.wrapper, inference)
+            is_new = bit is Bit.ZEROTENSOR and value.wrapper.kind is WrapperKind.FUNCTIONAL
+            return (
+                inner
+                if is_new or value.wrapper.kind is WrapperKind.GRAD
+                else self.wrap(inner, value.wrapper, inference)
+            )
         if value.spec is None:
             return value._replace(keyset=value.keyset.remove(BIT_KEYS[bit]))
         bits = tuple(one for one in value.spec.bits if one is not bit)

@@ -536,6 +536,22 @@ def test_a_batching_rule_that_does_not_unwrap() -> None:
     assert result.end.error.text.startswith("batched == nullptr INTERNAL ASSERT FAILED")
 
 
+def test_a_batching_rule_in_another_transform() -> None:
+    """Reached by a redispatch under grad alone; torch 2.13.0 says that a GradInterpreter has no batch size."""
+    dispatcher = dispatcher_of("CPU", "FuncTorchBatched")
+    dispatcher.implement(
+        NAME, "AutogradCPU", Kernel("own", redispatches=Redispatch.of_data({"to": "FuncTorchBatched"}))
+    )
+    result = call(dispatcher, "cpu grad-wrapped", "grad")
+    assert path(result)[-1] == "FuncTorchBatched raises"
+
+
+def test_new_zeros_are_not_functional() -> None:
+    """So torch 2.13.0 has it: the mode makes the zeros, and computes with them."""
+    result = call(dispatcher_of("CPU"), "cpu zerotensor functional", "mode=FakeTensorMode")
+    assert result.end.kind is EndKind.HANDLER
+
+
 def test_kernels_that_custom_op_makes() -> None:
     """Known by their file, but for a batching rule, whose function is the user's; test_live_calls.py asks PyTorch."""
     dispatcher = Dispatcher(UNIVERSE)
