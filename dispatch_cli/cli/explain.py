@@ -137,8 +137,12 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
         message = unknown_operator_text(first, bases_of(state, source))
         hint = _similar(dispatcher, first.operator)
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
-    key = _key(dispatcher, first.key or key_of(dispatcher, name))
-    if key not in dispatcher.universe.slot:
+    key = first.key or key_of(dispatcher, name)
+    universe = dispatcher.universe
+    if not any(key in known for known in (universe.slot, universe.aliases, universe.per_backend)):
+        message = f"the text names the key {key[:200]!r}, which {universe.name} does not have"
+        raise click.BadParameter(f"{message}; perhaps the text is cut there.", param_hint="'--from-error'")
+    if key not in universe.slot:
         message = f"the text names {key}, which has no slot in a dispatch table; PyTorch's errors name runtime keys."
         hint = f"`explain {name} {key}` says what it stands for."
         raise click.BadParameter(f"{message} {hint}", param_hint="'--from-error'")

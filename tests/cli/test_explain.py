@@ -411,3 +411,11 @@ def test_what_is_not_needed_is_not_imported() -> None:
     for format_ in ("json", "markdown"):
         assert packages(imported("explain", "aten::relu", "CPU", "--format", format_)).isdisjoint({"rich", "yaml"})
     assert "yaml" not in imported("explain", "aten::relu", "CPU")
+
+
+def test_a_key_that_the_text_cuts_off(tmp_path: Path) -> None:
+    text = tmp_path / "error.txt"
+    text.write_text("Could not run 'aten::add.Tensor' with arguments from the 'Dispa' backend", encoding="utf-8")
+    result = call("explain", "--from-error", str(text))
+    assert result.code == 2
+    assert "the text names the key 'Dispa', which torch-2.15 does not have; perhaps the text is cut there" in result.err
