@@ -124,7 +124,8 @@ class TypeReader:
         """A type without what may follow it (lists, optionals)."""
         word = self._cursor.token
         if word == "(":
-            return _alike(tuple_of(self._inner_types()), None)
+            members = self._inner_types()
+            return _alike(tuple_of(members), self._printed_alias())
         if word not in _SPECIAL_WORDS:
             real = self._base_type()
             return INT if real.kind in SHOWN_AS_INT else real, real, self._alias()
@@ -136,12 +137,16 @@ class TypeReader:
             alias = self._alias()
             return _alike(dict_of(key, value), alias)
         if word == "Union":
-            members = self._printed_members() if self._printed else self._members()
+            choices = self._printed_members() if self._printed else self._members()
             alias = self._alias()
-            return _alike(union_as_printed(members) if self._printed else union_of(members), alias)
+            return _alike(union_as_printed(choices) if self._printed else union_of(choices), alias)
         if word == "__torch__":
-            return _alike(self._custom_class(), None)
-        return _alike(self._wrapped(word), None)
+            return _alike(self._custom_class(), self._printed_alias())
+        return _alike(self._wrapped(word), self._printed_alias())
+
+    def _printed_alias(self) -> AliasInfo | None:
+        """The annotation of a type that PyTorch reads without one: it prints that of what is around it there."""
+        return self._alias() if self._printed else None
 
     def _inner_types(self) -> tuple[SchemaType, ...]:
         types: list[SchemaType] = []

