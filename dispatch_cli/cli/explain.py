@@ -127,7 +127,12 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
 
-    dispatcher, first = state.dispatcher, errors[0]
+    first = errors[0]
+    if not state.declarations.bases and OperatorName.parse(first.operator) not in state.dispatcher:
+        newest, is_newest = state_or_newest(source._replace(files=(), keys=(), universe=None), "never")
+        if OperatorName.parse(first.operator) in newest.dispatcher:  # PyTorch's own, which the files do not declare
+            state, assumed = newest, is_newest
+    dispatcher = state.dispatcher
     _refuse_higher_order(state, first.operator, "'--from-error'")
     name = OperatorName.parse(first.operator)
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)

@@ -104,7 +104,7 @@ def _register_text(edit: Edit, operator: str, position: int) -> str:
     of = "" if str(edit.operator) == operator else f" for {edit.operator}"
     match edit.function:
         case Function.FALLTHROUGH:
-            reason = ", where the operator has no derivative" if edit.key.startswith(AUTOGRAD) else ""
+            reason = ", if the operator has no derivative" if edit.key.startswith(AUTOGRAD) else ""
             return f"register a fallthrough{of} at {edit.key}{reason}"
         case Function.FALLBACK:
             return f"register the fallback's function {edit.kernel}{of} at {edit.key} itself"

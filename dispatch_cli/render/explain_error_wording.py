@@ -37,7 +37,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     here = ", ".join(report.over) or "these files"
     if error.from_text:
         shown = "what the text itself shows" if text.dump or text.state or text.available else "what the error means"
-        yield f"{here} does not have {text.operator}: {shown} is explained. Files that declare it would say more."
+        yield f"{text.operator} is not in {here}: {shown} is explained. Files that declare it would say more."
     if text.key is None:
         yield f"The text names no key; {key} is explained."
     if not error.reproduced:
@@ -58,7 +58,9 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
         else "The list of keys in the text"
     )
     if not error.differences:
-        yield f"{printed} says what the table here says."
+        # a table that was made from the text says the same, which tells nothing
+        if not error.from_text:
+            yield f"{printed} says what the table here says."
     else:
         count = sum(len(one.keys) for one in error.differences)
         yield f"{printed} differs from the one here at {count} {'key' if count == 1 else 'keys'}:"

@@ -20,7 +20,7 @@ from dispatch_cli.engine.python_operator import PYTHON_KEY
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.pasted_text import plain, uncoloured
+from dispatch_cli.report.pasted_text import Plain, plain, uncoloured
 
 MAX_CHARACTERS = 8 << 20
 """Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
@@ -178,7 +178,8 @@ def _worth(text: str) -> int:
     return errors + sum(1 for _ in _dump(text)) + sum(1 for _ in _state(text))
 
 
-def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | None], ...]) -> Iterator[ErrorText]:
+def _found(pasted: Plain, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | None], ...]) -> Iterator[ErrorText]:
+    text = pasted.text
     matches = sorted(
         ((match, kind, key) for kind, pattern, key in patterns for match in pattern.finditer(text)),
         key=lambda one: one[0].start(),
@@ -194,7 +195,7 @@ def _found(text: str, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | No
         rest = text[match.end() : starts[position + 1]]
         listed = _AVAILABLE.search(re.sub(r"[\s>|]+", " ", rest[:40000]))
         available = None if listed is None else tuple(one.strip() for one in listed[1].split(",") if one.strip())
-        line = text.count("\n", 0, match.start("op")) + 1
+        line = pasted.line_at(match.start("op"))
         yield ErrorText(kind, str(operator), key, line, dict(_dump(rest)), available, tuple(_state(rest)))
         if len(seen) == MAX_ERRORS:
             return

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
+from itertools import accumulate
+from typing import NamedTuple
 
 MAX_DEPTH = 4
 """How often a text may be escaped: JSON in a log that is JSON itself is twice."""
@@ -15,7 +18,18 @@ _ENTITY = re.compile(r"&(?:#39|#x27|apos|quot|lt|gt);")
 _ENTITIES = {"&#39;": "'", "&#x27;": "'", "&apos;": "'", "&quot;": '"', "&lt;": "<", "&gt;": ">"}
 
 
-def plain(text: str, worth: Callable[[str], int]) -> str:
+class Plain(NamedTuple):
+    """A text as it was printed. ends: for each line of the pasted text, up to which line of *text* it reaches."""
+
+    text: str
+    ends: tuple[int, ...]
+
+    def line_at(self, offset: int) -> int:
+        """The line of the pasted text, 1-based, that holds what is at *offset* of this one."""
+        return bisect_left(self.ends, self.text.count("\n", 0, offset) + 1) + 1
+
+
+def plain(text: str, worth: Callable[[str], int]) -> Plain:
     """Without colours and escapes, so that quotes and line breaks are what they stand for.
 
     A backslash may also be part of a path: ``C:\\new\\ops``. Each line is escaped as a whole or not at all. It is
@@ -23,9 +37,10 @@ def plain(text: str, worth: Callable[[str], int]) -> str:
 
     worth: how much can be read in a text.
     """
-    lines = (_unescaped(line, worth, MAX_DEPTH) for line in uncoloured(text).split("\n"))
+    lines = [_unescaped(line, worth, MAX_DEPTH) for line in uncoloured(text).split("\n")]
     text = "\n".join(lines)
-    return _ENTITY.sub(lambda match: _ENTITIES[match[0]], text) if "&" in text else text
+    text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text) if "&" in text else text
+    return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
 
 
 def uncoloured(text: str) -> str:

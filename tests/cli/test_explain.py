@@ -419,3 +419,17 @@ def test_a_key_that_the_text_cuts_off(tmp_path: Path) -> None:
     result = call("explain", "--from-error", str(text))
     assert result.code == 2
     assert "the text names the key 'Dispa', which torch-2.15 does not have; perhaps the text is cut there" in result.err
+
+
+def test_an_error_about_pytorchs_operator_is_judged_by_the_newest_state(tmp_path: Path) -> None:
+    """The files do not declare the operator, so that they say nothing of it."""
+    own, text = tmp_path / "own.yaml", tmp_path / "error.txt"
+    own.write_text("dispatch: 1\noperators:\n  - {func: mylib::f(Tensor x) -> Tensor, dispatch: {CPU: f_cpu}}\n")
+    text.write_text(
+        "NotImplementedError: could not find kernel for aten.zeros_like.default at dispatch key "
+        "DispatchKey.NestedTensorCPU\n"
+    )
+    result = call("explain", "--from-error", str(text), str(own))
+    assert result.code == 0
+    assert "over torch-2.15" in result.out
+    assert "NestedTensorCPU holds the kernel registered at" in result.out

@@ -184,7 +184,7 @@ def test_a_path_that_is_made_of_escapes_stays_whole() -> None:
     log = f"{ARGUMENTS.format('a::b', 'XLA')}\n\nCPU: {path} [kernel]"
     (found,) = find_errors(log)
     assert lines_of_table(found) == [f"CPU: {path} [kernel]"]
-    assert plain(r"C:\ops\new", lambda _: 0) == r"C:\ops\new"
+    assert plain(r"C:\ops\new", lambda _: 0).text == r"C:\ops\new"
 
 
 def test_how_often_a_text_may_be_escaped() -> None:
@@ -192,7 +192,7 @@ def test_how_often_a_text_may_be_escaped() -> None:
         text = "first\nsecond"
         for _ in range(times):
             text = json.dumps(text)[1:-1]
-        assert (plain(text, lambda _: 0) == "first\nsecond") is is_read
+        assert (plain(text, lambda _: 0).text == "first\nsecond") is is_read
 
 
 def test_plain_and_escaped_texts_in_one_log() -> None:
@@ -264,6 +264,13 @@ def test_several_errors_each_once_in_order() -> None:
     assert find_errors(text) == [found[0], found[1], found[3]]
     many = "\n".join(ARGUMENTS.format(f"a::b{number}", "CPU") for number in range(3 * MAX_ERRORS))
     assert len(find_errors(many)) == MAX_ERRORS
+
+
+def test_the_line_is_that_of_the_file() -> None:
+    """A line of a log in JSON holds the line breaks of its message escaped."""
+    texts = [f"Traceback:\n  in f\n{ARGUMENTS.format(name, 'XLA')}\n" for name in ("a::b", "c::d")]
+    log = "\n".join(json.dumps({"message": text}) for text in texts)
+    assert [found.line for found in find_errors(log)] == [1, 2]
 
 
 def test_a_table_belongs_to_the_error_before_it() -> None:
