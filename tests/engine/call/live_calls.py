@@ -579,8 +579,6 @@ def call(name: str, asked: Any) -> Any:
                 if text in ("vmap", "grad", "jvp", "functionalize") and level in pair[1]:
                     try:
                         pair[0] = wrap(pair[1][level], pair[0], level)
-                        if text == "grad":  # as torch.func.grad does with its inputs
-                            pair[0].requires_grad_()
                     except Exception as error:
                         return {"unmade": type(error).__name__ + ": " + str(error)[:200]}
         said["tensors"] = [keys_of(tensors[at][0], text) for at, text in enumerate(asked["tensors"])]

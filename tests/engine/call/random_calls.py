@@ -231,7 +231,7 @@ class Generator:
                 kernels = tuple(one for one in kernels if one.key not in (*_of_custom_op(schema), *ALIASES))
             asked = [self._call(schema, kernels, TRANSFORMED if rule else CONTEXTS) for _ in range(calls)]
             if custom:  # where a gradient is required, an autograd.Function runs, which transforms treat apart
-                asked = [one._replace(tensors=tuple(map(_without_gradient, one.tensors))) for one in asked]
+                asked = [_without_gradients(one) for one in asked]
             yield AskedOperator(schema, kernels, tuple(asked), custom)
 
     def _kernels(self) -> tuple[AskedKernel, ...]:
@@ -354,8 +354,13 @@ class Generator:
         return text
 
 
-def _without_gradient(tensor: str) -> str:
-    return tensor.replace(" requires_grad", "")
+def _without_gradients(asked: Asked) -> Asked:
+    """The same call, where no tensor requires a gradient; the inputs of functorch's grad do."""
+    layers = [context for context in asked.contexts if context in TRANSFORMS]
+    levels = [level for level, layer in enumerate(layers, 1) if layer == "grad"]
+    removed = {"requires_grad", *(f"grad-wrapped={level}" for level in levels)}
+    kept = (" ".join(word for word in text.split() if word not in removed) for text in asked.tensors)
+    return asked._replace(tensors=tuple(kept))
 
 
 def _of_custom_op(schema: str) -> tuple[str, ...]:
