@@ -100,7 +100,7 @@ def _options(data: dict[str, Any]) -> Options:
 def _thread(data: dict[str, Any], layout: Layout) -> Thread:
     inference = data["inference"]
     layers = tuple(
-        Layer(ContextKind(kind), level, inference, None if saved is None else _keys(saved, layout))
+        Layer(ContextKind(kind), level, inference, saved=None if saved is None else _keys(saved, layout))
         for kind, level, saved in data["layers"]
     )
     modes = tuple(Mode("Mode", None, position) for position in range(data["modes"]))
