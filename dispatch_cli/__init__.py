@@ -12,31 +12,31 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dispatch_cli.api import load_state, run_blocks_onto, run_declarations, run_onto, what_if_state
     from dispatch_cli.declarations.loader import load
-    from dispatch_cli.engine.call.higher_order import simulate_higher_order
+    from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
     from dispatch_cli.engine.call.simulate import simulate
     from dispatch_cli.engine.call.trace import Call
-    from dispatch_cli.engine.checkpoint import Checkpoint
-    from dispatch_cli.engine.difference import ChangeKind, Difference
-    from dispatch_cli.engine.differences import differences
-    from dispatch_cli.engine.dispatcher import Dispatcher
-    from dispatch_cli.engine.dump import dump_registrations, dump_table
-    from dispatch_cli.engine.higher_order import HigherOrderTable
-    from dispatch_cli.engine.keyset import DispatchKeySet
-    from dispatch_cli.engine.library import Library
-    from dispatch_cli.engine.order import Orders, SensitiveSlot
-    from dispatch_cli.engine.play import Played
-    from dispatch_cli.engine.python_operator import PythonOperator
-    from dispatch_cli.engine.refusal import Refused
+    from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+    from dispatch_cli.engine.dispatcher.library import Library
+    from dispatch_cli.engine.dispatcher.refusal import Refused
+    from dispatch_cli.engine.history.difference import ChangeKind, Difference
+    from dispatch_cli.engine.history.differences import differences
+    from dispatch_cli.engine.history.play import Played
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.keys.keyset import DispatchKeySet
+    from dispatch_cli.engine.order.order import Orders, SensitiveSlot
+    from dispatch_cli.engine.python.higher_order import HigherOrderTable
+    from dispatch_cli.engine.python.operator import PythonOperator
     from dispatch_cli.engine.rules import Rule
-    from dispatch_cli.engine.state import State
-    from dispatch_cli.engine.table import Table, TableEntry
+    from dispatch_cli.engine.table.table import Table, TableEntry
     from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.declarations import Block, Declarations, LibraryKind
-    from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
     from dispatch_cli.model.kernel import Kernel
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
     from dispatch_cli.model.universe import Universe
 
 _HOMES = {
@@ -46,28 +46,28 @@ _HOMES = {
     "run_onto": "api",
     "what_if_state": "api",
     "load": "declarations.loader",
-    "ChangeKind": "engine.difference",
-    "Checkpoint": "engine.checkpoint",
-    "Difference": "engine.difference",
-    "differences": "engine.differences",
-    "Dispatcher": "engine.dispatcher",
-    "dump_registrations": "engine.dump",
-    "dump_table": "engine.dump",
-    "DispatchKeySet": "engine.keyset",
-    "HigherOrderTable": "engine.higher_order",
-    "Library": "engine.library",
-    "PythonOperator": "engine.python_operator",
+    "ChangeKind": "engine.history.difference",
+    "Checkpoint": "engine.dispatcher.checkpoint",
+    "Difference": "engine.history.difference",
+    "differences": "engine.history.differences",
+    "Dispatcher": "engine.dispatcher.dispatcher",
+    "dump_registrations": "engine.dispatcher.dump",
+    "dump_table": "engine.dispatcher.dump",
+    "DispatchKeySet": "engine.keys.keyset",
+    "HigherOrderTable": "engine.python.higher_order",
+    "Library": "engine.dispatcher.library",
+    "PythonOperator": "engine.python.operator",
     "Call": "engine.call.trace",
     "simulate": "engine.call.simulate",
-    "simulate_higher_order": "engine.call.higher_order",
-    "Orders": "engine.order",
-    "Played": "engine.play",
-    "Refused": "engine.refusal",
+    "simulate_higher_order": "engine.call.higher_order.simulate",
+    "Orders": "engine.order.order",
+    "Played": "engine.history.play",
+    "Refused": "engine.dispatcher.refusal",
     "Rule": "engine.rules",
-    "SensitiveSlot": "engine.order",
-    "State": "engine.state",
-    "Table": "engine.table",
-    "TableEntry": "engine.table",
+    "SensitiveSlot": "engine.order.order",
+    "State": "engine.history.state",
+    "Table": "engine.table.table",
+    "TableEntry": "engine.table.table",
     "CallError": "model.call",
     "Context": "model.call",
     "TensorSpec": "model.call",
@@ -76,9 +76,9 @@ _HOMES = {
     "Kernel": "model.kernel",
     "LibraryKind": "model.declarations",
     "AliasAnalysisKind": "model.alias_analysis",
-    "FunctionSchema": "model.function_schema",
-    "SchemaError": "model.function_schema",
-    "parse_schema": "model.function_schema",
+    "FunctionSchema": "model.schema",
+    "SchemaError": "model.schema",
+    "parse_schema": "model.schema",
     "OperatorName": "model.names",
     "Options": "model.options",
     "InputError": "model.problem",

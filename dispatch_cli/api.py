@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.refusal import Refusal
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.refusal import Refusal
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.play import Played
-    from dispatch_cli.engine.registration import Registration
+    from dispatch_cli.engine.history.play import Played
+    from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.declarations import Declarations
     from dispatch_cli.model.span import Span
     from dispatch_cli.model.universe import Universe
@@ -95,7 +95,7 @@ def _universe(name: str | None) -> Universe | Problem:
 
 def run_declarations(declarations: Declarations) -> State:
     """Run declarations over the embedded state that they continue, where they do. Errors: InputError."""
-    from dispatch_cli.engine.run import run
+    from dispatch_cli.engine.history.run import run
 
     if not declarations.bases:
         return run(declarations)
@@ -128,7 +128,7 @@ def run_onto(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Regist
     Errors: InputError with every refusal, and for declarations that are written for another universe or state; the
     dispatcher is exactly as it was then.
     """
-    from dispatch_cli.engine.play import play_all
+    from dispatch_cli.engine.history.play import play_all
 
     _check_fit(dispatcher, declarations)
     return play_all(dispatcher, declarations.steps)
@@ -141,7 +141,7 @@ def run_blocks_onto(dispatcher: Dispatcher, declarations: Declarations) -> Playe
     the short form are blocks of their own. What was refused is in the answer.
     Errors: InputError for declarations that are written for another universe or state.
     """
-    from dispatch_cli.engine.play import play_blocks
+    from dispatch_cli.engine.history.play import play_blocks
 
     _check_fit(dispatcher, declarations)
     return play_blocks(dispatcher, declarations.steps)

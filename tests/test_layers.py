@@ -42,6 +42,8 @@ ALLOWED: dict[str, set[str]] = {
     },
 }
 """Part of the package → the parts that it may import; ``""`` is the package itself (its version)."""
+ROOMS = ("rules", "keys", "table", "dispatcher", "python", "history", "order", "call")
+"""The parts of the engine in order: each may import itself and those before it."""
 OUTSIDE = {
     "click": {"cli"},
     "rich": {"render", "cli"},
@@ -102,6 +104,24 @@ def test_nothing_is_imported_from_above(part: str) -> None:
         if part_of(module) == part and name.split(".")[0] == "dispatch_cli" and not is_allowed(part, name)
     ]
     assert wrong == []
+
+
+def room_of(module: str) -> str | None:
+    """The part of the engine that a module belongs to; None outside the engine."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["dispatch_cli", "engine"] and len(parts) > 2 else None
+
+
+def test_the_engine_is_in_the_order_of_its_rooms() -> None:
+    between = [(module, name, room_of(module), room_of(name)) for module, name in IMPORTS if room_of(name) is not None]
+    wrong = [
+        f"{module} imports {name}"
+        for module, name, room, imported in between
+        if room is not None and imported not in ROOMS[: ROOMS.index(room) + 1]
+    ]
+    assert wrong == []
+    folder = PACKAGE / "engine"
+    assert {path.stem for path in folder.iterdir()} - {"__init__", "__pycache__"} == set(ROOMS)
 
 
 def test_what_comes_from_outside() -> None:

@@ -166,7 +166,7 @@ class Base:
 
 
 def _operator(name: str, record: list[Any]) -> CapturedOperator:
-    from dispatch_cli.model.function_schema import parse_printed_schema
+    from dispatch_cli.model.schema import parse_printed_schema
 
     schema, debug, alias_analysis, tags, kernels, python_kernels = record
     kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
@@ -182,7 +182,7 @@ def _operator(name: str, record: list[Any]) -> CapturedOperator:
 
 
 def _kernel(debug: str, signature: str | None, flags: str, python: bool, redispatches: Data | None = None) -> Kernel:
-    from dispatch_cli.model.function_schema import parse_signature
+    from dispatch_cli.model.schema import parse_signature
 
     return Kernel(
         debug=debug,

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import ParamSpec, TypeVar
 
-from dispatch_cli.engine.refusal import Refused
-from dispatch_cli.model.function_schema import (
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import (
     FunctionSchema,
     SchemaError,
     parse_operator_name,
     parse_schema,
 )
-from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema_refusal import internal_assert_text
+from dispatch_cli.model.schema.refusal import internal_assert_text
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")

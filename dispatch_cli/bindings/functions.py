@@ -17,13 +17,13 @@ from dispatch_cli.bindings.keys import DispatchKey, DispatchKeySet, KeySpace, ke
 from dispatch_cli.bindings.library import DispatchModule
 from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
 from dispatch_cli.bindings.thread_state import ThreadState, guard_of
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.dump import dump_registrations, dump_table
-from dispatch_cli.engine.keyset import DispatchKeySet as KeyBits
-from dispatch_cli.engine.library import WILDCARD, Library
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+from dispatch_cli.engine.dispatcher.library import WILDCARD, Library
+from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.model.declarations import Block, LibraryKind
-from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 Key = DispatchKey | str

@@ -10,8 +10,8 @@ import operator
 from collections.abc import Mapping
 from typing import ClassVar, SupportsIndex
 
-from dispatch_cli.engine.keyset import DispatchKeySet as KeyBits
-from dispatch_cli.engine.layout import layout_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
+from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 MAX_NUMBER = 0xFFFF

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 
 from dispatch_cli.bindings.errors import internal_assert, read_name, read_schema, refuses
 from dispatch_cli.bindings.keys import DispatchKey, KeySpace
-from dispatch_cli.engine.library import Library
+from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.function_schema import (
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import (
     AliasAnalysisKind,
     FunctionSchema,
     parse_signature,
 )
-from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
 _ALIAS_KINDS = {kind.value: kind for kind in AliasAnalysisKind} | {"": AliasAnalysisKind.FROM_SCHEMA}

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import ClassVar, TypeVar
 
 from dispatch_cli.bindings.keys import DispatchKey, DispatchKeySet, KeySpace, key_set
-from dispatch_cli.engine.keyset import DispatchKeySet as KeyBits
+from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 
 AUTOGRAD = "Autograd"
 AD_INPLACE_OR_VIEW = "ADInplaceOrView"

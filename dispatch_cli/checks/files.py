@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.registration import Registration
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Define, Fallback, Implement, Registrant, Settle, Step
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span

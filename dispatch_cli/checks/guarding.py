@@ -12,7 +12,7 @@ from dispatch_cli.checks.guard_words import end_words, kernel_text, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table import Table, TableEntry
+from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, Wish
 from dispatch_cli.model.names import OperatorName

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.engine.table import Plan
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import Plan
 from dispatch_cli.model.names import OperatorName
 
 

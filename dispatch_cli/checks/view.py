@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.files import Files
 from dispatch_cli.checks.pattern import Pattern
-from dispatch_cli.engine.dispatcher import Outline
-from dispatch_cli.engine.registration import Registration
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import Table, plan
+from dispatch_cli.engine.dispatcher.dispatcher import Outline
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import Table, plan
 from dispatch_cli.model.declarations import PythonKernel, Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.function_schema import FunctionSchema
+    from dispatch_cli.model.schema import FunctionSchema
 
 
 _TENSOR = re.compile(r"(?<![\w.])Tensor(?!\w)")
@@ -144,7 +144,7 @@ class View(Files):
         text = self.schema_text(name)
         if text is None:
             return None
-        from dispatch_cli.model.function_schema import parse_printed_schema
+        from dispatch_cli.model.schema import parse_printed_schema
 
         return parse_printed_schema(text)
 

@@ -27,7 +27,7 @@ from dispatch_cli.cli.options import (
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.selection import UnknownCheck
-    from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.render.style import Style
     from dispatch_cli.report.findings import FindingsReport
 
@@ -112,7 +112,7 @@ def _has_a_base(state: State) -> bool:
 
 def _of_pytorch(state: State) -> State:
     """The state before the files that the user named, and nothing that these say of it. Errors: UsageError."""
-    from dispatch_cli.engine.run import run
+    from dispatch_cli.engine.history.run import run
     from dispatch_cli.model.declarations import Registrant
 
     said = state.declarations

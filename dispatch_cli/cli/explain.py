@@ -13,8 +13,8 @@ from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_oper
 from dispatch_cli.cli.options import Source, output_options, source_options, style_for, write
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.dispatcher import Dispatcher
-    from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.render.style import Style
     from dispatch_cli.report.error_text import ErrorText

@@ -76,7 +76,7 @@ def _key_or_set(universe: Universe, text: str, format_: str, style: Style) -> It
 
     if is_key(universe, text):
         return _key(key_report(universe, text), format_, style)
-    from dispatch_cli.engine.key_expression import evaluate
+    from dispatch_cli.engine.keys.expression import evaluate
     from dispatch_cli.report.key_set import key_set_report
 
     return _key_set(key_set_report(evaluate(universe, text)), format_, style)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from dispatch_cli.cli.options import Source, load_state
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.dispatcher import Dispatcher
-    from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
 
 

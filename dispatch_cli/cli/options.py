@@ -16,8 +16,8 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dispatch_cli.engine.dispatcher import Dispatcher
-    from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError

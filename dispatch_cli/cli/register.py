@@ -22,7 +22,7 @@ from dispatch_cli.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.render.style import Style

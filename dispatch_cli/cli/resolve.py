@@ -22,9 +22,9 @@ from dispatch_cli.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.dispatcher import Dispatcher
-    from dispatch_cli.engine.keyset import DispatchKeySet
-    from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
@@ -200,7 +200,7 @@ def _higher_order(
     assumed: bool,
     stop_after: int | None,
 ) -> ResolveHigherOrderReport:
-    from dispatch_cli.engine.call.higher_order import simulate_higher_order
+    from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
     from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
 
     call = simulate_higher_order(state, operator, specs, contexts)
@@ -281,7 +281,7 @@ def _problem(error: CallError, option: str) -> Problem:
 def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]) -> DispatchKeySet | None:
     if keyset is None:
         return None
-    from dispatch_cli.engine.key_expression import evaluate
+    from dispatch_cli.engine.keys.expression import evaluate
     from dispatch_cli.model.problem import InputError
 
     try:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.state import State
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.render.machine import Sheet

@@ -8,10 +8,10 @@ from enum import Enum
 
 from dispatch_cli.crossref.answers import Answers, ResolveAnswers, Texts
 from dispatch_cli.crossref.replay import Subject
-from dispatch_cli.engine import python_table
-from dispatch_cli.engine.dump import dump_registrations, dump_table
-from dispatch_cli.engine.higher_order import HigherOrderTable
-from dispatch_cli.engine.python_table import Divergence
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+from dispatch_cli.engine.python import table as python_table
+from dispatch_cli.engine.python.higher_order import HigherOrderTable
+from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.higher_order import FALLTHROUGH
 from dispatch_cli.model.names import OperatorName

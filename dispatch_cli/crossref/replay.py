@@ -10,13 +10,13 @@ from typing import Any
 from dispatch_cli import bases, universes
 from dispatch_cli.crossref.answers import Probed
 from dispatch_cli.crossref.higher_order import operator_of
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.refusal import Refused
-from dispatch_cli.engine.state import State
-from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_printed_schema, parse_signature
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import AliasAnalysisKind, parse_printed_schema, parse_signature
 
 _DEFAULT_ALIAS_ANALYSIS = "default"
 

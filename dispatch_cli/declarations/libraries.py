@@ -13,9 +13,9 @@ from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block, Fallback, Implement, LibraryKind, OpenBlock
-from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
 
 _MISUSE = "block-misuse"
 _CONTENTS = ("define", "impl", "fallback")

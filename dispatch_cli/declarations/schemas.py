@@ -10,7 +10,8 @@ from dispatch_cli.declarations.context import Context
 from dispatch_cli.declarations.fields import word_of
 from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.tree import Node, Scalar
-from dispatch_cli.model.function_schema import (
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import (
     FunctionSchema,
     SchemaError,
     parse_operator_name,
@@ -18,7 +19,6 @@ from dispatch_cli.model.function_schema import (
     parse_schema,
     parse_signature,
 )
-from dispatch_cli.model.names import OperatorName
 
 _Read = TypeVar("_Read")
 

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 
 from dispatch_cli import universes
 from dispatch_cli.model.declarations import Block, Declarations, Define, Implement, LibraryKind, Step
-from dispatch_cli.model.function_schema import AliasAnalysisKind, parse_schema, parse_signature
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
 from dispatch_cli.model.universe import Universe
 
 NAMESPACE = "__test__"

@@ -8,7 +8,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.function_schema import AliasAnalysisKind, FunctionSchema
+    from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema
 
 
 class CapturedOperator(NamedTuple):

@@ -8,7 +8,7 @@ from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.function_schema import FunctionSchema
+    from dispatch_cli.model.schema import FunctionSchema
 
 
 class Kernel(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.hazards import AUTOGRAD
+from dispatch_cli.engine.keys.autograd import AUTOGRAD
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
 from dispatch_cli.model.universe import UNDEFINED

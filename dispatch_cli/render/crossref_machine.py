@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.crossref.compare import Count, Difference
-from dispatch_cli.engine.python_table import Divergence
+from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision
 from dispatch_cli.render.machine import Sheet, json_document
 from dispatch_cli.report.crossref import SCHEMA_VERSION, CrossrefReport

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.engine.python_table import Divergence, Reason
+from dispatch_cli.engine.python.table import Divergence, Reason
 from dispatch_cli.report.divergences import DivergenceGroup
 
 REASONS = {

@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import RenderableType
 from rich.text import Text
 
-from dispatch_cli.engine.higher_order import HigherOrderEntry, Slot
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
 from dispatch_cli.render import console

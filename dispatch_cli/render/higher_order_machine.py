@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.higher_order import HigherOrderEntry, Slot
-from dispatch_cli.engine.python_table import chosen_key
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
+from dispatch_cli.engine.python.table import chosen_key
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import RAISES, HigherOrderRule
 from dispatch_cli.render.higher_order_wording import facts_of, kind_label, rule_label, slot_label

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.engine.higher_order import Slot
+from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
 from dispatch_cli.report.higher_order import RuleRow
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.engine.key_notes import ExpressionNote, NoteKind
+from dispatch_cli.engine.keys.notes import ExpressionNote, NoteKind
 from dispatch_cli.report.key_groups import KeyGroup, KeyGroups
 
 FEW = 3

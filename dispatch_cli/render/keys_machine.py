@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.universe_differences import Difference
+from dispatch_cli.engine.keys.universe_differences import Difference
 from dispatch_cli.render.key_wording import expression_note_text, hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document
 from dispatch_cli.report.key import KeyReport

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rich.text import Text
 
-from dispatch_cli.engine.registration import Registration
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.snippet import cut_line, cut_start
 from dispatch_cli.model.span import Span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.python_table import Divergence, chosen_key
+from dispatch_cli.engine.python.table import Divergence, chosen_key
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.render.divergences import choice_label
 from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.dump import dump_registrations, dump_table
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.findings import FindingsReport
 

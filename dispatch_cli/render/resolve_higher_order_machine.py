@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.call.higher_order_trace import Asked, FakeModes
-from dispatch_cli.engine.named_key_sets import functionalities_of
+from dispatch_cli.engine.call.higher_order.trace import Asked, FakeModes
+from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.model.higher_order import HigherOrderRule
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_higher_order_wording import (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.engine.call.fake_modes import ACTIVE
-from dispatch_cli.engine.call.higher_order_trace import Answer, Asked, Asker, FakeModes, Known
+from dispatch_cli.engine.call.higher_order.fake_modes import ACTIVE
+from dispatch_cli.engine.call.higher_order.trace import Answer, Asked, Asker, FakeModes, Known
 from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
-from dispatch_cli.engine.higher_order import Slot, is_autograd_not_implemented
-from dispatch_cli.engine.named_key_sets import functionalities_of
+from dispatch_cli.engine.keys.named_sets import functionalities_of
+from dispatch_cli.engine.python.higher_order import Slot, is_autograd_not_implemented
 from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.resolve_wording import DOES, FATES, handed_over, raised_label, some_keys

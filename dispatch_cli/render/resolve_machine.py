@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.engine.call.trace import ChosenBy, End, Error, Handler, MaskKind, PythonChoice
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.named_key_sets import components_of, functionalities_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
 from dispatch_cli.render.advice import advice_data, advice_label, advice_text
 from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data

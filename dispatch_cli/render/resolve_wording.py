@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Origin, Why
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.named_key_sets import functionalities_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.wording import short_kernel, source_label

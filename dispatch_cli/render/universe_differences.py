@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import RenderableType
 from rich.text import Text
 
-from dispatch_cli.engine.universe_differences import Aspect, Difference
+from dispatch_cli.engine.keys.universe_differences import Aspect, Difference
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts

@@ -7,11 +7,11 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.trace import Call
-from dispatch_cli.engine.hazards import autograd_keys_of
-from dispatch_cli.engine.refusal import Refused
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import TableEntry, changed_slots
+from dispatch_cli.engine.table.table import TableEntry, changed_slots
 from dispatch_cli.model.edit import Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine.python_table import Divergence, Reason
+from dispatch_cli.engine.python.table import Divergence, Reason
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.report.folding import Runs
 

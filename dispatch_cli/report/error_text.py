@@ -16,7 +16,7 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from dispatch_cli.engine.python_operator import PYTHON_KEY
+from dispatch_cli.engine.python.operator import PYTHON_KEY
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED

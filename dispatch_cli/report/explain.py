@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.hazards import autograd_key_of
-from dispatch_cli.engine.live import StaleEntry
-from dispatch_cli.engine.registration import Registration
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.succession import succession
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.succession import succession
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dispatch_cli.engine.dispatcher.succession import filled_by
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.succession import filled_by
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, Universe

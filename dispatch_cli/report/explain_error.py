@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.hazards import AUTOGRAD, autograd_key_of
-from dispatch_cli.engine.python_table import resolve_key
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import AUTOGRAD, autograd_key_of
+from dispatch_cli.engine.python.table import resolve_key
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import Table, TableEntry
+from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
@@ -200,8 +200,8 @@ def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorTe
 
 def _define(dispatcher: Dispatcher, name: OperatorName) -> None:
     """An operator without kernels; its schema stands for one that is not known."""
-    from dispatch_cli.model.function_schema import parse_schema
-    from dispatch_cli.model.schema_error import SchemaError
+    from dispatch_cli.model.schema import parse_schema
+    from dispatch_cli.model.schema.error import SchemaError
 
     try:
         schema = parse_schema(f"{name}(Tensor self) -> Tensor")

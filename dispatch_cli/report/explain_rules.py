@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.succession import Answer
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, Step
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.succession import Answer
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span

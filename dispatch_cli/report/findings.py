@@ -11,7 +11,7 @@ from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.selection import chosen, severities
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Severity

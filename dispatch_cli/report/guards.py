@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dispatch_cli.checks.guarding import Guards, Verdict
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import AMBIGUOUS_KERNEL
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.guard import Expectation, Guard, Wish
 from dispatch_cli.model.names import OperatorName
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from dispatch_cli.engine.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
 from dispatch_cli.model.higher_order import HigherOrderOperator, HigherOrderRule, RuleKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.folding import Runs

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.hazards import autograd_keys_of
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.layout import Layout, layout_of
-from dispatch_cli.engine.named_key_sets import COMPONENT
+from dispatch_cli.engine.keys.autograd import autograd_keys_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import Layout, layout_of
+from dispatch_cli.engine.keys.named_sets import COMPONENT
+from dispatch_cli.engine.keys.universe_differences import KeyKind, kind_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.engine.universe_differences import KeyKind, kind_of
 from dispatch_cli.model.universe import CoreFallback, Universe
 from dispatch_cli.report.key_groups import KeyGroups, group_keys
 from dispatch_cli.report.keys import ThreadDefault, thread_default

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.key_expression import KeyExpression
-from dispatch_cli.engine.key_notes import ExpressionNote
-from dispatch_cli.engine.named_key_sets import components_of, functionalities_of
+from dispatch_cli.engine.keys.expression import KeyExpression
+from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
+from dispatch_cli.engine.keys.notes import ExpressionNote
 from dispatch_cli.report.key_groups import KeyGroups, group_keys
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.engine.hazards import autograd_keys_of
+from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.key_groups import KeyGroups, group_keys

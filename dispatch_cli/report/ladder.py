@@ -7,8 +7,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.trace import Hop, MaskKind, Selection
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.table import TableRow, table_row

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.engine import python_table
-from dispatch_cli.engine.python_table import Divergence
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.python import table as python_table
+from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import entry_for
+from dispatch_cli.engine.table.table import entry_for
 from dispatch_cli.model.declarations import PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span

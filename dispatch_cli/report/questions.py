@@ -11,15 +11,15 @@ from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, EndKind
-from dispatch_cli.engine.hazards import AUTOGRAD, autograd_keys_of
-from dispatch_cli.engine.refusal import Refused
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import AUTOGRAD, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import Table
+from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.call import CallError, Context, TensorSpec, Wrapper, WrapperKind
-from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 KINDS = ("", "sparse", "sparse_csr", "mkldnn", "quantized", "nested")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dispatch_cli.engine.dump import alias_analysis_text, kernel_flags
+from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
-from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.redispatch import Redispatch

@@ -20,11 +20,11 @@ from dispatch_cli.engine.call.trace import (
     Selection,
     Why,
 )
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.live import StaleEntry
-from dispatch_cli.engine.named_key_sets import functionalities_of
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.named_sets import functionalities_of
+from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.redispatch import Redispatch

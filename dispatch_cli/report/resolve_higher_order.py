@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.higher_order_trace import Asked, FakeModes, HigherOrderCall, HigherOrderHop, Known
+from dispatch_cli.engine.call.higher_order.trace import Asked, FakeModes, HigherOrderCall, HigherOrderHop, Known
 from dispatch_cli.engine.call.trace import Does, End, EndKind
-from dispatch_cli.engine.higher_order import HigherOrderEntry, HigherOrderTable
-from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable
 from dispatch_cli.model.higher_order import HigherOrderRule
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED

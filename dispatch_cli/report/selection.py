@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 
 HIGHER_ORDER_NAMESPACE = "higher_order"
 """Where PyTorch's Python keeps higher-order operators."""

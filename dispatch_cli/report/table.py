@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from dispatch_cli.engine import table as engine
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.live import StaleEntry
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.table import table as engine
+from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span

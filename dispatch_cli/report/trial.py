@@ -10,8 +10,8 @@ from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Block, Implement, LibraryKind, Settle, Step
 from dispatch_cli.model.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import Kernel

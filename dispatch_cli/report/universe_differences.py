@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.universe_differences import Aspect, Difference, universe_differences
+from dispatch_cli.engine.keys.universe_differences import Aspect, Difference, universe_differences
 from dispatch_cli.model.universe import Universe
 
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from dispatch_cli import bases
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.library import Library
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.model.declarations import Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName

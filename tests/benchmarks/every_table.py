@@ -60,7 +60,7 @@ def _whole_process(torch_python: str, out: Path, runs: int) -> None:
 
 def _in_process(torch_python: str, capture: Path, runs: int) -> None:
     from dispatch_cli.api import load_state
-    from dispatch_cli.engine.dump import dump_table
+    from dispatch_cli.engine.dispatcher.dump import dump_table
 
     dispatcher = load_state([str(capture)]).dispatcher
     names = sorted(dispatcher, key=str)

@@ -411,7 +411,7 @@ UNKNOWN_TYPE = (
 def test_schemas_are_refused_as_by_pytorch(
     bindings: Bindings, text: str, exception: type[Exception], message: str
 ) -> None:
-    """The texts are those of live PyTorch 2.13; `tests.model.test_live_schemas` has many more."""
+    """The texts are those of live PyTorch 2.13; `tests.model.schema.test_live_schemas` has many more."""
     library = fragment(bindings)
     for define in (library.def_, library.define, library.def_schema_t_t):
         with pytest.raises(exception) as caught:

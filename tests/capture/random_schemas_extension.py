@@ -7,7 +7,7 @@ import importlib
 import os
 from typing import Any
 
-from tests.model.random_schemas import Maker
+from tests.model.schema.random_schemas import Maker
 
 torch: Any = importlib.import_module("torch")
 core = torch._C

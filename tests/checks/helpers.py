@@ -9,7 +9,7 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import CheckSettings, Selector
 from dispatch_cli.report.findings import findings_report

@@ -6,12 +6,12 @@ import pytest
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Finding, Severity
-from dispatch_cli.engine.registration import Definition
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.table.registration import Definition
 from dispatch_cli.model.edit import own_kernel
-from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 

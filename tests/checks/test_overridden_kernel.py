@@ -67,7 +67,7 @@ def test_both_places_are_named(state_of: StateOf) -> None:
     ],
 )
 def test_which_kernel_the_warning_of_pytorch_names(first: str, second: str, says: str, state_of: StateOf) -> None:
-    """As live PyTorch 2.13 does: tests/engine/test_override_warning.py."""
+    """As live PyTorch 2.13 does: tests/engine/dispatcher/test_override_warning.py."""
     text = (
         "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n"
         f'    dispatch: {{CPU: {first}}}\n  - {{name: "demo::op", dispatch: {{CPU: {second}}}}}\n'

@@ -10,8 +10,8 @@ import sys
 
 import torch
 
-from tests.model.live_schemas import answers
-from tests.model.random_schemas import Maker
+from tests.model.schema.live_schemas import answers
+from tests.model.schema.random_schemas import Maker
 
 # Where PyTorch was built, in the texts of its own assertions
 BUILD = re.compile(r'(FAILED at ")[^"]*?/(aten|c10|torch)/')

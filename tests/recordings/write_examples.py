@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from dispatch_cli import universes
-from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import Kernel
 from tests.support import load_recording, replay_dump
 

@@ -10,9 +10,9 @@ import pytest
 from rich.cells import cell_len
 
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.call.higher_order import simulate_higher_order
+from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS, CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.resolve import resolve_text

@@ -14,7 +14,7 @@ import pytest
 
 from dispatch_cli import bases
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.error_text import ErrorKind, find_errors
 from dispatch_cli.report.explain import SlotExplanation, explain

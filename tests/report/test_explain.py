@@ -10,9 +10,9 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.api import load_state, what_if_state
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.engine.state import State
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED

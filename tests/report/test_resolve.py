@@ -9,9 +9,9 @@ import pytest
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Does, EndKind
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.key_expression import evaluate
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.ladder import Fate

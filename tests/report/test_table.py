@@ -8,8 +8,8 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.api import load_state, what_if_state
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.folding import fold, unfolded
 from dispatch_cli.report.grid import grid_of

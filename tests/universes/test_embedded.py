@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.model.function_schema import parse_schema
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.universes.build import main
 from tests.support import UNIVERSE_OF, load_recording

@@ -41,7 +41,7 @@ from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
 from dispatch_cli.model.universe import CATCH_ALL
 

@@ -77,7 +77,7 @@ from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.rules.alias_gap import COMPOSITE
 from dispatch_cli.checks.rules.no_autograd_kernel import META, calls_others
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL

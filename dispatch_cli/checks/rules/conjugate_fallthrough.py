@@ -40,7 +40,7 @@ from collections.abc import Iterator, Mapping
 from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.key_words import backend_keys, keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 
 BITS = {"Conjugate": "conjugated", "Negative": "negated", "ZeroTensor": "zero"}

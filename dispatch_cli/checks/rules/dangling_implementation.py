@@ -33,7 +33,7 @@ from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 
 MAX_SUGGESTIONS = 20
@@ -110,7 +110,7 @@ def _similar(text: str, others: Iterable[str]) -> str | None:
 
 def _contradiction(kernels: Sequence[Registration]) -> tuple[Registration, Registration] | tuple[None, None]:
     """Two kernels with signatures that PyTorch does not take for one operator; it keeps those with SymInt apart."""
-    from dispatch_cli.model.function_schema import takes_symint
+    from dispatch_cli.model.schema import takes_symint
 
     seen: dict[bool, Registration] = {}
     for registration in kernels:

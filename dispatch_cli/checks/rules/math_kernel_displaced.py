@@ -47,8 +47,8 @@ from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.rules.composite_conflict import EXPLICIT
 from dispatch_cli.checks.rules.no_autograd_kernel import calls_others
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.hazards import displaced
 from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.hazards import displaced
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import CATCH_ALL

@@ -45,14 +45,14 @@ from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.registration import Registration
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.redispatch import RedispatchKind
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.function_schema import AliasInfo
+    from dispatch_cli.model.schema import AliasInfo
 
 AD_INPLACE_OR_VIEW = "ADInplaceOrView"
 META = "Meta"

@@ -53,7 +53,7 @@ from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.key_words import AUTOGRAD, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName

@@ -39,10 +39,10 @@ from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.order import Orders, SensitiveSlot, slots_at_risk
-from dispatch_cli.engine.registration import Registration
+from dispatch_cli.engine.order.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.declarations import Block, Implement, Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED

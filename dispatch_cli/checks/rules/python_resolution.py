@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.key_words import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.python_table import Divergence, Reason, divergences
+from dispatch_cli.engine.python.table import Divergence, Reason, divergences
 from dispatch_cli.engine.rules import PRECEDENCE, Decision, Rule
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName

@@ -46,7 +46,7 @@ from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.key_words import MAX_NAMED, backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.hazards import autograd_key_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 

@@ -33,9 +33,9 @@ from collections.abc import Iterator
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.live import StaleEntry
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 
 

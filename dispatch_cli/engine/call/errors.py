@@ -7,9 +7,9 @@ of the fallbacks. A place in PyTorch's sources stands without directory and line
 from __future__ import annotations
 
 from dispatch_cli.engine.call.trace import Error, ErrorKind
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.dump import dump_registrations, dump_table
-from dispatch_cli.engine.python_table import error_text
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+from dispatch_cli.engine.python.table import error_text
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.call import Layout
 from dispatch_cli.model.names import OperatorName

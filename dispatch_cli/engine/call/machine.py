@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dispatch_cli.engine.call import errors, kernels
+from dispatch_cli.engine.call import errors
+from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.python_dispatcher import Choice, PythonDispatcher
 from dispatch_cli.engine.call.select import Selector, slot_of
 from dispatch_cli.engine.call.step import Moment, Step, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import PYTHON_DISPATCHER, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Hop, PythonChoice, Reached, Selection, Why
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.operator import Operator
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.operator import Operator
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
 

@@ -14,16 +14,16 @@ from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.step import Moment, Step, raises, redispatches
 from dispatch_cli.engine.call.tensors import META, TensorMaker
 from dispatch_cli.engine.call.trace import ChosenBy, Error, ErrorKind, Option, Origin, Why
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import CallError, Layout, device_type
 from dispatch_cli.model.dtypes import DEFAULT as DEFAULT_DTYPE
 from dispatch_cli.model.dtypes import DTYPES, QUANTIZED
-from dispatch_cli.model.function_schema import FunctionSchema, SchemaType, TypeKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import LAYOUT_NUMBERS, Options, check_word, dtype_named, generator_named, layout_named
-from dispatch_cli.model.schema_model import Argument
+from dispatch_cli.model.schema import FunctionSchema, SchemaType, TypeKind
+from dispatch_cli.model.schema.model import Argument
 
 _TYPES = {
     "device": ("Device", TypeKind.DEVICE),

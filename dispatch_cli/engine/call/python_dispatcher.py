@@ -7,10 +7,10 @@ from typing import NamedTuple
 from dispatch_cli.engine.call.errors import python_unresolved
 from dispatch_cli.engine.call.step import Step, decomposes, ends, raises
 from dispatch_cli.engine.call.trace import Why
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.python_table import chosen_key, resolve_key
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.python.table import chosen_key, resolve_key
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 
 PYTHON = "Python"

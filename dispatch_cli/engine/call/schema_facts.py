@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dispatch_cli.model.function_schema import FunctionSchema
-from dispatch_cli.model.schema_model import Argument
-from dispatch_cli.model.schema_types import SchemaType, TypeKind
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
 
 def is_tensor(kind: SchemaType) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import LocalKeys
 from dispatch_cli.engine.call.trace import Argument, MaskKind, Selection, Skipped
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.operator import Operator
+from dispatch_cli.engine.dispatcher.operator import Operator
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 

@@ -10,13 +10,13 @@ from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Call
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
-from dispatch_cli.model.function_schema import FunctionSchema, TypeKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.schema import FunctionSchema, TypeKind
 
 MAX_TENSORS = 1024
 _MAKERS = {

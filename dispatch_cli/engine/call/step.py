@@ -7,11 +7,11 @@ from typing import NamedTuple
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import ChosenBy, Does, End, EndKind, Error, Handler, Why
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.table import TableEntry
-from dispatch_cli.model.function_schema import FunctionSchema
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.schema import FunctionSchema
 
 
 class Moment(NamedTuple):

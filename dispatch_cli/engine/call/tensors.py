@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.layout import layout_of
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.call import (
     Absent,
     Bit,

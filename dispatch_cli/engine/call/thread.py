@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, PYTHON_KEYS, TensorMaker
-from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import CallError, Context, ContextKind, suggestion
 
 FRONT, BACK = "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode"

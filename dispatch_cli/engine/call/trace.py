@@ -10,8 +10,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.table import TableEntry
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options

@@ -7,19 +7,19 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.kernels import backend_keys
+from dispatch_cli.engine.call.kernels.entry import backend_keys
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Hop, Why
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Context, Layout, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
-from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.redispatch import Data, Redispatch
+from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 
 SCHEMAS = {

@@ -17,8 +17,8 @@ from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import torch_python
+from tests.engine.call.higher_order.test_live_higher_order import live_cases
 from tests.engine.call.random_calls import is_error
-from tests.engine.call.test_live_higher_order import live_cases
 
 pytestmark = pytest.mark.live
 

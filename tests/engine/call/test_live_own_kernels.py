@@ -18,11 +18,11 @@ from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import is_mutable, is_tensor, most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind
-from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.call import Context, Layout, TensorSpec
-from dispatch_cli.model.function_schema import FunctionSchema
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import Universe
 from tests.capture.support import read_document, torch_python
 from tests.engine.call.random_calls import names

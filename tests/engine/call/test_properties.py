@@ -9,7 +9,7 @@ from dispatch_cli.engine.call.machine import MAX_HOPS
 from dispatch_cli.engine.call.select import slot_of
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, MaskKind, Reached
-from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Context, TensorSpec
 from tests.engine.call.random_calls import NOT_INCLUDED, Generator, simulated, state_of
 

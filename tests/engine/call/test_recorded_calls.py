@@ -13,12 +13,12 @@ from dispatch_cli import universes
 from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Context, TensorSpec
-from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests.capture.support import torch_python
 from tests.engine.call.random_calls import normal

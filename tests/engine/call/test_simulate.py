@@ -20,17 +20,17 @@ from dispatch_cli.engine.call.trace import (
     Reached,
     Why,
 )
-from dispatch_cli.engine.dispatcher import Dispatcher
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.refusal import Refused
-from dispatch_cli.engine.state import State
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
-from dispatch_cli.model.function_schema import parse_schema
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
 from dispatch_cli.model.redispatch import Data, Redispatch, RedispatchKind
+from dispatch_cli.model.schema import parse_schema
 
 UNIVERSE = universes.load("torch-2.15")
 NAME = OperatorName("lib::op")

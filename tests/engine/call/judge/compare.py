@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from dispatch_cli.engine.call.kernels import backend_keys
+from dispatch_cli.engine.call.kernels.entry import backend_keys
 from dispatch_cli.engine.call.machine import Machine
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import FUNCTIONALIZE
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
-from dispatch_cli.engine.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import UNDEFINED
 from tests.engine.call.judge.observed import Kernel, ObservedCall

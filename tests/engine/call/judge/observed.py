@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import Layer, LocalKeys, Mode, Thread
-from dispatch_cli.engine.keyset import DispatchKeySet
-from dispatch_cli.engine.layout import Layout
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import Layout
 from dispatch_cli.model.call import Absent, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.dtypes import DTYPES
 from dispatch_cli.model.names import OperatorName

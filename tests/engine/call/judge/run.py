@@ -11,8 +11,8 @@ from typing import Any
 
 from dispatch_cli.capture import probe
 from dispatch_cli.capture.document import document
-from dispatch_cli.engine.call.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
-from dispatch_cli.engine.layout import layout_of
+from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES
+from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import read_document
 from tests.engine.call.judge.compare import Judge, Judged, judge_all

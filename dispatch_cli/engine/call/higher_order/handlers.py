@@ -1,0 +1,208 @@
+"""Who handles a call of a higher-order operator where modes, tensor subclasses or functorch's transforms are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR, TENSOR, Callee, class_of, passes_on, refusal
+from dispatch_cli.engine.call.higher_order import errors
+from dispatch_cli.engine.call.higher_order.mode_stack import stack_of, without
+from dispatch_cli.engine.call.higher_order.trace import Answer, Asked, Asker
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import BACK, FAKE_TENSOR_MODE, FRONT, Layer, Mode, Thread
+from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
+from dispatch_cli.engine.python.higher_order import PYTHON_KEY, HigherOrderTable
+from dispatch_cli.model.call import ContextKind, WrapperKind
+from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderRule, ModeType, RuleKind
+
+REDIRECT_TO_MODE = "redirect_to_mode"
+"""PyTorch's helper that gives a call to the mode's ``__torch_dispatch__`` (``torch/_higher_order_ops/utils.py``)."""
+_TRANSFORM_OF = {
+    ContextKind.VMAP: "Vmap",
+    ContextKind.GRAD: "Grad",
+    ContextKind.JVP: "Jvp",
+    ContextKind.FUNCTIONALIZE: "Functionalize",
+}
+_WRAPPER_OF = {
+    ContextKind.VMAP: WrapperKind.BATCHED,
+    ContextKind.GRAD: WrapperKind.GRAD,
+    ContextKind.JVP: WrapperKind.GRAD,
+    ContextKind.FUNCTIONALIZE: WrapperKind.FUNCTIONAL,
+}
+FUNCTIONAL_CLASS = "FunctionalTensor"
+
+
+class Handling(NamedTuple):
+    """What came of asking.
+
+    rule: what runs; handler: the ``__torch_dispatch__`` that gets the call; error: when there is neither.
+    thread: on which the rule runs. takes_off: the mode or transform that is taken off for it.
+    layer: that transform; its wrappers are taken off tensors when the rule calls the operator again.
+    not_implemented: NotImplemented is what the call returns, because nobody is asked after this one.
+    mode: whose rule runs, where others are asked when it returns NotImplemented.
+    """
+
+    asked: tuple[Asked, ...]
+    rule: HigherOrderRule | None = None
+    handler: Handler | None = None
+    error: Error | None = None
+    thread: Thread | None = None
+    takes_off: str | None = None
+    layer: Layer | None = None
+    not_implemented: bool = False
+    mode: Mode | None = None
+
+    def unwrapped(self, values: tuple[Value, ...]) -> tuple[Value, ...] | None:
+        """The tensors without the wrappers of the transform that was taken off; None when none was."""
+        if self.layer is None:
+            return None
+        kind, level = _WRAPPER_OF[self.layer.kind], self.layer.level
+        return tuple(
+            value.inner
+            if value.wrapper is not None and value.wrapper == (kind, level) and value.inner is not None
+            else value
+            for value in values
+        )
+
+
+class Handlers:
+    """Asks in turn, for one operator."""
+
+    def __init__(self, table: HigherOrderTable, modes: Mapping[str, ModeType], maker: TensorMaker) -> None:
+        self._table = table
+        self._name = table.operator.name
+        self._modes = modes
+        self._maker = maker
+
+    def at_python_key(self, values: tuple[Value, ...], thread: Thread) -> Handling:
+        """The innermost mode, then the tensors with a ``__torch_dispatch__``, in order."""
+        stack = stack_of(thread)
+        mode = stack[-1] if stack else None
+        asked: tuple[Asked, ...] = ()
+        if mode is not None:
+            found = self._mode(mode, values, thread)
+            if found.error is not None or found.rule is not None or found.handler is not None:
+                return found
+            asked = found.asked
+        return self.after_mode(values, thread, mode, asked)
+
+    def _mode(self, mode: Mode, values: tuple[Value, ...], thread: Thread) -> Handling:
+        rule = self._table.modes.get(mode.name)
+        inside = without(thread, mode, self._maker)
+        if rule is None:
+            kind = self._modes.get(mode.name)
+            if kind is not None and kind.supports_higher_order_operators:
+                asked = Asked(Asker.MODE_ITSELF, mode.name, mode.position, Answer.HANDLES)
+                handler = Handler(HandlerKind.MODE, mode.name, mode.position)
+                return Handling((asked,), handler=handler, thread=inside, takes_off=mode.name)
+            asked = Asked(Asker.MODE, mode.name, mode.position, Answer.NO_RULE)
+            return Handling((asked,), error=errors.no_rule_for_mode(self._name, mode.name))
+        refuses = _refuses(rule, values)
+        answer = Answer.NOT_IMPLEMENTED if refuses else Answer.HANDLES
+        asked = Asked(Asker.MODE, mode.name, mode.position, answer, rule)
+        if refuses:
+            return Handling((asked,))
+        found = self._by_mode_rule(mode, rule, asked, inside)._replace(mode=mode)
+        return self._by_fake_mode(found, mode.instance or "", values) if mode.name == FAKE_TENSOR_MODE else found
+
+    def _by_mode_rule(self, mode: Mode, rule: HigherOrderRule, asked: Asked, inside: Thread) -> Handling:
+        handler = Handler(HandlerKind.MODE, mode.name, mode.position) if _redirects(rule) else None
+        return Handling((asked,), rule, handler, None, inside, mode.name)
+
+    def _by_fake_mode(self, found: Handling, name: str, values: tuple[Value, ...]) -> Handling:
+        """A rule for FakeTensorMode gets the call; where that gives it to the mode itself, the mode may refuse it."""
+        if found.handler is None:
+            return found
+        return found._replace(error=refusal(name, values, Callee(self._name, f"{self._name}(")))
+
+    def after_mode(
+        self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[Asked, ...] = ()
+    ) -> Handling:
+        """The tensors with a ``__torch_dispatch__``, in order. asked: who has passed the call on before."""
+        overloaded = [(position, value) for position, value in enumerate(values) if value.has(PYTHON_KEY)]
+        for position, value in overloaded:
+            name = class_of(value)
+            if name == FAKE_TENSOR:
+                return self._fake_tensor(position, values, thread, asked)
+            rule = self._table.subclasses.get(name)
+            if rule is None:
+                last = Asked(Asker.SUBCLASS, name, position, Answer.NO_RULE)
+                return Handling((*asked, last), error=errors.no_rule_for_subclass(self._name, name))
+            if not rule.not_implemented:
+                last = Asked(Asker.SUBCLASS, name, position, Answer.HANDLES, rule)
+                return Handling((*asked, last), rule, thread=thread)
+            asked = (*asked, Asked(Asker.SUBCLASS, name, position, Answer.NOT_IMPLEMENTED, rule))
+        shown = [class_of(value) for _, value in overloaded]
+        error = errors.nobody_handles(self._name, mode.name if mode is not None else None, shown)
+        return Handling(asked, error=error)
+
+    def _fake_tensor(
+        self, position: int, values: tuple[Value, ...], thread: Thread, asked: tuple[Asked, ...]
+    ) -> Handling:
+        """A fake tensor's mode is not active, or has passed the call on: its rule runs, and what it returns counts."""
+        rule = self._table.modes.get(FAKE_TENSOR_MODE)
+        if rule is None:
+            last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, Answer.NO_RULE)
+            return Handling((*asked, last), error=errors.no_rule_for_fake_tensor())
+        if _redirects(rule) and any(mode.name == FAKE_TENSOR_MODE for mode in thread.modes):
+            last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, Answer.HANDLES, rule)
+            return Handling((*asked, last), rule, error=errors.fake_mode_is_set(self._name))
+        refuses = _refuses(rule, values)
+        answer = Answer.NOT_IMPLEMENTED if refuses else Answer.HANDLES
+        last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, rule)
+        handler = Handler(HandlerKind.SUBCLASS, FAKE_TENSOR_MODE, position) if _redirects(rule) else None
+        found = Handling((*asked, last), rule, None if refuses else handler, thread=thread, not_implemented=refuses)
+        spec = values[position].spec
+        assert spec is not None and spec.fake is not None, "it is a fake tensor"
+        return self._by_fake_mode(found, spec.fake, values)
+
+    def of_transform(self, thread: Thread) -> Handling:
+        """The innermost functorch transform."""
+        if not thread.layers:
+            return Handling((), error=errors.no_transform())
+        layer = thread.layers[-1]
+        name = _TRANSFORM_OF[layer.kind]
+        rule = self._table.transforms.get(name)
+        if rule is None:
+            asked = Asked(Asker.TRANSFORM, name, None, Answer.NO_RULE)
+            return Handling((asked,), error=errors.no_rule_for_transform(name, TRANSFORMS.index(name)))
+        inside = thread._replace(layers=thread.layers[:-1])
+        if not inside.layers:
+            inside = inside.without_included(self._maker.known(FRONT, BACK))
+        asked = Asked(Asker.TRANSFORM, name, None, Answer.HANDLES, rule)
+        return Handling((asked,), rule, thread=inside, takes_off=name, layer=layer)
+
+    def before_dispatch(self, values: tuple[Value, ...], thread: Thread) -> Handling | None:
+        """The innermost mode of the PreDispatch stack; None when none is asked."""
+        if not thread.pre_dispatch_modes or thread.keys.excluded.has(PYTHON_KEY):
+            return None
+        mode = thread.pre_dispatch_modes[-1]
+        rule = self._table.modes.get(mode.name)
+        if rule is None:
+            asked = Asked(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, Answer.NO_RULE)
+            return Handling((asked,), error=errors.not_registered(mode.name))
+        inside = thread.without_pre_dispatch_mode(self._maker.known("PreDispatch"))
+        refuses = _refuses(rule, values)
+        answer = Answer.NOT_IMPLEMENTED if refuses else Answer.HANDLES
+        asked = Asked(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, answer, rule)
+        return self._by_mode_rule(mode, rule, asked, inside)._replace(not_implemented=refuses)
+
+
+def _refuses(rule: HigherOrderRule, values: tuple[Value, ...]) -> bool:
+    """Whether a mode's rule returns NotImplemented."""
+    if rule.kind is RuleKind.FUNCTIONALIZE and _has_user_subclass(values):
+        return True
+    if rule.name == FAKE_TENSOR_MODE and _redirects(rule) and passes_on(values):
+        return True
+    return rule.not_implemented
+
+
+def _has_user_subclass(values: tuple[Value, ...]) -> bool:
+    """Whether functionalization passes the call on, as its wrapper does for subclasses that it does not know."""
+    return any(class_of(value) not in (TENSOR, FAKE_TENSOR, FUNCTIONAL_CLASS) for value in values)
+
+
+def _redirects(rule: HigherOrderRule) -> bool:
+    """Whether the rule is made by the helper that gives the call to the mode itself."""
+    return REDIRECT_TO_MODE in rule.kernel.split(".")

@@ -1,0 +1,297 @@
+"""A call of a higher-order operator: which rule runs, and whether it calls the operator again.
+
+Source: ``HigherOrderOperator.__call__`` and ``dispatch`` in ``torch/_ops.py`` of PyTorch 2.13 and 2.15, and the helpers
+of ``torch/_higher_order_ops/utils.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.errors import endless
+from dispatch_cli.engine.call.higher_order import errors
+from dispatch_cli.engine.call.higher_order.fake_modes import conflicting
+from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling
+from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherOrderHop, Known
+from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import Contexts, Mode, Thread
+from dispatch_cli.engine.call.trace import (
+    Argument,
+    Does,
+    End,
+    EndKind,
+    Error,
+    MaskKind,
+    Reached,
+    Selection,
+)
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.python.higher_order import (
+    DYNAMIC_LAYER_FRONT,
+    PRE_DISPATCH,
+    PYTHON_KEY,
+    HigherOrderEntry,
+    HigherOrderTable,
+    is_autograd_not_implemented,
+)
+from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, WrapperKind
+from dispatch_cli.model.higher_order import AUTOGRAD_KEY, HigherOrderOperator, HigherOrderRule, RuleKind
+from dispatch_cli.model.universe import UNDEFINED
+
+MAX_HOPS = 512
+"""More than any stack of modes and transforms that a user can write needs."""
+
+
+def simulate_higher_order(
+    state: State,
+    operator: HigherOrderOperator,
+    tensors: Sequence[TensorSpec] = (),
+    contexts: Sequence[Context] = (),
+) -> HigherOrderCall:
+    """What happens when the operator is called with those tensors as its arguments, in those contexts.
+
+    contexts: the outermost first. Errors: CallError for what the universe or the contexts do not have.
+    """
+    maker = TensorMaker(state.dispatcher.universe)
+    if len(tensors) > MAX_TENSORS:
+        raise CallError(f"more than {MAX_TENSORS} tensors", str(tensors[MAX_TENSORS]))
+    if any(spec.absent is Absent.UNDEFINED for spec in tensors):
+        message = f"{operator.name} is called from Python, where None stays None, and no tensor is undefined"
+        raise CallError(message, Absent.UNDEFINED.value, "write `none`")
+    thread = Contexts(maker).enter_all(tuple(contexts))
+    values = tuple(make_value(maker, thread, spec) for spec in tensors)
+    machine = _Machine(state, operator, maker, grad_enabled(contexts))
+    end = machine.run(values, thread)
+    return HigherOrderCall(
+        operator.name,
+        tuple(tensors),
+        tuple(contexts),
+        tuple(machine.hops),
+        end,
+        machine.deferred,
+        machine.deferred_is_known,
+        conflicting(thread, tensors),
+    )
+
+
+def grad_enabled(contexts: Sequence[Context]) -> bool:
+    """Whether gradients are recorded inside of those contexts."""
+    enabled = True
+    for context in contexts:
+        if context.kind in (ContextKind.NO_GRAD, ContextKind.INFERENCE_MODE):
+            enabled = False
+        elif context.kind is ContextKind.GRAD:  # torch.func.grad turns it on
+            enabled = True
+    return enabled
+
+
+class _Step(NamedTuple):
+    """What a step comes to. thread, values: with what the operator is called again; None for as they are.
+
+    not_implemented: the end is that NotImplemented is returned. waits: who goes on asking if the call again returns it.
+    """
+
+    hop: HigherOrderHop
+    end: End | None = None
+    thread: Thread | None = None
+    values: tuple[Value, ...] | None = None
+    not_implemented: bool = False
+    waits: _Waiting | None = None
+
+
+class _Waiting(NamedTuple):
+    """A mode's rule that has called the operator again: what it was called with, and at which step."""
+
+    values: tuple[Value, ...]
+    thread: Thread
+    mode: Mode
+    hop: HigherOrderHop
+
+
+class _Machine:
+    def __init__(
+        self,
+        state: State,
+        operator: HigherOrderOperator,
+        maker: TensorMaker,
+        records_gradients: bool,
+    ) -> None:
+        self._name = operator.name
+        self._table: HigherOrderTable = state.higher_order_table(operator)
+        self._handlers = Handlers(self._table, state.modes, maker)
+        self._maker = maker
+        self._records_gradients = records_gradients
+        self.hops: list[HigherOrderHop] = []
+        self.deferred: str | None = None
+        self.deferred_is_known = True
+        self._raised: Error | None = None
+
+    def run(self, values: tuple[Value, ...], thread: Thread) -> End:
+        """Call the operator, and follow it as far as it is known what its rules do."""
+        reached = Reached.CALL
+        seen = set()
+        waiting: list[_Waiting] = []
+        while True:
+            place = (values, thread)
+            if place in seen or len(self.hops) >= MAX_HOPS:
+                return End(EndKind.ERROR, error=endless(python=True))
+            seen.add(place)
+            step = self._step(values, thread, self._selected(values, thread, reached))
+            self.hops.append(step.hop)
+            while step.not_implemented and waiting:
+                step = self._resumed(waiting.pop())
+                self.hops.append(step.hop)
+            if step.end is not None:
+                return self._after(step.end)
+            if step.waits is not None:
+                waiting.append(step.waits)
+            values = values if step.values is None else step.values
+            thread = thread if step.thread is None else step.thread
+            reached = Reached.ANEW
+
+    def _after(self, end: End) -> End:
+        """The end, with what the autograd rules on the way do once the operator below them has returned."""
+        if self._raised is None or end.kind is EndKind.ERROR:
+            return end
+        return End(EndKind.ERROR, error=self._raised)
+
+    def _selected(self, values: tuple[Value, ...], thread: Thread, reached: Reached) -> HigherOrderHop:
+        """The selection of a call; what runs is filled in later."""
+        keyset = DispatchKeySet.of(self._maker.universe)
+        for value in values:
+            keyset |= value.keyset
+        mask = self._table.non_fallthrough
+        unmasked = (keyset | thread.keys.included) - thread.keys.excluded
+        result = unmasked & mask
+        selection = Selection(
+            arguments=tuple(Argument(value.text, value.keyset) for value in values),
+            keyset=keyset,
+            included=thread.keys.included,
+            excluded=thread.keys.excluded,
+            unmasked=unmasked,
+            mask_kind=MaskKind.COMMON,
+            backend=None,
+            mask=mask,
+            skipped=(),
+            result=result,
+        )
+        kept = set(result)
+        skipped = tuple(key for key in reversed(list(unmasked)) if key not in kept)
+        key = result.highest_priority()
+        return HigherOrderHop(key, selection, reached, skipped, Does.RAISES, Known.DISPATCHER)
+
+    def _step(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _Step:
+        if hop.key == DYNAMIC_LAYER_FRONT:
+            return self._handled(values, thread, hop, self._handlers.of_transform(thread))
+        if hop.key == PYTHON_KEY:
+            return self._handled(values, thread, hop, self._handlers.at_python_key(values, thread))
+        if hop.key == PRE_DISPATCH:
+            handling = self._handlers.before_dispatch(values, thread)
+            if handling is not None:
+                return self._handled(values, thread, hop, handling)
+        return self._resolved(values, thread, hop)
+
+    def _resumed(self, waiting: _Waiting) -> _Step:
+        """The mode's rule has returned the NotImplemented that it got: the tensors are asked."""
+        hop = waiting.hop._replace(resumes=True, excludes=None, rule=None)
+        handling = self._handlers.after_mode(waiting.values, waiting.thread, waiting.mode)
+        return self._handled(waiting.values, waiting.thread, hop, handling)
+
+    # a rule that was asked for
+
+    def _handled(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling) -> _Step:
+        hop = hop._replace(asked=handling.asked, rule=handling.rule, takes_off=handling.takes_off)
+        if handling.error is not None:
+            does = Does.RAISES if handling.handler is None else Does.HANDS_OVER
+            return _Step(hop._replace(does=does), End(EndKind.ERROR, handling.handler, handling.error))
+        if handling.handler is not None:
+            known = Known.DISPATCHER if handling.rule is None else Known.HELPER
+            return _Step(
+                hop._replace(does=Does.HANDS_OVER, known=known), End(EndKind.HANDLER, handler=handling.handler)
+            )
+        rule = handling.rule
+        assert rule is not None, "without an error and a handler, a rule runs"
+        if handling.not_implemented:
+            ended = hop._replace(does=Does.ENDS, known=Known.DECLARED)
+            return _Step(ended, End(EndKind.KERNEL), not_implemented=True)
+        place = RuleKind.TRANSFORM if handling.layer is not None else RuleKind.MODE
+        if rule.error_at(place) is not None:
+            return self._raises(hop, rule, place)
+        if rule.redispatches and handling.thread is not None:
+            again = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED)
+            waits = None if handling.mode is None else _Waiting(values, thread, handling.mode, hop)
+            return _Step(again, None, handling.thread, handling.unwrapped(values), waits=waits)
+        return self._ends(hop, rule)
+
+    # a rule that resolve_key finds
+
+    def _resolved(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _Step:
+        entry = self._entry(hop.key)
+        hop = hop._replace(entry=entry, rule=entry.rule)
+        rule = entry.rule
+        if rule is None:
+            return _Step(hop, End(EndKind.ERROR, error=errors.no_kernel(entry)))
+        if rule.kind is RuleKind.AUTOGRAD:
+            needs = self._needs_gradient(values)
+            hop = hop._replace(needs_gradient=needs)
+            if not needs:
+                return self._below_autograd(thread, hop)
+        if is_autograd_not_implemented(rule.kernel):
+            needs = self._needs_gradient(values)
+            self._note_missing_derivative(rule, needs)
+            return self._below_autograd(thread, hop._replace(needs_gradient=needs))
+        if rule.error_at(RuleKind.DISPATCH) is not None:
+            return self._raises(hop, rule, RuleKind.DISPATCH)
+        if rule.redispatches:
+            return self._again(thread, hop)
+        return self._ends(hop, rule)
+
+    def _entry(self, key: str) -> HigherOrderEntry:
+        universe = self._table.universe
+        slot = key if key in universe.slot else UNDEFINED
+        decision = self._table.decisions[universe.slot[slot]]
+        return self._table.resolved(slot, decision)
+
+    def _needs_gradient(self, values: tuple[Value, ...]) -> bool:
+        return self._records_gradients and any(map(_requires_grad, values))
+
+    def _note_missing_derivative(self, rule: HigherOrderRule, needs_gradient: bool) -> None:
+        if not needs_gradient:
+            return
+        error = errors.autograd_not_implemented(self._name)
+        if rule.deferred_error is False:
+            self._raised = self._raised or error
+        else:
+            self.deferred = error.text
+            self.deferred_is_known = rule.deferred_error is not None
+
+    def _below_autograd(self, thread: Thread, hop: HigherOrderHop) -> _Step:
+        """Call the operator again below autograd, as PyTorch's helpers do."""
+        keys = self._maker.autograd_keys
+        hop = hop._replace(does=Does.CALLS_ANEW, known=Known.HELPER, excludes=keys)
+        return _Step(hop, thread=thread.exclude(keys))
+
+    def _again(self, thread: Thread, hop: HigherOrderHop) -> _Step:
+        """Call the operator again without the key of the rule; at an autograd key, below autograd."""
+        at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD_KEY)
+        keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
+        hop = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED, excludes=keys)
+        return _Step(hop, thread=thread.exclude(keys))
+
+    def _raises(self, hop: HigherOrderHop, rule: HigherOrderRule, place: RuleKind) -> _Step:
+        """The rule raises an error, as its declaration says. place: what it was found by."""
+        error = errors.declared(rule.error_at(place) or "")
+        return _Step(hop._replace(does=Does.RAISES, known=Known.DECLARED), End(EndKind.ERROR, error=error))
+
+    def _ends(self, hop: HigherOrderHop, rule: HigherOrderRule) -> _Step:
+        known = Known.UNKNOWN if rule.redispatches is None else Known.DECLARED
+        return _Step(hop._replace(does=Does.ENDS, known=known), End(EndKind.KERNEL))
+
+
+def _requires_grad(value: Value) -> bool:
+    if value.wrapper is not None and value.wrapper.kind is WrapperKind.GRAD and value.wrapper.level is not None:
+        return True
+    return value.spec is not None and value.spec.requires_grad

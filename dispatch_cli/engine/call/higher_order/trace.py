@@ -1,0 +1,137 @@
+"""What a simulated call of a higher-order operator did, step by step: plain results, without words for people.
+
+Every step begins with a selection: a rule that calls the operator again does so by name, with arguments and thread
+state as they are then, and never with a key set of its choice.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.call.trace import Does, End, Reached, Selection
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.higher_order import HigherOrderRule
+
+
+class Asker(Enum):
+    """Who was asked whether it handles the call."""
+
+    MODE = "mode"
+    """The innermost mode, by the rule for its type; it is taken off for the time of the rule."""
+    MODE_ITSELF = "mode-itself"
+    """The innermost mode's ``__torch_dispatch__``, because it supports higher-order operators; it is taken off, too."""
+    PRE_DISPATCH_MODE = "pre-dispatch-mode"
+    """The innermost mode of the PreDispatch stack, by the rule for its type."""
+    FAKE_TENSOR = "fake-tensor"
+    """A fake tensor, by the rule for FakeTensorMode."""
+    SUBCLASS = "subclass"
+    """A tensor with a ``__torch_dispatch__``, by the rule for its class."""
+    TRANSFORM = "transform"
+    """The innermost functorch transform, by its rule."""
+
+
+class Answer(Enum):
+    """What became of asking."""
+
+    HANDLES = "handles"
+    NOT_IMPLEMENTED = "not-implemented"
+    """It returned NotImplemented: the next one is asked."""
+    NO_RULE = "no-rule"
+    """There is no rule for it, which is an error."""
+
+
+class Asked(NamedTuple):
+    """One that was asked.
+
+    name: of the class or transform. position: of its context or tensor, from 0; None of a transform. rule: by which.
+    """
+
+    asker: Asker
+    name: str
+    position: int | None
+    answer: Answer
+    rule: HigherOrderRule | None = None
+
+
+class Known(Enum):
+    """How it is known what a rule does with the call."""
+
+    DISPATCHER = "dispatcher"
+    """No rule runs, or it does nothing by itself: PyTorch's dispatch of higher-order operators says what happens."""
+    HELPER = "helper"
+    """It is made by a helper of PyTorch, whose source says what it does."""
+    DECLARED = "declared"
+    """The declaration says whether it calls the operator again."""
+    UNKNOWN = "unknown"
+    """Nothing is said about it; the rule may do anything, and the trace ends here."""
+
+
+class HigherOrderHop(NamedTuple):
+    """One step.
+
+    key: the highest key of the set. entry: what ``resolve_key`` finds there, where it was asked.
+    skipped: the keys that fell through, highest first. asked: modes, subclasses or transforms, in turn.
+    rule: what runs. needs_gradient: of an autograd rule, whether the call needs one.
+    does, known: what it does with the call, and how that is known.
+    excludes: the keys that a call again is made without. takes_off: the mode or transform that is taken off for it.
+    resumes: an earlier step goes on, because the call again returned NotImplemented.
+    """
+
+    key: str
+    selection: Selection
+    reached: Reached
+    skipped: tuple[str, ...]
+    does: Does
+    known: Known
+    entry: HigherOrderEntry | None = None
+    asked: tuple[Asked, ...] = ()
+    rule: HigherOrderRule | None = None
+    needs_gradient: bool | None = None
+    excludes: DispatchKeySet | None = None
+    takes_off: str | None = None
+    resumes: bool = False
+
+
+class FakeOrigin(NamedTuple):
+    """Where a fake mode was found (``torch._guards.detect_fake_mode``).
+
+    words, number: what PyTorch says of it, and the number behind it: of modes counted from the innermost, of inputs
+    from the first. name: the mode's, empty when it was not named. position: of the context or tensor, from 0.
+    """
+
+    words: str
+    number: int
+    name: str
+    position: int
+
+
+class FakeModes(NamedTuple):
+    """Two different fake modes in one call, of which tracing makes an AssertionError.
+
+    first: the one that PyTorch goes by. other: the one that contradicts it. text: the first line of the error; the next
+    ones tell where the modes were made.
+    """
+
+    first: FakeOrigin
+    other: FakeOrigin
+    text: str
+
+
+class HigherOrderCall(NamedTuple):
+    """A simulated call of a higher-order operator.
+
+    deferred: the error that the backward pass would raise; None when there is none. deferred_is_known: False when the
+    declaration leaves open whether it comes there or at once. fake_modes: when there are two different ones.
+    """
+
+    operator: str
+    tensors: tuple[TensorSpec, ...]
+    contexts: tuple[Context, ...]
+    hops: tuple[HigherOrderHop, ...]
+    end: End
+    deferred: str | None = None
+    deferred_is_known: bool = True
+    fake_modes: FakeModes | None = None

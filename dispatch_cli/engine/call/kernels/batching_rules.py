@@ -1,0 +1,65 @@
+"""PyTorch's own batching rules: the kernels at FuncTorchBatched and FuncTorchVmapMode, told by their source file.
+
+Sources: ``functorch/BatchRules*.cpp``, ``functorch/LegacyBatchingRegistrations.cpp``, torchgen's
+``gen_vmap_plumbing.py``.
+"""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, refused
+from dispatch_cli.engine.call.kernels import functorch
+from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES, Place
+from dispatch_cli.engine.call.schema_facts import returns_tensors_only
+from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises
+from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
+from dispatch_cli.model.call import Absent, TensorSpec
+
+SOURCES = ("BatchRules", "LegacyBatchingRegistrations")
+"""How the names of the source files begin."""
+_OLDER = "LegacyBatchingRegistrations"
+_NONE = TensorSpec(absent=Absent.NONE)
+_OF_OTHERS = "BatchRulesIndexing"
+
+
+def batching_rule(moment: Moment, place: Place) -> Step:
+    """The operator is called anew with what the innermost transform's tensors wrap; some are made of others."""
+    source, *_ = place
+    if moment.slot == "Batched" or source == "BatchRulesDecompositions":
+        return decomposes(Why.CORE_KERNEL)
+    if source == "BatchRulesDynamic":
+        return raises(_dynamic_shape(moment), Why.CORE_KERNEL)
+    if not moment.thread.layers:
+        return raises(_escaped(source), Why.CORE_KERNEL)
+    if place in COMPUTES:
+        return ends(Why.CORE_KERNEL)
+    if place in CALLS_OTHERS or source == _OF_OTHERS:
+        return decomposes(Why.CORE_KERNEL)
+    values = functorch.unwrapped_values(moment)
+    # The older rules leave their key to the tensors of other levels, once they have unwrapped those of this one.
+    keeps_key = source == _OLDER and place not in EXCLUDES and values != moment.values
+    excluded = () if keeps_key else (moment.slot,)
+    # They pass an undefined tensor on as None.
+    values = tuple(moment.maker.make(_NONE) if value.is_undefined else value for value in values)
+    thread = moment.thread.exclude(moment.maker.known(*excluded))
+    return calls_anew(thread, values, Why.CORE_KERNEL, unboxed=True)
+
+
+def _escaped(source: str) -> Error:
+    """No transform is active, so that the tensor is of one that is over."""
+    if source == _OLDER:
+        return failed_assert(ErrorKind.TRANSFORM, "maybe_level.has_value()", f"{_OLDER}.cpp")
+    text = (
+        "Either your tensor may have escaped from inside a function being vmapped and this is a user error (see "
+        "https://pytorch.org/functorch/stable/ux_limitations.html), or there is an internal functorch error in `"
+    )
+    return Error(ErrorKind.TRANSFORM, RUNTIME, text, whole=False)
+
+
+def _dynamic_shape(moment: Moment) -> Error:
+    if not returns_tensors_only(moment.schema):  # each has a text of its own
+        return Error(ErrorKind.TRANSFORM, RUNTIME, "vmap", whole=False)
+    text = (
+        "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
+        f"{moment.name}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need this feature."
+    )
+    return refused(ErrorKind.TRANSFORM, text)

@@ -1,0 +1,76 @@
+"""What the kernel in a slot does with a call, as far as its place and its origin tell."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from dispatch_cli.engine.call import errors
+from dispatch_cli.engine.call.kernels import fallbacks as core
+from dispatch_cli.engine.call.kernels import functorch
+from dispatch_cli.engine.call.kernels.core_kernels import at_backend, core_kernel
+from dispatch_cli.engine.call.kernels.declared import as_declared
+from dispatch_cli.engine.call.options import is_factory, select_backend
+from dispatch_cli.engine.call.step import Moment, Step, decomposes, raises, redispatches
+from dispatch_cli.engine.call.tensors import BACKEND_SELECT
+from dispatch_cli.engine.call.thread import FRONT
+from dispatch_cli.engine.call.trace import Why
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+_COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
+
+
+def run(moment: Moment, dispatcher: Dispatcher) -> Step:
+    """What the kernel of the moment's entry does; there is one."""
+    entry, universe = moment.entry, moment.maker.universe
+    if entry.rule is Rule.AMBIGUOUS:
+        return raises(errors.ambiguous(dispatcher, moment.name), Why.NO_KERNEL)
+    if entry.is_fallthrough:
+        return raises(errors.fallthrough_called(), Why.NO_KERNEL)
+    if entry.kernel is not None and entry.kernel.redispatches is not None:
+        return as_declared(moment, entry.kernel.redispatches)
+    if is_core_fallback(universe, entry):
+        fallback = core.fallback_of(moment)
+        if fallback is not None:
+            return fallback(moment)
+    if entry.rule in _COMPOSITES:
+        return decomposes(Why.COMPOSITE)
+    if moment.slot == UNDEFINED or moment.slot in backend_keys(universe):
+        return at_backend(moment)
+    if moment.slot == FRONT:  # an operator is taken apart here, before any transform sees it
+        return decomposes(Why.CONVENTION)
+    return core_kernel(moment, dispatcher) or _by_convention(moment)
+
+
+def _by_convention(moment: Moment) -> Step:
+    """What a kernel does that nobody knows: at BackendSelect it chooses by device and layout, if it gets them; a
+    batching rule unwraps."""
+    chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
+    if chooses and is_factory(moment.schema):
+        return select_backend(moment, Why.CONVENTION)
+    if moment.slot in functorch.BATCHING:
+        return functorch.unwrapped(moment, Why.CONVENTION)
+    return redispatches(moment.below(moment.slot), Why.CONVENTION)
+
+
+def is_core_fallback(universe: Universe, entry: TableEntry) -> bool:
+    """Whether the entry is a backend fallback of PyTorch itself."""
+    registration = entry.registration
+    if entry.rule is not Rule.FALLBACK or registration is None:
+        return False
+    return _core_fallbacks(universe).get(registration.key) == registration.kernel.debug
+
+
+@lru_cache(maxsize=16)
+def backend_keys(universe: Universe) -> frozenset[str]:
+    """The keys whose kernels compute: those of the functionalities below BackendSelect, which wraps all of them."""
+    names = universe.functionalities
+    computing = names[: names.index(BACKEND_SELECT)] if BACKEND_SELECT in names else ()
+    return frozenset(key for key, (functionality, _) in universe.runtime_parts.items() if functionality in computing)
+
+
+@lru_cache(maxsize=16)
+def _core_fallbacks(universe: Universe) -> dict[str, str]:
+    return {fallback.key: fallback.debug for fallback in universe.fallbacks}

@@ -1,0 +1,199 @@
+"""What PyTorch's own backend fallbacks do with a call.
+
+Sources: ``core/VariableFallbackKernel.cpp`` with ``torch/csrc/autograd/autograd_not_implemented_fallback.cpp``,
+``native/MathBitsFallback.h``, ``ZeroTensorFallback.cpp``, ``FunctionalizeFallbackKernel.cpp``,
+``TraceTypeManual.cpp``, ``core/NamedRegistrations.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dispatch_cli.engine.call.errors import meta, refused
+from dispatch_cli.engine.call.kernels import functorch, python_key
+from dispatch_cli.engine.call.schema_facts import (
+    arguments_of,
+    has_aliases,
+    is_optional_list,
+    is_tensor_list,
+    is_view,
+    mixes_aliases,
+    writes,
+)
+from dispatch_cli.engine.call.step import Moment, Step, calls_anew, raises, redispatches
+from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
+from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH
+from dispatch_cli.engine.call.trace import ErrorKind
+from dispatch_cli.model.call import Bit, WrapperKind
+from dispatch_cli.model.schema.model import Argument
+
+PYTHON_TLS_SNAPSHOT = "PythonTLSSnapshot"
+
+
+def fallback_of(moment: Moment) -> Callable[[Moment], Step] | None:
+    """What a core fallback at the moment's slot does; None where it is not known."""
+    if moment.slot in moment.maker.universe.aliases.get("Autograd", ()):
+        return _autograd
+    return _FALLBACKS.get(moment.slot)
+
+
+def unwrap_functional(value: Value) -> Value:
+    """What a functional tensor wraps; any other tensor as it is."""
+    if value.wrapper is not None and value.wrapper.kind is WrapperKind.FUNCTIONAL and value.inner is not None:
+        return value.inner
+    if value.spec is None and value.has(FUNCTIONALIZE):
+        return value._replace(keyset=value.keyset.remove(FUNCTIONALIZE))
+    return value
+
+
+def _meta(moment: Moment) -> Step:
+    return raises(meta(moment.name))
+
+
+def _autograd(moment: Moment) -> Step:
+    """Autograd is not implemented: on below all autograd keys."""
+    return redispatches(moment.below(moment.maker.universe.after_autograd))
+
+
+def _on_below(moment: Moment) -> Step:
+    return redispatches(moment.below(moment.slot))
+
+
+def _snapshot(moment: Moment) -> Step:
+    return redispatches(moment.below(moment.slot), thread=moment.thread._replace(snapshot=True))
+
+
+def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> Step:
+    """Views go on as they are; for others, tensors with the bit are cloned, which clears it.
+
+    head, title: of the fallback, as the error has them.
+    """
+    schema = moment.schema
+    if mixes_aliases(schema):
+        assert schema is not None, "only a schema has aliases"
+        name = schema.name.name
+        text = (
+            f"Unsupported operator for {head}: {name}{title} fallback doesn't work for operators with a mix "
+            "mutable and non-mutable inputs that alias with outputs, this must be implemented manually.  "
+            "If you got this error on a core op, please report a bug to PyTorch."
+        )
+        return raises(refused(ErrorKind.ALIASES, text))
+    if is_view(schema):
+        return _on_below(moment)
+    arguments = arguments_of(schema, len(moment.values))
+    seen = [
+        argument is None or not is_optional_list(argument.type) for argument in arguments
+    ]  # the fallbacks look at tensors and at lists of tensors, and not into Tensor?[]
+    with_bit = [
+        argument
+        for argument, value, is_seen in zip(arguments, moment.values, seen, strict=True)
+        if is_seen and writes(argument) and value.has(BIT_KEYS[bit])
+    ]
+    if bit is Bit.ZEROTENSOR and with_bit:
+        text = (
+            "ZeroTensors are immutable. Please use the materialized zero tensor obtained using .clone() if you want "
+            "a mutable tensor."
+        )
+        return raises(refused(ErrorKind.ALIASES, text))
+    if with_bit:
+        refusal = _mutable_refusal(moment, title, with_bit)
+        if refusal is not None:
+            return raises(refused(ErrorKind.ALIASES, refusal))
+    fake_mode = python_key.active_fake_mode(moment.thread)
+    if fake_mode is not None and bit is not Bit.ZEROTENSOR:
+        nothing = moment.maker.known()
+        looked_at = tuple(
+            value if is_seen else value._replace(keyset=nothing)
+            for value, is_seen in zip(moment.values, seen, strict=True)
+        )
+        error = python_key.refused_clone(fake_mode, looked_at, BIT_KEYS[bit])
+        if error is not None:
+            return raises(error)
+    inference = moment.thread.inference
+    values = tuple(
+        moment.maker.materialised(value, bit, inference) if is_seen else value
+        for value, is_seen in zip(moment.values, seen, strict=True)
+    )
+    if fake_mode is not None and bit is Bit.ZEROTENSOR:  # new zeros, which that mode makes
+        values = tuple(
+            python_key.made_by(fake_mode, moment.maker, new, inference) if new is not value else value
+            for new, value in zip(values, moment.values, strict=True)
+        )
+    return redispatches(moment.below(moment.slot), values=values)
+
+
+def _mutable_refusal(moment: Moment, title: str, mutable: list[Argument | None]) -> str | None:
+    """What the math-bit fallbacks say of tensors with the bit that are written to."""
+    if any(argument is not None and is_tensor_list(argument.type) for argument in mutable):
+        return (
+            f" fallback doesn't currently support mutable TensorLists with {title} inputs. Please materialize all the "
+            f"{title} input tensor(s) in the mutable TensorList inputs before calling {moment.name.name}"
+        )
+    if len(mutable) < 2:
+        return None
+    return (
+        f"{title} fallback does not support operators with more than one mutable tensors with {title}bit set to true."
+    )
+
+
+def _conjugate(moment: Moment) -> Step:
+    return _math_bit(moment, Bit.CONJ, "conjugate fallback", "conjugate")
+
+
+def _negative(moment: Moment) -> Step:
+    return _math_bit(moment, Bit.NEG, "negation fallback", "negation")
+
+
+def _zero_tensor(moment: Moment) -> Step:
+    return _math_bit(moment, Bit.ZEROTENSOR, "ZeroTensorFallback", "ZeroTensor")
+
+
+def _functionalize(moment: Moment) -> Step:
+    """Functional tensors are unwrapped, and the operator is called anew without functionalization."""
+    if has_aliases(moment.schema):
+        text = (
+            f"Found a custom (non-ATen) operator whose output has alias annotations: {moment.schema}. We only support "
+            "functionalizing operators whose outputs do not have alias annotations (e.g. 'Tensor(a)' is a Tensor with "
+            "an alias annotation whereas 'Tensor' is a Tensor without. The '(a)' is the alias annotation). The alias "
+            "annotation specifies that the output Tensor shares storage with an input that has the same annotation. "
+            "Please check if (1) the output needs to be an output (if not, don't return it), (2) if the output "
+            "doesn't share storage with any inputs, then delete the alias annotation. (3) if the output indeed shares "
+            "storage with an input, then add a .clone() before returning it to prevent storage sharing and then "
+            "delete the alias annotation. Otherwise, please file an issue on GitHub."
+        )
+        return raises(refused(ErrorKind.ALIASES, text))
+    thread = moment.thread.exclude(moment.maker.known(FUNCTIONALIZE))
+    return calls_anew(thread, tuple(map(unwrap_functional, moment.values)))
+
+
+def _tracer(moment: Moment) -> Step:
+    """The call is recorded, and made anew while nothing is recorded."""
+    return calls_anew(moment.thread.without_included(moment.maker.known("Tracer")))
+
+
+def _named(moment: Moment) -> Step:
+    text = (
+        f"{moment.name} is not yet supported with named tensors. Please drop names via `tensor = tensor.rename(None)`, "
+        "call the op with an unnamed tensor, and set names on the result of the operation."
+    )
+    return raises(refused(ErrorKind.UNSUPPORTED, text))
+
+
+_FALLBACKS: dict[str, Callable[[Moment], Step]] = {
+    "Meta": _meta,
+    python_key.PYTHON: python_key.python,
+    PYTHON_TLS_SNAPSHOT: _snapshot,
+    PRE_DISPATCH: _on_below,
+    BIT_KEYS[Bit.CONJ]: _conjugate,
+    BIT_KEYS[Bit.NEG]: _negative,
+    BIT_KEYS[Bit.ZEROTENSOR]: _zero_tensor,
+    FUNCTIONALIZE: _functionalize,
+    FRONT: functorch.front,
+    BACK: functorch.back,
+    functorch.BATCHED: functorch.batched,
+    functorch.BATCHED_NESTED: functorch.batched,
+    functorch.GRAD_WRAPPER: functorch.grad_wrapper,
+    "Batched": functorch.legacy_batched,
+    "Tracer": _tracer,
+    "Named": _named,
+}

@@ -1,0 +1,516 @@
+"""The dispatcher: operators, kernels, fallbacks and libraries in effect, and the questions about them.
+
+Source of the behaviour: ``aten/src/ATen/core/dispatch/Dispatcher.cpp`` and ``OperatorEntry.cpp``. A refused call
+raises `Refused` with PyTorch's text and leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from dispatch_cli.engine.dispatcher.contents import Contents
+from dispatch_cli.engine.dispatcher.operator import Operator
+from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
+from dispatch_cli.engine.keys.layout import Layout, layout_of
+from dispatch_cli.engine.rules import Step, decide
+from dispatch_cli.engine.table.live import Change, StaleEntry
+from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration
+from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, fallback_name, plan
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
+    from dispatch_cli.engine.keys.keyset import DispatchKeySet
+    from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.state_source import StateSource
+
+
+class Outline(NamedTuple):
+    """How an operator is headed: its schema as text, and where that is declared.
+
+    overridden: the keys with more than one kernel.
+    """
+
+    schema: str | None
+    span: Span | None
+    overridden: tuple[str, ...] = ()
+
+
+class Dispatcher:
+    """A dispatcher of one universe.
+
+    core_fallbacks: whether the universe's own backend fallbacks stand from the beginning, as in PyTorch.
+    base: a captured state to continue; its operators are taken in one at a time, when they are first needed.
+    """
+
+    def __init__(self, universe: Universe, core_fallbacks: bool = True, base: StateSource | None = None) -> None:
+        self.universe = universe
+        self.has_core_fallbacks = core_fallbacks
+        self.layout: Layout = layout_of(universe)
+        self._contents = Contents(self.layout)
+        self._operators = self._contents.operators
+        if core_fallbacks:
+            for fallback in universe.fallbacks:
+                self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
+        self._base = base
+        if base is not None:
+            self._contents.continue_from(base)
+
+    # registering
+
+    def open_library(self, namespace: str, debug: str, span: Span | None = None) -> LibraryHold:
+        """Take *namespace* for its one DEF library. Errors: Refused when it is taken."""
+        earlier = self._contents.libraries.get(namespace)
+        if earlier is not None:
+            raise Refused(
+                Refusal.DUPLICATE_LIBRARY,
+                f"Only a single TORCH_LIBRARY can be used to register the namespace {namespace}; "
+                "please put all of your definitions in a single TORCH_LIBRARY block.  "
+                "If you were trying to specify implementations, consider using TORCH_LIBRARY_IMPL "
+                "(which can be duplicated).  If you really intended to define operators for a "
+                "single namespace in a distributed way, you can use TORCH_LIBRARY_FRAGMENT to "
+                f"explicitly indicate this.  Previous registration of TORCH_LIBRARY was {earlier.debug}; "
+                f"latest registration was {debug}",
+                earlier,
+            )
+        self._contents.keep_library(namespace)
+        hold = self._contents.libraries[namespace] = LibraryHold(namespace, debug, span)
+        return hold
+
+    def define(
+        self,
+        schema: FunctionSchema,
+        debug: str,
+        alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
+        tags: tuple[str, ...] = (),
+        span: Span | None = None,
+    ) -> Definition:
+        """Give an operator its schema. Errors: Refused for a second one, or one that a kernel contradicts."""
+        operator = self.find(schema.name)
+        if operator is not None:
+            if operator.definition is not None:
+                raise Refused(
+                    Refusal.DUPLICATE_DEFINITION,
+                    f"Tried to register an operator ({schema}) with the same name and overload name multiple times. "
+                    "Each overload's schema should only be registered with a single call to def(). "
+                    f"Duplicate registration: {debug}. Original registration: {operator.definition.debug}",
+                    operator.definition,
+                )
+            for key_id in operator.visits.ids():
+                key = self.universe.keys_of_ids[key_id]
+                for registration in operator.kernels[key]:
+                    _check_signature(schema.name, schema, debug, registration.kernel, registration)
+        definition = Definition(schema.name, schema, debug, alias_analysis, tags, span)
+        operator = self._for_change(operator) if operator is not None else self._contents.create(schema.name)
+        operator.definition = definition
+        operator.holds += 1
+        return definition
+
+    def implement(self, name: OperatorName, dispatch_key: str | None, kernel: Kernel) -> Registration:
+        """Register a kernel of *name*; the newest at a key is active.
+
+        dispatch_key: a runtime, alias or functionality key; None or Undefined is the catch-all, which stands at
+        CompositeImplicitAutograd. Errors: Refused for an unknown key or a signature that contradicts the schema.
+        """
+        catch_all = dispatch_key is None or dispatch_key == UNDEFINED
+        key = CATCH_ALL if dispatch_key is None or catch_all else self.check_key(dispatch_key)
+        operator = self.find(name)
+        if operator is not None and operator.definition is not None:
+            definition = operator.definition
+            _check_signature(name, definition.schema, definition.debug, kernel, definition)
+        operator = self._for_change(operator) if operator is not None else self._contents.create(name)
+        registration = self._add(operator, key, kernel, catch_all)
+        operator.live.note(self._change(registration, registration, came=True, full=catch_all))
+        return registration
+
+    def fall_back(self, dispatch_key: str, kernel: Kernel) -> tuple[Registration, ...]:
+        """Register a backend fallback for every runtime key that *dispatch_key* covers.
+
+        Errors: Refused for an unknown key, or when one of the keys has a fallback already.
+        """
+        keys = self.universe.covered_by(self.check_key(dispatch_key))
+        for key in keys:
+            earlier = self.fallbacks.get(key)
+            if earlier is not None:
+                raise Refused(
+                    Refusal.DUPLICATE_FALLBACK,
+                    f"Tried to register multiple backend fallbacks for the same dispatch key {key}; "
+                    f"previous registration {earlier.kernel.debug}, new registration {kernel.debug}",
+                    earlier,
+                )
+        registrations = tuple(Registration(None, key, kernel) for key in keys)
+        self._contents.keep_fallbacks()
+        fallbacks = self._contents.fallbacks
+        for registration in registrations:
+            fallbacks.registrations[registration.key] = registration
+            fallbacks.bits |= 1 << self.universe.slot[registration.key]
+            fallbacks.texts[fallback_name(registration.key)] = _kernel_text(kernel.debug, kernel.fallthrough)
+            self._contents.note_fallback(self._change(registration, registration, came=True, fallback=True))
+        return registrations
+
+    def drop(self, handle: Handle) -> None:
+        """Take back what *handle* stands for; dropping it a second time does nothing."""
+        if isinstance(handle, LibraryHold):
+            if self._contents.libraries.get(handle.namespace) is handle:
+                self._contents.keep_library(handle.namespace)
+                del self._contents.libraries[handle.namespace]
+        elif isinstance(handle, Registration):
+            self._drop_registration(handle)
+        else:
+            operator = self._operators.get(handle.operator)
+            if operator is not None and operator.definition is handle:
+                self._for_change(operator).definition = None
+                self._release(operator)
+
+    # checkpoints
+
+    def checkpoint(self) -> Checkpoint:
+        """The present state, to be restored; the same checkpoint as before when nothing has changed since.
+
+        What it costs, in time and memory, is what changes while it is held, however large the state is.
+        """
+        return self._contents.checkpoint(self)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back, or forward, to a checkpoint of this dispatcher: everything is exactly as it was then.
+
+        Registrations, live tables with what is stale in them, fallbacks, libraries, and which operators of a base have
+        been taken in. All other checkpoints stay good. Handles of what has come since stand for nothing, and `drop`
+        does nothing with them; handles of what had gone since stand for it again. An `Operator` that was asked for
+        before is of the state that was left: ask again.
+        Errors: ValueError for a checkpoint of another dispatcher.
+        """
+        if checkpoint.dispatcher is not self:
+            raise ValueError("the checkpoint is of another dispatcher")
+        self._contents.restore(checkpoint)
+
+    def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> tuple[set[OperatorName], bool]:
+        """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
+        return self._contents.changed_between(one, other)
+
+    def present(self) -> set[OperatorName]:
+        """The operators that do not simply wait in the base: something was registered for them, or they were asked for.
+
+        Those of the base that were dropped are among them.
+        """
+        return self._contents.present()
+
+    # asking
+
+    def __iter__(self) -> Iterator[OperatorName]:
+        return iter([*map(OperatorName.parse, self._contents.waiting()), *self._contents.in_order()])
+
+    def __len__(self) -> int:
+        return self._contents.waiting_count + len(self._operators)
+
+    def __contains__(self, name: OperatorName) -> bool:
+        return name in self._operators or self._contents.waits(name)
+
+    def names(self) -> list[str]:
+        """The names of all operators, sorted."""
+        return sorted([*self._contents.waiting(), *map(str, self._operators)])
+
+    def find(self, name: OperatorName) -> Operator | None:
+        """The operator of that name, or None."""
+        return self._operators.get(name) or (self._take_in(name) if self._contents.waits(name) else None)
+
+    def is_as_captured(self, name: OperatorName) -> bool:
+        """Whether the operator comes from the base, and nothing that concerns it has happened since."""
+        return self._contents.waits(name) and self._contents.fallbacks_are_the_bases
+
+    def is_untouched(self, name: OperatorName) -> bool:
+        """Whether the operator comes from the base, and nothing has been registered for it, or asked, since."""
+        return self._contents.waits(name)
+
+    def outline(self, name: OperatorName) -> Outline:
+        """How the operator is headed. Errors: Refused when there is none of that name.
+
+        An operator of the base is not taken in for that.
+        """
+        if self._base is not None and self._contents.waits(name):
+            captured = self._base.outline(str(name))
+            return Outline(captured.schema, None, captured.overridden)
+        operator = self.operator(name)
+        definition = operator.definition
+        overridden = tuple(key for key, registrations in operator.kernels.items() if len(registrations) > 1)
+        if definition is None:
+            return Outline(None, None, overridden)
+        return Outline(str(definition.schema), definition.span, overridden)
+
+    def active(self, name: OperatorName) -> Mapping[str, Registration]:
+        """The active registration of every key that has one. Errors: Refused when there is no operator of that name.
+
+        An operator of the base is not taken in for that.
+        """
+        if self._base is None or not self._contents.waits(name):
+            return self.operator(name).active_kernels()
+        kernels = self._base.outline(str(name)).kernels
+        return {
+            key: Registration(name, key, Kernel(debug, fallthrough=fallthrough), captured=True)
+            for key, (debug, fallthrough) in kernels.items()
+        }
+
+    def shape(self, name: OperatorName) -> tuple[int, frozenset[str]]:
+        """The bits of the keys with a kernel, and those keys whose active kernel falls through.
+
+        All that decides the operator's table, but for the backend fallbacks. An operator of the base is not taken in
+        for that. Errors: Refused for an unknown operator.
+        """
+        if self._base is None or not self._contents.waits(name):
+            operator = self.operator(name)
+            skipped = frozenset(key for key, found in operator.kernels.items() if found and found[0].kernel.fallthrough)
+            return operator.registered, skipped
+        kernels = self._base.outline(str(name)).kernels
+        skipped = frozenset([key for key, (_, fallthrough) in kernels.items() if fallthrough])
+        return self._registered(kernels), skipped
+
+    def _registered(self, keys: Iterable[str]) -> int:
+        """The bits of keys with a kernel."""
+        registered, bits = 0, self.layout.registered_bit
+        for key in keys:
+            registered |= bits[key]
+        return registered
+
+    def settle(self, name: OperatorName) -> None:
+        """Take the operator's registrations for a snapshot of a running dispatcher: its live table is in order."""
+        operator = self._for_change(self.operator(name))
+        operator.live.settle(operator.active_kernels())
+
+    def operator(self, name: OperatorName) -> Operator:
+        """The operator of that name. Errors: Refused when there is none."""
+        found = self.find(name)
+        if found is None:
+            raise Refused(Refusal.UNKNOWN_OPERATOR, f"operator {name} does not exist")
+        return found
+
+    @property
+    def base(self) -> StateSource | None:
+        """The captured state that this dispatcher continues."""
+        return self._base
+
+    @property
+    def libraries(self) -> Mapping[str, LibraryHold]:
+        """The DEF libraries, by namespace."""
+        return self._contents.libraries
+
+    @property
+    def fallbacks(self) -> Mapping[str, Registration]:
+        """The backend fallbacks in effect, by runtime key."""
+        return self._contents.fallbacks.registrations
+
+    @property
+    def fallback_bits(self) -> int:
+        """Bit *i* is set when slot *i* has a backend fallback."""
+        return self._contents.fallbacks.bits
+
+    def check_key(self, key: str) -> str:
+        """*key* itself. Errors: Refused when the universe has no key of that name."""
+        if key not in self.universe.ids and key != UNDEFINED:
+            raise Refused(Refusal.UNKNOWN_KEY, f"could not parse dispatch key: {key}")
+        return key
+
+    def table(self, name: OperatorName) -> Table:
+        """The canonical table: what the registrations in effect determine, whatever their order."""
+        active = self.active(name)
+        fallbacks = self._contents.fallbacks
+        shared = plan(self.layout, self._registered(active), fallbacks.bits)
+        return Table(self.layout, shared, active, fallbacks.registrations)
+
+    def dump_table(self, name: OperatorName) -> str:
+        """What ``torch._C._dispatch_dump_table`` prints: the canonical table without its missing slots.
+
+        An empty text for an unknown operator.
+        """
+        operator = self._operators.get(name)
+        if operator is not None:
+            texts, registered = operator.texts, operator.registered
+        elif self._base is not None and self._contents.waits(name):
+            kernels = self._base.outline(str(name)).kernels
+            texts = {key: _kernel_text(*kernel) for key, kernel in kernels.items()}
+            registered = self._registered(kernels)
+        else:
+            return ""
+        fallbacks = self._contents.fallbacks
+        return plan(self.layout, registered, fallbacks.bits).dump(fallbacks.texts | texts)
+
+    def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[Step, ...]]:
+        """One slot of the canonical table, and every rule that was looked at on the way.
+
+        Errors: Refused for an unknown operator, and for a key without a slot.
+        """
+        operator = self.operator(name)
+        slot = self._slot(key)
+        steps: list[Step] = []
+        candidates = self.layout.candidates[slot]
+        decision = decide(candidates, operator.registered, key in self.fallbacks, steps)
+        return entry_for(key, decision, operator.active_kernels(), self.fallbacks), tuple(steps)
+
+    def stale_entries(self, name: OperatorName) -> list[StaleEntry]:
+        """Where the live table differs from the canonical one."""
+        return [] if self.is_as_captured(name) else self.operator(name).live.stale()
+
+    def keys_in(self, bits: int) -> tuple[str, ...]:
+        """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
+        return self.layout.keys_in(bits)
+
+    def has_kernel_for_dispatch_key(self, name: OperatorName, key: str) -> bool:
+        """Whether a kernel is registered at exactly *key*."""
+        return self.operator(name).has_kernel(key)
+
+    def has_kernel_for_any_dispatch_key(self, name: OperatorName, keys: DispatchKeySet) -> bool:
+        """Whether a kernel is registered at any key of the set; alias keys are never in one."""
+        kernels = self.operator(name).kernels
+        return any(not self.universe.is_alias(key) and keys.has(key) for key in kernels)
+
+    def kernel_is_fallthrough(self, name: OperatorName, key: str) -> bool:
+        """Whether the active kernel registered at *key* is a fallthrough. Errors: Refused when none is registered."""
+        registration = self.operator(name).active(key)
+        if registration is None:
+            raise Refused(Refusal.UNKNOWN_OPERATOR, f"no kernel for {key} on {name}")
+        return registration.kernel.fallthrough
+
+    def has_computed_kernel(self, name: OperatorName, key: str) -> bool:
+        """Whether the live table has anything at *key*. Errors: Refused for an alias key."""
+        if self.universe.is_alias(key):
+            raise Refused(Refusal.ALIAS_KEY, "Alias keys do not have runtime kernel registrations.")
+        self._slot(key)
+        return self.operator(name).live[key].kernel is not None
+
+    def registrations_for(self, key: str | None = None) -> list[OperatorName]:
+        """The operators with a kernel at exactly *key*, or all operators."""
+        if key is None:
+            return list(self)
+        self.check_key(key)
+        return [name for name in self if self.operator(name).has_kernel(key)]
+
+    def dangling(self) -> list[OperatorName]:
+        """The operators without a schema."""
+        return [name for name in self if self.operator(name).definition is None]
+
+    # inside
+
+    def _slot(self, key: str) -> int:
+        self.check_key(key)
+        slot = self.universe.slot.get(key)
+        if slot is None:
+            raise Refused(Refusal.ALIAS_KEY, f"{key} has no slot in a dispatch table")
+        return slot
+
+    def _for_change(self, operator: Operator) -> Operator:
+        """An operator that is about to change."""
+        self._contents.keep_operator(operator.name)
+        return operator
+
+    def _take_in(self, name: OperatorName) -> Operator:
+        """Make a waiting operator of the base a present one."""
+        assert self._base is not None, "only a base has operators that wait"
+        captured = self._base.operator(str(name))
+        operator = self._contents.take_in(name)
+        if captured.schema is not None:
+            operator.definition = Definition(
+                name, captured.schema, captured.debug, captured.alias_analysis, captured.tags, captured=True
+            )
+            operator.holds += 1
+        for key, kernel in captured.kernels:
+            self._add(operator, self.check_key(key), kernel, catch_all=False, captured=True)
+        operator.live.settle(operator.active_kernels())
+        return operator
+
+    def _add(
+        self, operator: Operator, key: str, kernel: Kernel, catch_all: bool, captured: bool = False
+    ) -> Registration:
+        active = operator.active(key)
+        overridden, named = active.kernel if active else None, None
+        if not captured:
+            operator.first = operator.first.and_then(kernel)
+            if active is not None:
+                named = operator.first.named(_captured(operator))
+        registration = Registration(operator.name, key, kernel, catch_all, overridden, captured, named)
+        if key not in operator.kernels:
+            operator.visits.note(self.universe.ids[key], came=True)
+        operator.kernels.setdefault(key, []).insert(0, registration)
+        operator.texts[key] = _kernel_text(kernel.debug, kernel.fallthrough)
+        operator.registered |= self.layout.registered_bit[key]
+        operator.holds += 1
+        return registration
+
+    def _change(
+        self,
+        cause: Registration,
+        active: Registration | None,
+        came: bool,
+        full: bool = False,
+        fallback: bool = False,
+    ) -> Change:
+        self._contents.time += 1
+        return Change(cause.key, active, cause, came, full, fallback, self._contents.time)
+
+    def _drop_registration(self, registration: Registration) -> None:
+        key = registration.key
+        if registration.operator is None:
+            if self.fallbacks.get(key) is registration:
+                self._contents.keep_fallbacks()
+                fallbacks = self._contents.fallbacks
+                del fallbacks.registrations[key], fallbacks.texts[fallback_name(key)]
+                fallbacks.bits &= ~(1 << self.universe.slot[key])
+                self._contents.note_fallback(self._change(registration, None, came=False, fallback=True))
+            return
+        operator = self._operators.get(registration.operator)
+        registrations = operator.kernels.get(key, []) if operator is not None else []
+        if operator is None or registration not in registrations:
+            return
+        self._for_change(operator)
+        registrations.remove(registration)
+        if registrations:
+            active = registrations[0].kernel
+            operator.texts[key] = _kernel_text(active.debug, active.fallthrough)
+        else:
+            del operator.kernels[key], operator.texts[key]
+            operator.visits.note(self.universe.ids[key], came=False)
+            operator.registered &= ~self.layout.registered_bit[key]
+        operator.live.note(self._change(registration, operator.active(key), came=False))
+        self._release(operator)
+
+    def _release(self, operator: Operator) -> None:
+        operator.holds -= 1
+        if operator.holds == 0:
+            del self._operators[operator.name]
+
+
+def _captured(operator: Operator) -> Iterator[Kernel]:
+    """The kernels that the operator has from the base."""
+    return (one.kernel for found in operator.kernels.values() for one in found if one.captured)
+
+
+def _kernel_text(debug: str, fallthrough: bool) -> str:
+    """A kernel in a table dump."""
+    return f"fallthrough {debug}" if fallthrough else debug
+
+
+def _check_signature(
+    name: OperatorName, schema: FunctionSchema, debug: str, kernel: Kernel, earlier: Definition | Registration
+) -> None:
+    """Refuse a kernel whose inferred signature contradicts the schema."""
+    if kernel.signature is None:
+        return
+    from dispatch_cli.model.schema import find_schema_differences, real_types, takes_symint
+
+    symint = takes_symint(kernel.signature)
+    difference = find_schema_differences(schema, kernel.signature, symint)
+    if difference is not None:
+        raise Refused(
+            Refusal.SIGNATURE_MISMATCH,
+            "Inferred operator schema for a C++ kernel function doesn't match the expected function schema.\n"
+            f"  operator: {name}\n"
+            f"  expected schema: {real_types(schema, symint)}\n"
+            f"    {debug}\n"
+            f"  inferred schema: {real_types(kernel.signature)}\n"
+            f"    {kernel.debug}\n"
+            f"  reason: {difference}",
+            earlier,
+        )

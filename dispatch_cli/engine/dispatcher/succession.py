@@ -1,0 +1,54 @@
+"""What stands behind a slot's kernel: the answer, and what the answer would be if its kernel were not there.
+
+Every answer comes from `rules.decide`; this only asks it again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.rules import Rule, Step, decide
+from dispatch_cli.engine.table.table import TableEntry, entry_for
+from dispatch_cli.model.names import OperatorName
+
+
+class Answer(NamedTuple):
+    """One slot's entry, and every rule that was looked at on the way to it."""
+
+    entry: TableEntry
+    steps: tuple[Step, ...]
+
+
+def succession(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[Answer, ...]:
+    """The answer at a slot of the canonical table, then the answer without the kernels that gave it, and so on.
+
+    For a slot that is ambiguous the next answer is the one without the composite kernel. The last answer is a backend
+    fallback or nothing. Errors: Refused for an unknown operator, and for a key without a slot.
+    """
+    answers = [Answer(*dispatcher.explain(name, key))]
+    operator, layout = dispatcher.operator(name), dispatcher.layout
+    candidates = layout.candidates[layout.universe.slot[key]]
+    active, registered = operator.active_kernels(), operator.registered
+    while answers[-1].entry.rule not in (Rule.FALLBACK, Rule.MISSING):
+        registered &= ~layout.registered_bit[answers[-1].steps[-1].key]
+        steps: list[Step] = []
+        decision = decide(candidates, registered, key in dispatcher.fallbacks, steps)
+        answers.append(Answer(entry_for(key, decision, active, dispatcher.fallbacks), tuple(steps)))
+    return tuple(answers)
+
+
+def would_fill(dispatcher: Dispatcher, name: OperatorName, source: str, key: str) -> bool:
+    """Whether a kernel at *source* would fill the slot of *key*. Errors: Refused for an unknown operator."""
+    layout = dispatcher.layout
+    registered = dispatcher.operator(name).registered | layout.registered_bit.get(source, 0)
+    candidates = layout.candidates[layout.universe.slot[key]]
+    return decide(candidates, registered, key in dispatcher.fallbacks).source == source
+
+
+def filled_by(dispatcher: Dispatcher, name: OperatorName, alias: str) -> tuple[str, ...]:
+    """The slots that a kernel at *alias* fills, or would fill if there were one; in table order.
+
+    Errors: Refused for an unknown operator.
+    """
+    return tuple(key for key in dispatcher.universe.slots if would_fill(dispatcher, name, alias, key))

@@ -1,0 +1,257 @@
+"""The difference of two states, as named changes.
+
+Between checkpoints of one dispatcher, only what changed on the way is looked at. Between dispatchers over one captured
+state, only the operators that either has taken in. Things are compared by what they say and where it is declared, and
+not by when they were registered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.difference import (
+    ChangeKind,
+    DefinitionDifference,
+    Difference,
+    FallbackDifference,
+    HigherOrderDifference,
+    KernelDifference,
+    LibraryDifference,
+    PythonKernelDifference,
+    SlotDifference,
+    StaleDifference,
+)
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import MISSING
+from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
+from dispatch_cli.engine.table.table import Table, TableEntry, answer, changed_slots
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+
+
+def differences(
+    before: Dispatcher | Checkpoint | State,
+    after: Dispatcher | Checkpoint | State,
+    operators: Iterable[OperatorName] = (),
+) -> tuple[Difference, ...] | None:
+    """What is different in *after*; None when nothing is.
+
+    Libraries and fallbacks first, then operator by operator, then higher-order operators (of a `State`, which has
+    Python kernels and higher-order operators besides). A fallback that is different can change slots of operators for
+    which nothing else has changed: of those that are named as *operators* these slots are among the answers too.
+    Dispatchers are left as they are. Errors: ValueError for states of different universes.
+    """
+    sides = (_dispatcher(before), _dispatcher(after))
+    if sides[0].universe is not sides[1].universe and sides[0].universe.name != sides[1].universe.name:
+        raise ValueError(f"states of {sides[0].universe.name} and {sides[1].universe.name} can not be compared")
+    changed, asked = _candidates(before, after), tuple(operators)
+    names = {*changed.operators, *asked}
+    old, new = (_seen(one, names, changed.live_tables) for one in (before, after))
+    found = [*_libraries(old, new), *_fallbacks(sides[0], old, new)]
+    python_kernels = _python_kernels(before, after)
+    for name in sorted({*names, *changed.live_tables, *python_kernels}, key=str):
+        was, became = old.operators.get(name, _NOTHING), new.operators.get(name, _NOTHING)
+        if name in changed.operators:
+            found += _registered(sides[0], name, was, became)
+        found += python_kernels.get(name, ())
+        if name in names:
+            found += _slots(name, was, became)
+        found += _stale(sides[0], name, was, became)
+    found += _higher_order(before, after)
+    return tuple(found) or None
+
+
+class _Operator(NamedTuple):
+    """What is compared of an operator. kernels: newest first."""
+
+    definition: Definition | None = None
+    kernels: Mapping[str, tuple[Kernel, ...]] = {}
+    table: Table | None = None
+    stale: Mapping[str, StaleEntry] = {}
+
+
+_NOTHING = _Operator()
+
+
+class _Seen(NamedTuple):
+    """What is compared of a state."""
+
+    libraries: Mapping[str, LibraryHold]
+    fallbacks: Mapping[str, Registration]
+    operators: Mapping[OperatorName, _Operator]
+
+
+class _Candidates(NamedTuple):
+    """operators: those that may be different. live_tables: those whose live tables may be, and nothing else."""
+
+    operators: set[OperatorName]
+    live_tables: set[OperatorName]
+
+
+def _dispatcher(side: Dispatcher | Checkpoint | State) -> Dispatcher:
+    return side if isinstance(side, Dispatcher) else side.dispatcher
+
+
+def _candidates(before: Dispatcher | Checkpoint | State, after: Dispatcher | Checkpoint | State) -> _Candidates:
+    one, other = _dispatcher(before), _dispatcher(after)
+    points = [side if isinstance(side, Checkpoint) else None for side in (before, after)]
+    if one is other:
+        operators, fallbacks = one.changed_between(*points)
+        # a fallback that came and went has refreshed its slot in every operator's live table
+        return _Candidates(operators, one.present() if fallbacks else set())
+    operators = set()
+    for dispatcher, point in ((one, points[0]), (other, points[1])):
+        operators |= set(dispatcher) if one.base is not other.base else dispatcher.present()
+        operators |= dispatcher.changed_between(point, None)[0]
+    return _Candidates(operators, set())
+
+
+@contextmanager
+def _at(side: Dispatcher | Checkpoint | State) -> Iterator[Dispatcher]:
+    """The dispatcher in the state that is meant; it is back in its own afterwards."""
+    dispatcher = _dispatcher(side)
+    now = dispatcher.checkpoint()
+    if isinstance(side, Checkpoint):
+        dispatcher.restore(side)
+    try:
+        yield dispatcher
+    finally:
+        dispatcher.restore(now)
+
+
+def _seen(
+    side: Dispatcher | Checkpoint | State, names: Iterable[OperatorName], live_tables: Iterable[OperatorName]
+) -> _Seen:
+    with _at(side) as dispatcher:
+        operators = {name: _operator(dispatcher, name) for name in names if name in dispatcher}
+        for name in live_tables:
+            if name not in operators and name in dispatcher:
+                operators[name] = _NOTHING._replace(stale=_stale_entries(dispatcher, name))
+        return _Seen(dict(dispatcher.libraries), dict(dispatcher.fallbacks), operators)
+
+
+def _operator(dispatcher: Dispatcher, name: OperatorName) -> _Operator:
+    table, stale = dispatcher.table(name), _stale_entries(dispatcher, name)
+    operator = dispatcher.operator(name)
+    kernels = {key: tuple(one.kernel for one in found) for key, found in operator.kernels.items()}
+    return _Operator(operator.definition, kernels, table, stale)
+
+
+def _stale_entries(dispatcher: Dispatcher, name: OperatorName) -> dict[str, StaleEntry]:
+    return {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+
+
+def _libraries(old: _Seen, new: _Seen) -> Iterator[Difference]:
+    for namespace in sorted({*old.libraries, *new.libraries}):
+        before, after = old.libraries.get(namespace), new.libraries.get(namespace)
+        if _content(before) != _content(after):
+            yield LibraryDifference(namespace, before, after)
+
+
+def _fallbacks(dispatcher: Dispatcher, old: _Seen, new: _Seen) -> Iterator[Difference]:
+    for key in sorted({*old.fallbacks, *new.fallbacks}, key=dispatcher.universe.slot.__getitem__):
+        before, after = (side.fallbacks[key].kernel if key in side.fallbacks else None for side in (old, new))
+        if before != after:
+            yield FallbackDifference(key, before, after)
+
+
+def _registered(dispatcher: Dispatcher, name: OperatorName, old: _Operator, new: _Operator) -> Iterator[Difference]:
+    if _content(old.definition) != _content(new.definition):
+        yield DefinitionDifference(name, old.definition, new.definition)
+    for key in sorted({*old.kernels, *new.kernels}, key=dispatcher.universe.ids.__getitem__):
+        before, after = old.kernels.get(key, ()), new.kernels.get(key, ())
+        if before != after:
+            yield _kernel_difference(name, key, before, after)
+
+
+def _kernel_difference(
+    name: OperatorName, key: str, before: tuple[Kernel, ...], after: tuple[Kernel, ...]
+) -> KernelDifference:
+    came, went = _beyond(after, before), _beyond(before, after)
+    if not before or not after:
+        kind = ChangeKind.REMOVED if before else ChangeKind.ADDED
+    elif before[0] == after[0]:
+        kind = ChangeKind.BENEATH
+    else:
+        kind = ChangeKind.REPLACED if after[0] in came else ChangeKind.REACTIVATED
+    return KernelDifference(
+        name, key, kind, before[0] if before else None, after[0] if after else None, tuple(came), tuple(went)
+    )
+
+
+def _beyond(kernels: tuple[Kernel, ...], others: tuple[Kernel, ...]) -> list[Kernel]:
+    """Those that the others do not have, or not so often; of equal ones the newest."""
+    left, found = Counter(others), []
+    for kernel in reversed(kernels):
+        if left[kernel]:
+            left[kernel] -= 1
+        else:
+            found.append(kernel)
+    return found[::-1]
+
+
+def _content(one: Definition | LibraryHold | None) -> tuple[object, ...] | None:
+    if isinstance(one, Definition):
+        return one.schema, one.debug, one.alias_analysis, one.tags, one.span
+    return None if one is None else (one.debug, one.span)
+
+
+def _slots(name: OperatorName, old: _Operator, new: _Operator) -> Iterator[Difference]:
+    if old.table is not None and new.table is not None:
+        for before, after in changed_slots(old.table, new.table):
+            yield SlotDifference(name, before.key, before, after)
+        return
+    for entry in (old.table or new.table or {}).values():
+        if entry.kernel is not None:
+            missing = TableEntry(entry.key, MISSING, None)
+            pair = (entry, missing) if new.table is None else (missing, entry)
+            yield SlotDifference(name, entry.key, *pair)
+
+
+def _stale(dispatcher: Dispatcher, name: OperatorName, old: _Operator, new: _Operator) -> Iterator[Difference]:
+    for key in sorted({*old.stale, *new.stale}, key=dispatcher.universe.slot.__getitem__):
+        before, after = old.stale.get(key), new.stale.get(key)
+        if _stale_content(before) != _stale_content(after):
+            yield StaleDifference(name, key, before, after)
+
+
+def _stale_content(entry: StaleEntry | None) -> tuple[object, ...] | None:
+    if entry is None:
+        return None
+    cause = entry.cause
+    return answer(entry.live), answer(entry.canonical), cause.key, cause.cause.kernel, cause.came, cause.fallback
+
+
+def _python_kernels(
+    before: Dispatcher | Checkpoint | State, after: Dispatcher | Checkpoint | State
+) -> dict[OperatorName, list[Difference]]:
+    if not isinstance(before, State) or not isinstance(after, State):
+        return {}
+    names = {one.operator for state in (before, after) for one in state.declarations.python_kernels}
+    if before.source is not after.source:
+        sources = (state.source for state in (before, after) if state.source is not None)
+        names |= {OperatorName.parse(name) for source in sources for name in source.names}
+    found: dict[OperatorName, list[Difference]] = {}
+    for name in names:
+        old, new = ({one.dispatch_key: one for one in state.python_kernels(name)} for state in (before, after))
+        for key in sorted({*old, *new}, key=before.dispatcher.universe.ids.__getitem__):
+            if old.get(key) != new.get(key):
+                found.setdefault(name, []).append(PythonKernelDifference(name, key, old.get(key), new.get(key)))
+    return found
+
+
+def _higher_order(
+    before: Dispatcher | Checkpoint | State, after: Dispatcher | Checkpoint | State
+) -> Iterator[Difference]:
+    if not isinstance(before, State) or not isinstance(after, State):
+        return
+    old, new = ({one.name: one for one in state.higher_order_operators} for state in (before, after))
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            yield HigherOrderDifference(name, old.get(name), new.get(name))

@@ -1,0 +1,154 @@
+"""Run a history on a dispatcher, step by step, noting what is refused.
+
+What becomes of the rest when something is refused is the caller's choice, as in PyTorch it is that of whoever catches
+the error:
+
+- `play` goes on, so that everything that is refused can be reported. The dispatcher then holds what was not refused,
+  and is of no use but for that.
+- `play_all` runs all of a history or nothing: when anything is refused, a checkpoint brings the dispatcher back to
+  exactly what it was.
+- `play_blocks` does what PyTorch does with static initialisers: the error leaves the block's initialiser, so the rest
+  of the block does not run, and the block's ``Library`` object is destroyed, which takes back what it had registered,
+  oldest first. That is not a return to the state before: each of those steps recomputes slots of live tables, and a
+  slot that was stale before the block can be in order after it, or the other way round. Other blocks are not concerned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.library import Library
+from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
+from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
+from dispatch_cli.model.declarations import Block, Define, Fallback, Implement, OpenBlock, Settle, Step
+from dispatch_cli.model.problem import InputError, Problem, Related
+from dispatch_cli.model.span import Span
+
+MAX_REFUSALS = 100
+"""Refusals that are reported; the rest is counted."""
+
+Entry = OpenBlock | Define | Implement | Fallback
+"""The steps that belong to a block."""
+
+
+class Played(NamedTuple):
+    """What came of a history.
+
+    overrides: the registrations in effect that took the place of another, where PyTorch warns of it, in order.
+    problems: what was refused, in order.
+    """
+
+    overrides: tuple[Registration, ...]
+    problems: tuple[Problem, ...]
+
+
+def play(dispatcher: Dispatcher, steps: Iterable[Step]) -> Played:
+    """Run every step that is not refused."""
+    return _play(dispatcher, steps, drop_blocks=False)
+
+
+def play_all(dispatcher: Dispatcher, steps: Iterable[Step]) -> tuple[Registration, ...]:
+    """Run every step; the overrides. Errors: InputError with every refusal, and the dispatcher is as it was."""
+    before = dispatcher.checkpoint()
+    try:
+        played = play(dispatcher, steps)
+        refuse(played.problems)
+    except BaseException:
+        dispatcher.restore(before)
+        raise
+    return played.overrides
+
+
+def play_blocks(dispatcher: Dispatcher, steps: Iterable[Step]) -> Played:
+    """Run the blocks as PyTorch's static initialisers: one in which something is refused is taken back, by itself."""
+    return _play(dispatcher, steps, drop_blocks=True)
+
+
+def refuse(problems: tuple[Problem, ...]) -> None:
+    """Raise InputError when there are problems; those beyond what a person reads are counted."""
+    if len(problems) > MAX_REFUSALS:
+        more = len(problems) - MAX_REFUSALS
+        problems = (*problems[:MAX_REFUSALS], Problem("more", f"and {more} more registrations are refused"))
+    if problems:
+        raise InputError(problems)
+
+
+def _play(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> Played:
+    libraries: dict[Block, Library] = {}
+    refused_blocks: set[Block] = set()
+    problems: list[Problem] = []
+    overrides: list[Registration] = []
+    for step in steps:
+        if isinstance(step, Settle):
+            overrides = _settle(dispatcher, step, overrides)
+            continue
+        block = step.block
+        if block in refused_blocks:
+            continue
+        try:
+            if block not in libraries:
+                libraries[block] = Library(dispatcher, block)
+            registration = _take(libraries[block], step)
+        except Refused as refused:
+            problems.append(_problem(step, refused))
+            library = libraries.get(block)
+            if library is None or drop_blocks:
+                refused_blocks.add(block)
+            if library is not None and drop_blocks:
+                library.drop()
+                gone = {id(handle) for handle in library.handles}
+                overrides = [one for one in overrides if id(one) not in gone]
+            continue
+        if registration is not None and registration.warns:
+            overrides.append(registration)
+    return Played(tuple(overrides), tuple(problems))
+
+
+def _settle(dispatcher: Dispatcher, step: Settle, overrides: list[Registration]) -> list[Registration]:
+    """The operators of a snapshot are in order; of what overrode what inside it PyTorch has warned."""
+    for name in step.operators:
+        if name in dispatcher:  # otherwise all of it was refused
+            dispatcher.settle(name)
+    settled = frozenset(step.operators)
+    return [registration for registration in overrides if registration.operator not in settled]
+
+
+def _take(library: Library, step: Entry) -> Registration | None:
+    match step:
+        case OpenBlock():
+            return None
+        case Define():
+            library.define(step.schema, step.alias_analysis, step.tags, step.debug, step.span)
+            return None
+        case Implement():
+            return library.implement(step.operator, step.kernel, step.dispatch_key)
+        case Fallback():
+            library.fall_back(step.kernel, step.dispatch_key)
+            return None
+
+
+def _problem(step: Entry, refused: Refused) -> Problem:
+    earlier = refused.earlier
+    span = step.block.span if isinstance(step, OpenBlock) else step.span
+    place = _place(earlier)
+    related = (Related(_EARLIER[type(earlier)], place),) if place is not None else ()
+    hint = _CORE_HINT if refused.kind is Refusal.DUPLICATE_FALLBACK and place is None else None
+    return Problem(refused.kind.value, str(refused), span, hint=hint, related=related)
+
+
+_CORE_HINT = "PyTorch itself registers a fallback at this key; leave this one out, or set core_fallbacks: false"
+
+
+_EARLIER = {
+    Definition: "the operator is defined here",
+    Registration: "the earlier registration is here",
+    LibraryHold: "the namespace is taken here",
+}
+
+
+def _place(earlier: Registration | Definition | LibraryHold | None) -> Span | None:
+    if earlier is None:
+        return None
+    return earlier.kernel.span if isinstance(earlier, Registration) else earlier.span

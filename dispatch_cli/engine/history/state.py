@@ -1,0 +1,135 @@
+"""What a history leaves behind."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.origin import OWN, Origin
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.python.higher_order import HigherOrderTable
+    from dispatch_cli.model.declarations import Declarations, PythonKernel
+    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+    from dispatch_cli.model.span import Span
+    from dispatch_cli.model.state_source import StateSource
+
+
+class State:
+    """A dispatcher after a history.
+
+    overrides: the registrations that took the place of another, in order, where PyTorch warns of it.
+    base: the dispatcher as it was where the files named by the user begin; None when nothing was before them, or
+        nothing came after it.
+    source: the captured state that the history continues.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        overrides: tuple[Registration, ...] = (),
+        base: Dispatcher | None = None,
+        source: StateSource | None = None,
+        declarations: Declarations | None = None,
+    ) -> None:
+        self.dispatcher = dispatcher
+        self.overrides = overrides
+        self.base = base
+        self.source = source
+        self._declarations = declarations
+
+    @cached_property
+    def declarations(self) -> Declarations:
+        """What the files say; nothing, where a captured state was asked for alone."""
+        from dispatch_cli.model.declarations import Declarations
+
+        return self._declarations or Declarations(self.dispatcher.universe)
+
+    def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
+        """The kernels that the Python dispatcher has for an operator: the captured ones, then the declared ones."""
+        from dispatch_cli.model.declarations import PythonKernel
+
+        captured: list[PythonKernel] = []
+        if self.source is not None and str(name) in self.source.names:
+            kernels = self.source.python_kernels(str(name))
+            captured = [PythonKernel(name, key, kernel) for key, kernel in kernels]
+        return captured + self._declared_python_kernels.get(name, [])
+
+    def own_operators(self) -> list[OperatorName]:
+        """The operators that the files named by the user register something for, sorted by name."""
+        from dispatch_cli.model.declarations import Define, Implement
+
+        found = set()
+        for step in self.declarations.own_steps:
+            if isinstance(step, Define):
+                found.add(step.schema.name)
+            elif isinstance(step, Implement):
+                found.add(step.operator)
+        return sorted(found, key=str)
+
+    @cached_property
+    def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """The higher-order operators: the captured ones, then the declared ones that do not take the place of one."""
+        from dispatch_cli.engine.python.higher_order import merged
+
+        captured = self.source.higher_order_operators if self.source is not None else ()
+        return merged((*captured, *self.declarations.higher_order_operators))
+
+    def higher_order_operator(self, name: str) -> HigherOrderOperator | None:
+        """The higher-order operator of that name, or None."""
+        return next((operator for operator in self.higher_order_operators if operator.name == name), None)
+
+    def higher_order_table(self, operator: HigherOrderOperator) -> HigherOrderTable:
+        """A higher-order operator with its tables of rules."""
+        from dispatch_cli.engine.python.higher_order import HigherOrderTable
+
+        return HigherOrderTable(self.dispatcher.universe, operator, frozenset(self.dispatcher.fallbacks))
+
+    @cached_property
+    def modes(self) -> dict[str, ModeType]:
+        """What is known of types of modes, by name; what the files say counts before what was captured."""
+        captured = self.source.modes if self.source is not None else ()
+        return {mode.name: mode for mode in (*captured, *self.declarations.modes)}
+
+    def origin(self, registration: Registration) -> Origin:
+        """Through what a registration came, beyond its place."""
+        return self._state_origin if registration.captured else self.origin_of(registration.kernel.span)
+
+    def operator_origin(self, name: OperatorName) -> Origin:
+        """Through what an operator's schema came, beyond its place. Errors: Refused for an unknown operator."""
+        if self.dispatcher.is_untouched(name):
+            return self._state_origin
+        definition = self.dispatcher.operator(name).definition
+        if definition is None:
+            return OWN
+        return self._state_origin if definition.captured else self.origin_of(definition.span)
+
+    def origin_of(self, span: Span | None) -> Origin:
+        """Through what the declaration at a place came."""
+        return OWN if span is None else self._origins.get(span.file, OWN)
+
+    @cached_property
+    def _origins(self) -> dict[str, Origin]:
+        """Of every file that the user did not name."""
+        if self._declarations is None:
+            return {}
+        return {one.name: Origin(None, one.through) for one in self._declarations.inherited if not one.is_state}
+
+    @cached_property
+    def _state_origin(self) -> Origin:
+        """Of what is captured."""
+        if self.source is None:
+            return OWN
+        inherited = self._declarations.inherited if self._declarations is not None else ()
+        found = (one.through for one in inherited if one.is_state and one.name == self.source.name)
+        return Origin(self.source.name, next(found, ()))
+
+    @cached_property
+    def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:
+        found: dict[OperatorName, list[PythonKernel]] = {}
+        for kernel in self.declarations.python_kernels:
+            found.setdefault(kernel.operator, []).append(kernel)
+        return found

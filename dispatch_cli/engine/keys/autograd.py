@@ -1,0 +1,38 @@
+"""The autograd keys that tensors with a backend key carry as well."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from dispatch_cli.model.universe import Universe
+
+AUTOGRAD = "Autograd"
+"""The alias that covers every autograd key."""
+
+
+def autograd_key_of(universe: Universe, key: str) -> str | None:
+    """The autograd key that tensors with a backend key carry as well; None where *key* is no backend key.
+
+    Of nested tensors, which carry two, it is AutogradNestedTensor.
+    """
+    found = autograd_keys_of(universe, key)
+    return found[0] if found else None
+
+
+@lru_cache(maxsize=4096)
+def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
+    """The autograd keys that tensors with a backend key carry as well, highest first; none for other keys.
+
+    Most carry one, which PyTorch recomputes when a kernel comes at *key*: ``getAutogradKeyFromBackend`` says both.
+    Sparse and quantized tensors carry the one of their device; backends without one of their own carry AutogradOther,
+    and so do HIP and VE, although AutogradHIP and AutogradVE exist. Nested tensors carry that of their device as well.
+    """
+    autograd_keys = frozenset(universe.covered_by(AUTOGRAD))
+    if key in autograd_keys or key not in universe.slot:
+        return ()
+    refreshed = [one for one in universe.refreshed_by(key) if one in autograd_keys]
+    if refreshed:
+        return (refreshed[0],)
+    own = [one for one, backends in universe.autograd_backends.items() if key in backends]
+    _, backend = universe.runtime_parts.get(key, (key, None))
+    return (own[0], *(autograd_keys_of(universe, backend) if backend is not None else ())) if own else ()

@@ -1,0 +1,265 @@
+"""Key-set expressions: ``CPU | AutogradCPU - AutogradFunctionality`` and what PyTorch makes of it.
+
+The operators and their precedence are those of ``c10::DispatchKeySet`` in C++ and in Python: ``-`` binds tighter than
+``&``, and ``&`` tighter than ``|``. The named sets and functions have PyTorch's names where it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
+
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import layout_of
+from dispatch_cli.engine.keys.named_sets import COMPONENT, FUNCTIONS, NAMED_SETS
+from dispatch_cli.engine.keys.notes import ExpressionNote, NoteKind, notes_of_difference, notes_of_loose_bits
+from dispatch_cli.engine.keys.tokens import (
+    MAX_DEPTH,
+    ExpressionMistake,
+    Kind,
+    Token,
+    bare,
+    close,
+    cut,
+    problem_at,
+    tokens,
+)
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.universe import Universe
+
+UNION = "DispatchKeySet"
+"""The printed form of a key set, with keys between its brackets, is an expression too."""
+
+
+class KeyExpression(NamedTuple):
+    """An expression that was read.
+
+    reading: the expression with the brackets that the precedence of its operators implies.
+    """
+
+    text: str
+    reading: str
+    keys: DispatchKeySet
+    notes: tuple[ExpressionNote, ...]
+
+
+_Read = TypeVar("_Read")
+_JOIN = "join keys by | (or), & (and) or - (without)"
+
+
+class _Part(NamedTuple):
+    keys: DispatchKeySet
+    reading: str
+    compound: bool = False
+
+    @property
+    def bracketed(self) -> str:
+        return f"({self.reading})" if self.compound else self.reading
+
+
+def evaluate(universe: Universe, text: str, origin: str = "EXPR") -> KeyExpression:
+    """What PyTorch makes of *text*.
+
+    origin: what stands in the place of a file's name in a problem. Errors: InputError, with every unknown name, or
+    the place where *text* stops being an expression.
+    """
+    reader = _Reader(universe, text, origin)
+    try:
+        part = reader.whole()
+    except ExpressionMistake as mistake:
+        raise InputError((*reader.problems, mistake.problem)) from None
+    if reader.problems:
+        raise InputError(tuple(reader.problems))
+    notes = [*reader.notes(), *notes_of_loose_bits(part.keys)]
+    return KeyExpression(text, part.reading, part.keys, tuple(notes))
+
+
+class _Reader:
+    """Reads one expression by recursive descent; only brackets recurse, and they are counted."""
+
+    def __init__(self, universe: Universe, text: str, origin: str) -> None:
+        self.problems: list[Problem] = []
+        self._universe = universe
+        self._layout = layout_of(universe)
+        self._text = text
+        self._origin = origin
+        self._components = {f"{backend}{COMPONENT}": 1 << i for i, backend in enumerate(universe.backends)}
+        self._found: dict[NoteKind, dict[str, None]] = {}
+        self._depth = 0
+
+    def whole(self) -> _Part:
+        self._tokens = tokens(self._text, self._origin)
+        self._next = next(self._tokens)
+        part = self._union()
+        if self._next.kind is not Kind.END:
+            hint = _JOIN if self._next.kind is not Kind.SIGN else None
+            raise self._mistake(f"expected |, & or -, found {self._shown()}", hint)
+        return part
+
+    def notes(self) -> Iterable[ExpressionNote]:
+        return (ExpressionNote(kind, tuple(keys)) for kind, keys in self._found.items())
+
+    # the grammar
+
+    def _union(self) -> _Part:
+        parts = self._joined("|", self._intersection)
+        if len(parts) == 1:
+            return parts[0]
+        keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
+        inside = {key for part in parts for key in part.keys}
+        self._note(NoteKind.CROSS_PRODUCT, (key for key in keys if key not in inside))
+        return _Part(keys, " | ".join(part.bracketed for part in parts), compound=True)
+
+    def _intersection(self) -> _Part:
+        parts = self._joined("&", self._difference)
+        if len(parts) == 1:
+            return parts[0]
+        keys = parts[0].keys
+        for part in parts[1:]:
+            keys &= part.keys
+        return _Part(keys, " & ".join(part.bracketed for part in parts), compound=True)
+
+    def _difference(self) -> _Part:
+        parts = self._joined("-", self._atom)
+        if len(parts) == 1:
+            return parts[0]
+        keys = parts[0].keys
+        for part in parts[1:]:
+            left, keys = keys, keys - part.keys
+            self._add(notes_of_difference(left, part.keys, keys))
+        return _Part(keys, " - ".join(part.bracketed for part in parts), compound=True)
+
+    def _joined(self, sign: str, read: Callable[[], _Part]) -> list[_Part]:
+        parts = [read()]
+        while self._takes(sign):
+            parts.append(read())
+        return parts
+
+    def _atom(self) -> _Part:
+        token = self._next
+        if self._takes("("):
+            return self._within(token, self._union)
+        if token.kind is Kind.NUMBER:
+            self._advance()
+            return _Part(self._raw(token), token.text)
+        if token.kind is not Kind.NAME:
+            raise self._mistake(f"expected a key, found {self._shown()}")
+        self._advance()
+        name = bare(token.text)
+        opening = self._next
+        if not self._takes("("):
+            return _Part(self._named(name, token), name)
+        if name == UNION:
+            return self._within(opening, self._printed)
+        function = FUNCTIONS.get(name)
+        if function is None:
+            known = ", ".join((*FUNCTIONS, UNION))
+            hint = close(name, FUNCTIONS) or f"there are {known}"
+            raise self._mistake(f"no function is named {cut(name)!r}", hint, token)
+        hint = f"{name} takes one key"
+        key = self._within(opening, lambda: self._argument(hint), hint)
+        keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
+        return _Part(keys, f"{name}({key})")
+
+    def _printed(self) -> _Part:
+        """``DispatchKeySet(CPU, AutogradCPU)``, as PyTorch prints it; it may be empty."""
+        if self._next.text == ")":
+            return _Part(DispatchKeySet(self._layout), f"{UNION}()")
+        parts = self._joined(",", self._intersection)
+        keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
+        return _Part(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
+
+    def _argument(self, hint: str) -> str | None:
+        """The one key of a function; None when it is unknown, which is noted."""
+        token = self._next
+        if token.kind is not Kind.NAME:
+            raise self._mistake(f"expected a key, found {self._shown()}")
+        self._advance()
+        name = bare(token.text)
+        if self._next.text == "(":
+            raise self._mistake("expected a key, found a function", hint, token)
+        if name in self._layout.key_bits:
+            return name
+        self._unknown(name, token, self._layout.key_bits)
+        return None
+
+    def _within(self, opening: Token, read: Callable[[], _Read], hint: str = _JOIN) -> _Read:
+        """What stands between brackets, the opening one of which was just taken. hint: where more follows it."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self._mistake(f"brackets nest deeper than {MAX_DEPTH}", None, opening)
+        read_inside = read()
+        if not self._takes(")"):
+            message = f"expected ), found {self._shown()}"
+            if self._next.kind is Kind.END:
+                raise self._mistake(message, "this bracket is never closed", opening)
+            raise self._mistake(message, hint)
+        self._depth -= 1
+        return read_inside
+
+    # what names and numbers mean
+
+    def _named(self, name: str, token: Token) -> DispatchKeySet:
+        if (bits := self._layout.key_bits.get(name)) is not None:
+            if not bits:
+                self._note(NoteKind.ADDS_NOTHING, (name,))
+            return DispatchKeySet(self._layout, bits)
+        if (bits := self._components.get(name)) is not None:
+            return DispatchKeySet(self._layout, bits)
+        if (named := NAMED_SETS.get(name)) is not None:
+            return named[1](self._universe)
+        if name in FUNCTIONS:
+            raise self._mistake(f"{name} needs a key", f"write {name}(KEY)", token)
+        self._unknown(name, token, (*self._layout.key_bits, *self._components, *NAMED_SETS))
+        return DispatchKeySet(self._layout)
+
+    def _raw(self, token: Token) -> DispatchKeySet:
+        try:
+            bits = int(token.text, 0)
+        except ValueError:
+            raise self._mistake(f"{cut(token.text)!r} is not a number", "write 0x… or decimal digits", token) from None
+        width = self._layout.functionality_mask.bit_length()
+        if bits >> width:
+            message = f"only the lowest {width} bits are keys of {self._universe.name}"
+            self.problems.append(problem_at(self._text, self._origin, token.start, message))
+            return DispatchKeySet(self._layout)
+        return DispatchKeySet(self._layout, bits)
+
+    def _unknown(self, name: str, token: Token, known: Iterable[str]) -> None:
+        message = f"{self._universe.name} has no dispatch key {cut(name)!r}"
+        problem = problem_at(self._text, self._origin, token.start, message, close(name, known), "unknown-dispatch-key")
+        self.problems.append(problem)
+
+    def _note(self, kind: NoteKind, keys: Iterable[str]) -> None:
+        self._add((ExpressionNote(kind, tuple(keys)),))
+
+    def _add(self, notes: Iterable[ExpressionNote]) -> None:
+        """Notes of one kind become one, with all their keys."""
+        for note in notes:
+            for key in note.keys:
+                self._found.setdefault(note.kind, {})[key] = None
+
+    # tokens
+
+    def _takes(self, sign: str) -> bool:
+        if self._next.text != sign or self._next.kind is not Kind.SIGN:
+            return False
+        self._advance()
+        return True
+
+    def _advance(self) -> None:
+        self._next = next(self._tokens)
+
+    def _shown(self) -> str:
+        return "the end" if self._next.kind is Kind.END else repr(cut(self._next.text))
+
+    def _mistake(self, message: str, hint: str | None = None, token: Token | None = None) -> ExpressionMistake:
+        start = (self._next if token is None else token).start
+        return ExpressionMistake(problem_at(self._text, self._origin, start, message, hint))
+
+
+def _any_bits(sets: Iterable[int]) -> int:
+    bits = 0
+    for one in sets:
+        bits |= one
+    return bits

@@ -1,0 +1,202 @@
+"""Order sensitivity: whether some order of an operator's registrations leaves a slot of its live table stale.
+
+The order of static initialisers is the order of linking, so every order can come about. They need not be tried: what
+can be left at a slot follows from which registrations recompute it.
+
+**Which orders leave a slot stale.** Fix a slot. A registration *refreshes* it when PyTorch recomputes the slot at that
+registration (`Universe.refreshed_by`; a catch-all registration refreshes every slot), and *concerns* it when the
+decision at the slot looks at its key. In any order there is a last refresher, or none:
+
+- None of the registrations refreshes the slot. Then it holds what it held when the operator came to be: the decision
+  over no registrations.
+- There is a last refresher. Behind it come registrations that do not refresh the slot, before it come all others that
+  do, and any choice of the rest. The live entry is the decision over the last refresher and what is before it; the
+  canonical entry is the decision over everything, which is the same for every order but for the newest kernel at a key.
+
+So the orders that matter are chosen by three things: the last refresher, the registrations that do not refresh the slot
+and still come before it, and the newest kernel, before and at the end, at the keys whose kernels the two entries are.
+Conversely each such choice is an order: put the chosen ones before, the newest one of a key last among them, then the
+last refresher, then the rest. Backend fallbacks drop out: a fallback refreshes its own slot, the only one that it
+concerns, so at the last refresh of a slot its fallback stands, and no order of fallbacks does more than having them
+first.
+
+A decision only looks at whether any key of certain sets has a kernel (`rules.Candidate`), so registrations of equal
+*role* count as one, and the sets of roles that can be before the last refresher are few: the choices are enumerated by
+what they add up to. Whether two entries differ is a question of their functions, as in PyTorch.
+
+**Blocks.** The same holds when registrations come in blocks that keep their inner order: the last refresher is the last
+one of its block, what stands behind it in the block comes after it, and blocks take the place of registrations above.
+
+**The shortest order** for a slot is the fewest registrations (or blocks) that, alone and in their order, leave the slot
+stale between the same two decisions as an order of all of them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.order.blocks import Unit
+from dispatch_cli.engine.order.slot import SlotOrders
+from dispatch_cli.engine.rules import decide
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import TableEntry, entry_for
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+
+
+class SensitiveSlot(NamedTuple):
+    """A slot that some order of the operator's registrations leaves stale.
+
+    live: what it then holds. canonical: what the registrations determine.
+    shortest: the fewest registrations that, in this order and alone, leave it stale between these two decisions.
+    order: an order of all registrations that leaves it stale.
+    """
+
+    live: TableEntry
+    canonical: TableEntry
+    shortest: tuple[Registration, ...]
+    order: tuple[Registration, ...]
+
+
+class Orders:
+    """Answers about orders, for operators of a dispatcher in its present state; equal patterns are worked out once."""
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._fallbacks = {key: one.function for key, one in dispatcher.fallbacks.items()}
+        self._patterns: dict[tuple[Hashable, ...], tuple[_Found, ...]] = {}
+
+    def is_sensitive(self, name: OperatorName) -> bool:
+        """Whether some order leaves any slot but Undefined stale. Errors: Refused for an unknown operator."""
+        return bool(self.sensitive_slots(name))
+
+    def sensitive_slots(
+        self, name: OperatorName, blocks: Sequence[Sequence[Registration]] | None = None
+    ) -> tuple[SensitiveSlot, ...]:
+        """The slots that some order leaves stale, in table order. Errors: Refused for an unknown operator.
+
+        blocks: all of the operator's registrations in the blocks that keep their inner order, oldest first; None for
+        any order. Undefined is left out, as PyTorch's own check leaves it out. PyTorch's kernels whose functions are
+        not known count as different functions.
+        """
+        slots = slots_at_risk(self._dispatcher.layout, self._dispatcher.shape(name)[0])
+        if not slots:
+            return ()
+        units = [(one,) for one in self._registrations(name)] if blocks is None else [one for one in blocks if one]
+        return tuple(self._slot(units, found) for found in self._found(slots, units))
+
+    def _registrations(self, name: OperatorName) -> list[Registration]:
+        """Oldest first at each key; the keys in the order of the enum."""
+        dispatcher = self._dispatcher
+        if dispatcher.is_untouched(name) and not dispatcher.outline(name).overridden:
+            active = dispatcher.active(name)
+            return [active[key] for key in sorted(active, key=dispatcher.universe.ids.__getitem__)]
+        kernels = dispatcher.operator(name).kernels
+        ordered = sorted(kernels, key=dispatcher.universe.ids.__getitem__)
+        return [registration for key in ordered for registration in reversed(kernels[key])]
+
+    def _found(self, slots: Iterable[str], units: Sequence[Sequence[Registration]]) -> tuple[_Found, ...]:
+        """The answer for the units' pattern: keys and which functions are equal, not which these are."""
+        numbers: dict[Hashable, Hashable] = {function: function for function in self._fallbacks.values()}
+        numbers["fallthrough"] = "fallthrough"
+        pattern = tuple(
+            tuple(Unit(one.key, one.catch_all, numbers.setdefault(one.function, len(numbers))) for one in unit)
+            for unit in units
+        )
+        if pattern not in self._patterns:
+            self._patterns[pattern] = tuple(_analyse(self._dispatcher.layout, slots, pattern, self._fallbacks))
+        return self._patterns[pattern]
+
+    def _slot(self, units: Sequence[Sequence[Registration]], found: _Found) -> SensitiveSlot:
+        order, shortest = (
+            tuple(one for number in numbers for one in units[number]) for numbers in (found.order, found.shortest)
+        )
+        return SensitiveSlot(
+            self._entry(found.key, order[: found.refreshed]), self._entry(found.key, order), shortest, order
+        )
+
+    def _entry(self, key: str, registered: Sequence[Registration]) -> TableEntry:
+        """What a slot holds, computed when these are registered."""
+        layout, fallbacks = self._dispatcher.layout, self._dispatcher.fallbacks
+        active, bits = {one.key: one for one in registered}, 0
+        for source in active:
+            bits |= layout.registered_bit[source]
+        decision = decide(layout.candidates[layout.universe.slot[key]], bits, key in fallbacks)
+        return entry_for(key, decision, active, fallbacks)
+
+
+class _Found(NamedTuple):
+    """A slot that can go stale: its key, and an order and the shortest one by numbers of blocks.
+
+    refreshed: how many registrations of the order there are up to the last that refreshes the slot.
+    """
+
+    key: str
+    order: tuple[int, ...]
+    refreshed: int
+    shortest: tuple[int, ...]
+
+
+def _analyse(
+    layout: Layout, slots: Iterable[str], pattern: Sequence[Sequence[Unit]], fallbacks: Mapping[str, Hashable]
+) -> Iterator[_Found]:
+    """Those of the slots that some order leaves stale. fallbacks: the function of each backend fallback."""
+    for key in slots:
+        orders = SlotOrders(layout, key, pattern, fallbacks.get(key))
+        way = orders.way()
+        if way is not None:
+            yield _Found(key, way.order, way.refreshed, orders.shortest())
+
+
+@lru_cache(maxsize=8192)
+def slots_at_risk(layout: Layout, registered: int) -> tuple[str, ...]:
+    """The slots, Undefined left out, that registrations at these keys can leave behind, in table order.
+
+    registered: bits of the keys. Few slots: a registration that does not refresh a slot matters there only when it can
+    fill the slot, or when it takes the slot away from an alias that has a kernel; and a kernel of the slot's own, which
+    refreshes it, settles it. Only an operator with such slots can be order-sensitive.
+    """
+    found = {
+        risk.slot
+        for bit, risks in _risks(layout).items()
+        if registered & bit
+        for risk in risks
+        if registered & risk.matters and not registered & risk.settles
+    }
+    return tuple(sorted(found, key=layout.universe.slot.__getitem__))
+
+
+class _Risk(NamedTuple):
+    """A slot that a registration does not refresh.
+
+    matters: bits of the keys of which one must have a kernel for the registration to matter there.
+    settles: the bit of the slot's own key.
+    """
+
+    slot: str
+    matters: int
+    settles: int
+
+
+@lru_cache(maxsize=16)
+def _risks(layout: Layout) -> Mapping[int, tuple[_Risk, ...]]:
+    """Per key, by its bit, the slots that a registration at it can leave behind."""
+    found = {}
+    for key, bit in layout.registered_bit.items():
+        risks = []
+        for slot in layout.left_behind(key, fallback=False):
+            own, *others = layout.candidates[layout.universe.slot[slot]]
+            matters = 0
+            for candidate in (own, *others):
+                if bit & (candidate.bit | candidate.unless | candidate.ambiguous):
+                    matters |= candidate.bit
+            settles = own.bit if slot in layout.universe.refreshed_by(slot) else 0
+            if slot != UNDEFINED:
+                risks.append(_Risk(slot, matters, settles))
+        if risks:
+            found[bit] = tuple(risks)
+    return found

@@ -1,0 +1,257 @@
+"""The orders of registrations that leave one slot stale; `dispatch_cli.engine.order.order` says why these are all."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import combinations
+
+from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.order.blocks import Newest, SlotBlock, Unit, Way, all_bits, answer_of, sums
+from dispatch_cli.engine.rules import Decision, Rule, decide
+
+
+class SlotOrders:
+    """One slot and blocks of registrations.
+
+    blocks: each with its registrations, oldest first. fallback: the function of the slot's backend fallback.
+    """
+
+    def __init__(
+        self, layout: Layout, key: str, blocks: Sequence[Sequence[Unit]], fallback: Hashable | None = None
+    ) -> None:
+        self._layout = layout
+        self._key = key
+        self._candidates = layout.candidates[layout.universe.slot[key]]
+        self._fallback = fallback
+        self._sources = 0
+        for candidate in self._candidates:
+            self._sources |= candidate.bit
+        self._roles: dict[tuple[bool, ...], int] = {}
+        self._decided: dict[int, Decision] = {}
+        seen = [self._block(number, block) for number, block in enumerate(blocks)]
+        self._idle = [block.number for block in seen if not block.refreshed and not block.bits]
+        self._sizes = [block.size for block in seen]
+        self._followers: dict[int, list[int]] = {}
+        self._blocks = self._leaders([block for block in seen if block.refreshed or block.bits])
+
+    def way(self) -> Way | None:
+        """An order of all blocks that leaves the slot stale, or None."""
+        found = next(self._ways(self._blocks), None)
+        if found is None:
+            return None
+        order, refreshed = self._idle.copy(), found.refreshed
+        for number in found.order:
+            order += (*self._followers.get(number, ()), number)
+        if refreshed:
+            refreshed += sum(self._sizes[number] for number in self._idle)
+        return Way(found.live, tuple(order), refreshed)
+
+    def shortest(self) -> tuple[int, ...]:
+        """The fewest blocks that do it alone, in their order. Errors: ValueError when no order of all does."""
+        lives = {answer_of(way.live) for way in self._ways(self._blocks)}
+        canonical = answer_of(self._canonical(self._blocks))
+        unlike = {block.likeness: block for block in reversed(self._blocks)}  # the first of those that are alike
+        chosen = sorted(unlike.values(), key=lambda block: block.number)
+        for count in range(1, len(chosen) + 1):
+            for few in combinations(chosen, count):
+                if answer_of(self._canonical(few)) == canonical:
+                    for way in self._ways(few):
+                        if answer_of(way.live) in lives:
+                            return way.order
+        raise ValueError("no order leaves the slot stale")
+
+    def _leaders(self, blocks: Sequence[SlotBlock]) -> list[SlotBlock]:
+        """As many blocks as make a difference. Any other follows one of them: it stands right before it in every order,
+        and does nothing there that its leader does not do again.
+
+        Of blocks that register at one key that can fill the slot, or at none, two different functions are enough: one
+        of them differs from whatever third there is. Of blocks with equal functions, two: one can be before the last
+        refresher, or it, and the other after it.
+        """
+        leaders: list[SlotBlock] = []
+        groups: dict[Hashable, dict[Hashable, list[SlotBlock]]] = {}
+        for block in blocks:
+            group = groups.setdefault(block.shape, {})
+            alike = group.get(block.likeness)
+            if alike is None and len(group) >= 2 and len(block.newest) < 2:
+                alike = next(iter(group.values()))
+            if alike is not None and (len(alike) >= 2 or block.likeness != alike[0].likeness):
+                self._followers.setdefault(alike[0].number, []).append(block.number)
+                continue
+            group.setdefault(block.likeness, []).append(block)
+            leaders.append(block)
+        return leaders
+
+    # the enumeration
+
+    def _ways(self, blocks: Sequence[SlotBlock]) -> Iterator[Way]:
+        """For each live decision that can be left stale, an order that does it."""
+        canonical, done = self._canonical(blocks), set()
+        refreshers = [block for block in blocks if block.refreshed]
+        free = [block for block in blocks if not block.refreshed]
+        # the last of them first: what comes of it is nearest to the order in which they are given
+        for last in {block.likeness: block for block in reversed(refreshers)}.values() if refreshers else (None,):
+            early = [block for block in refreshers if block is not last]
+            start = all_bits(early) | (last.before if last is not None else 0)
+            for registered in sums(start, free if last is not None else ()):
+                live = self._decide(registered)
+                if answer_of(live) not in done:
+                    way = self._order(live, canonical, last, early, free)
+                    if way is not None:
+                        done.add(answer_of(live))
+                        yield way
+
+    def _order(
+        self, live: Decision, canonical: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
+    ) -> Way | None:
+        """An order with that last refresher that leaves *live* where *canonical* is right, or None."""
+        same = live.source is not None and live.source == canonical.source
+        for end in self._at_the_end(canonical, last, early, free):
+            for then in self._at_the_last_refresh(live, last, early, free):
+                if then.function == end.function or (same and end.block is not None and end.outside is None):
+                    continue
+                late = self._late(live, canonical, then, end)
+                inside = {block.number for block in (*then.inside, *end.inside)}
+                if late is None or (end.outside is not None and end.outside.number in inside):
+                    continue
+                chosen = self._choose(live, last, early, free, inside, end.outside)
+                if chosen is not None:
+                    return self._arranged(live, last, [*early, *chosen], free, late, end.outside)
+        return None
+
+    def _at_the_last_refresh(
+        self, live: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
+    ) -> Iterator[Newest]:
+        """What the live entry's function can be, of a decision."""
+        if live.source is None:
+            yield Newest(self._function(live))
+            return
+        bit = self._layout.registered_bit[live.source]
+        if last is not None and bit in last.newest_before:
+            yield Newest(last.newest_before[bit])
+            return
+        for block in early:
+            if bit in block.newest:
+                yield Newest(block.newest[bit], block)
+        for block in free:
+            if bit in block.newest:
+                yield Newest(block.newest[bit], block, inside=(block,))
+
+    def _at_the_end(
+        self, canonical: Decision, last: SlotBlock | None, early: list[SlotBlock], free: list[SlotBlock]
+    ) -> Iterator[Newest]:
+        """What the canonical entry's function can be."""
+        if canonical.source is None:
+            yield Newest(self._function(canonical))
+            return
+        bit = self._layout.registered_bit[canonical.source]
+        holders = [block for block in free if bit in block.newest]
+        for block in holders:
+            yield Newest(block.newest[bit], outside=block)
+        inside = tuple(holders)
+        if last is None:
+            return
+        if bit in last.newest:
+            yield Newest(last.newest[bit], inside=inside)
+            return
+        for block in (*early, *holders):
+            if bit in block.newest:
+                yield Newest(block.newest[bit], block, inside)
+
+    def _late(self, live: Decision, canonical: Decision, then: Newest, end: Newest) -> list[SlotBlock] | None:
+        """The blocks that come last before the last refresher, in order; None where they stand in each other's way."""
+        wanted = [one.block for one in (end, then) if one.block is not None]
+        if len(wanted) < 2 or wanted[0] is wanted[1]:
+            return wanted[:1]
+        assert live.source is not None
+        assert canonical.source is not None
+        if self._layout.registered_bit[canonical.source] not in wanted[1].newest:
+            return wanted
+        if self._layout.registered_bit[live.source] not in wanted[0].newest:
+            return wanted[::-1]
+        return None
+
+    def _choose(
+        self,
+        live: Decision,
+        last: SlotBlock | None,
+        early: list[SlotBlock],
+        free: list[SlotBlock],
+        inside: set[int],
+        outside: SlotBlock | None,
+    ) -> list[SlotBlock] | None:
+        """Which free blocks to have before the last refresher, so that it leaves that decision."""
+        forced = [block for block in free if block.number in inside]
+        if last is None:
+            return None if forced else []
+        rest = [block for block in free if block.number not in inside and block is not outside]
+        start = all_bits([*early, *forced]) | last.before
+        for registered, chosen in sums(start, rest).items():
+            if answer_of(self._decide(registered)) == answer_of(live):
+                return [*forced, *(block for block in rest if block.number in chosen)]
+        return None
+
+    def _arranged(
+        self,
+        live: Decision,
+        last: SlotBlock | None,
+        before: list[SlotBlock],
+        free: list[SlotBlock],
+        late: list[SlotBlock],
+        outside: SlotBlock | None,
+    ) -> Way:
+        """The order: those before the last refresher, the late ones last; then it; then the rest, *outside* last."""
+        numbers = {block.number for block in before}
+        held = {block.number for block in late}
+        order = sorted((block for block in before if block.number not in held), key=lambda block: block.number) + late
+        after = [block for block in free if block.number not in numbers and block is not outside]
+        refreshed = 0
+        if last is not None:
+            order.append(last)
+            refreshed = sum(map(self._size, order)) - last.size + last.refreshed
+        order += [*after, outside] if outside is not None else after
+        return Way(live, tuple(block.number for block in order), refreshed)
+
+    def _size(self, block: SlotBlock) -> int:
+        """How many registrations a block has, with those that follow it."""
+        return block.size + sum(self._sizes[number] for number in self._followers.get(block.number, ()))
+
+    # the slot
+
+    def _block(self, number: int, units: Sequence[Unit]) -> SlotBlock:
+        refreshed = max((at for at, unit in enumerate(units, 1) if self._refreshes(unit)), default=0)
+        before, newest_before = self._registered(units[: refreshed or len(units)])
+        bits, newest = self._registered(units)
+        return SlotBlock(number, len(units), refreshed, before, bits, newest_before, newest)
+
+    def _refreshes(self, unit: Unit) -> bool:
+        return unit.catch_all or self._key in self._layout.universe.refreshed_by(unit.key)
+
+    def _registered(self, units: Iterable[Unit]) -> tuple[int, dict[int, Hashable]]:
+        bits, newest = 0, {}
+        for unit in units:
+            bit = self._layout.registered_bit[unit.key]
+            bits |= self._role(bit)
+            if bit & self._sources:
+                newest[bit] = unit.function
+        return bits, newest
+
+    def _role(self, bit: int) -> int:
+        """A bit that means the same to the decision; 0 where it means nothing."""
+        if bit & self._sources:
+            return bit
+        role = tuple(bool(bit & mask) for one in self._candidates for mask in (one.unless, one.ambiguous))
+        return self._roles.setdefault(role, bit) if any(role) else 0
+
+    def _canonical(self, blocks: Iterable[SlotBlock]) -> Decision:
+        return self._decide(all_bits(blocks))
+
+    def _decide(self, registered: int) -> Decision:
+        found = self._decided.get(registered)
+        if found is None:
+            found = self._decided[registered] = decide(self._candidates, registered, self._fallback is not None)
+        return found
+
+    def _function(self, decision: Decision) -> Hashable:
+        """The function of a decision for none of the operator's kernels."""
+        return self._fallback if decision.rule is Rule.FALLBACK else decision.rule

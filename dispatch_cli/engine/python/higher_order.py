@@ -1,0 +1,235 @@
+"""Higher-order operators as PyTorch holds them: their tables of rules, and what ``resolve_key`` makes of them.
+
+Source: ``torch/_ops.py`` (``OperatorBase.py_impl``, ``HigherOrderOperator``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher.refusal import Refusal
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.python.table import AMBIGUOUS_TEXT, decide_for, python_key_text
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.model.higher_order import (
+    AUTOGRAD_KEY,
+    AUTOGRAD_NOT_IMPLEMENTED,
+    FUNCTIONAL_MODE,
+    FUNCTIONALIZE_KEY,
+    HigherOrderOperator,
+    HigherOrderRule,
+    RuleKind,
+)
+from dispatch_cli.model.problem import Problem, Related
+from dispatch_cli.model.universe import UNDEFINED, Universe
+
+PRE_DISPATCH = "PreDispatch"
+PYTHON_KEY = "Python"
+"""No rule can stand at this key: modes and subclasses are asked there."""
+
+
+def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperator, ...]:
+    """The operators in effect: a later one takes the place of an earlier one of its name, or adds its rules to it."""
+    found: dict[str, HigherOrderOperator] = {}
+    for operator in operators:
+        earlier = found.get(operator.name)
+        if earlier is not None and operator.adds:
+            operator = earlier._replace(
+                rules=earlier.rules + operator.rules, side_effect=earlier.side_effect or operator.side_effect
+            )
+        found[operator.name] = operator
+    return tuple(found.values())
+
+
+def problems_of(
+    declared: Iterable[HigherOrderOperator], captured: Iterable[HigherOrderOperator] = ()
+) -> Iterator[Problem]:
+    """What PyTorch refuses of declared operators, in its words; each names both places.
+
+    captured: the operators that are there before.
+    """
+    taken = {operator.name: {place: rule for rule in operator.rules for place in places(rule)} for operator in captured}
+    for operator in declared:
+        if not operator.adds or operator.name not in taken:
+            taken[operator.name] = {}
+        places_of = taken[operator.name]
+        for rule in operator.rules:
+            yield from _refused(operator, rule, places_of)
+            for place in places(rule):
+                places_of.setdefault(place, rule)
+
+
+class Place(NamedTuple):
+    """Where a rule stands: in the table of a kind, under a name."""
+
+    kind: RuleKind
+    name: str
+
+
+def places(rule: HigherOrderRule) -> tuple[Place, ...]:
+    """Where a rule is registered: three places for functionalization, one for everything else."""
+    if rule.fallthrough:
+        return ()
+    if rule.kind is RuleKind.FUNCTIONALIZE:
+        return (
+            Place(RuleKind.DISPATCH, FUNCTIONALIZE_KEY),
+            Place(RuleKind.MODE, FUNCTIONAL_MODE),
+            Place(RuleKind.TRANSFORM, FUNCTIONALIZE_KEY),
+        )
+    if rule.kind is RuleKind.AUTOGRAD:
+        return (Place(RuleKind.DISPATCH, AUTOGRAD_KEY),)
+    return (Place(rule.kind, rule.name),)
+
+
+def _refused(
+    operator: HigherOrderOperator, rule: HigherOrderRule, taken: dict[Place, HigherOrderRule]
+) -> Iterator[Problem]:
+    for place in places(rule):
+        if place == (RuleKind.DISPATCH, PYTHON_KEY):
+            message = "Please register a mode for the DispatchKey.Python key instead."
+            yield Problem(Refusal.PYTHON_KERNEL.value, message, rule.span, hint="write the rule under 'modes'")
+            continue
+        earlier = taken.get(place)
+        if earlier is None:
+            continue
+        if place.kind is RuleKind.DISPATCH:
+            key = python_key_text(place.name)
+            message = f"Trying to override a python impl for {key} on operator {operator.name}"
+        else:
+            table = "functorch_table" if place.kind is RuleKind.TRANSFORM else "python_key_table"
+            message = f"{_key_text(place)} already registered in {table}"
+        span = earlier.span
+        related = (Related("the earlier rule is here", span),) if span is not None else ()
+        yield Problem(Refusal.PYTHON_KERNEL.value, message, rule.span, related=related)
+        return
+
+
+def _key_text(place: Place) -> str:
+    """A key of a table as PyTorch prints it; the module of a class is not known here."""
+    return f"TransformType.{place.name}" if place.kind is RuleKind.TRANSFORM else f"<class '{place.name}'>"
+
+
+def is_autograd_not_implemented(kernel: str) -> bool:
+    """Whether a function is PyTorch's helper, by its name or its full name."""
+    return kernel.rpartition(".")[2] == AUTOGRAD_NOT_IMPLEMENTED
+
+
+class Slot(Enum):
+    """What a call finds at a slot of a higher-order operator."""
+
+    RULE = "rule"
+    """A rule runs."""
+    MODES = "modes"
+    """The Python key: modes and subclasses are asked."""
+    TRANSFORMS = "transforms"
+    """FuncTorchDynamicLayerFrontMode: the innermost functorch transform is asked."""
+    FALLTHROUGH = "fallthrough"
+    """No call arrives here: the key falls through."""
+    NO_RULE = "no-rule"
+    """An error: only a backend fallback is there, and higher-order operators have none."""
+    MISSING = "missing"
+    """An error: nothing is there."""
+    AMBIGUOUS = "ambiguous"
+    """An error: the ambiguous AutogradOther."""
+
+
+class HigherOrderEntry(NamedTuple):
+    """One slot. decision: what ``resolve_key`` answers. rule: what runs there. error: of the slots that are one."""
+
+    key: str
+    slot: Slot
+    decision: Decision
+    rule: HigherOrderRule | None = None
+    error: str | None = None
+
+
+DYNAMIC_LAYER_FRONT = "FuncTorchDynamicLayerFrontMode"
+"""The key at which functorch's transforms are asked."""
+
+
+class HigherOrderTable:
+    """A higher-order operator in a universe.
+
+    kernels: its rules by dispatch key (``py_kernels``). modes, subclasses: ``python_key_table``. transforms:
+    ``functorch_table``. has_fallback: the keys with a backend fallback.
+    """
+
+    def __init__(self, universe: Universe, operator: HigherOrderOperator, fallbacks: frozenset[str]) -> None:
+        self.universe = universe
+        self.operator = operator
+        self._fallbacks = fallbacks
+        tables: dict[RuleKind, dict[str, HigherOrderRule]] = {kind: {} for kind in RuleKind}
+        for rule in operator.rules:
+            for place in places(rule):
+                tables[place.kind].setdefault(place.name, rule)
+        self.kernels = tables[RuleKind.DISPATCH]
+        self.modes = tables[RuleKind.MODE]
+        self.subclasses = tables[RuleKind.SUBCLASS]
+        self.transforms = tables[RuleKind.TRANSFORM]
+
+    @cached_property
+    def non_fallthrough(self) -> DispatchKeySet:
+        """The mask of a call (``non_fallthrough_keys``).
+
+        To fall through is a matter of a functionality: with AutogradCPU all autograd keys of backends do. A rule at
+        such a key makes it one that does not.
+        """
+        mask = DispatchKeySet.full(self.universe)
+        for key in self.universe.higher_order_fallthrough:
+            mask = mask.remove(key)
+        for rule in self.operator.rules:
+            if rule.fallthrough:
+                mask = mask.remove(rule.name)
+                continue
+            for place in places(rule):
+                if place.kind is RuleKind.DISPATCH and not mask.has(place.name):
+                    mask = mask.add(place.name)
+        return mask
+
+    @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What ``resolve_key`` answers for every slot."""
+        return decide_for(self.universe, self.kernels, self._fallbacks)
+
+    def falls_through(self, key: str) -> bool:
+        """Whether no call arrives at the slot of *key*."""
+        return key != UNDEFINED and not self.non_fallthrough.has(key)
+
+    def entry(self, key: str) -> HigherOrderEntry:
+        """What a call finds at a slot. Errors: KeyError for a key without a slot."""
+        decision = self.decisions[self.universe.slot[key]]
+        if self.falls_through(key):
+            return HigherOrderEntry(key, Slot.FALLTHROUGH, decision, self._rule(decision))
+        if key == PYTHON_KEY:
+            return HigherOrderEntry(key, Slot.MODES, decision)
+        if key == DYNAMIC_LAYER_FRONT:
+            return HigherOrderEntry(key, Slot.TRANSFORMS, decision)
+        return self.resolved(key, decision)
+
+    def resolved(self, key: str, decision: Decision) -> HigherOrderEntry:
+        """What ``resolve_key`` and the tables of rules make of a key."""
+        name = self.operator.name
+        rule = self._rule(decision)
+        if rule is not None:
+            return HigherOrderEntry(key, Slot.RULE, decision, rule)
+        if decision.rule is Rule.AMBIGUOUS:
+            return HigherOrderEntry(key, Slot.AMBIGUOUS, decision, error=AMBIGUOUS_TEXT)
+        shown = python_key_text(key)
+        if decision.rule is Rule.FALLBACK:
+            message = (
+                f"could not find kernel for HigherOrderOperator {name} at dispatch key {shown} (resolved from {shown})"
+            )
+            return HigherOrderEntry(key, Slot.NO_RULE, decision, error=message)
+        return HigherOrderEntry(
+            key, Slot.MISSING, decision, error=f"could not find kernel for {name} at dispatch key {shown}"
+        )
+
+    def entries(self) -> Iterator[HigherOrderEntry]:
+        """Every slot, in table order."""
+        return map(self.entry, self.universe.slots)
+
+    def _rule(self, decision: Decision) -> HigherOrderRule | None:
+        return None if decision.source is None else self.kernels[decision.source]

@@ -1,0 +1,185 @@
+"""What Python's ``torch._ops.resolve_key`` answers: its own look at an operator's registrations.
+
+It looks at Python kernels (``py_impl``) and C++ ones alike, and follows the rules of the C++ table with one difference:
+rule 5 (nested) gives way to a backend kernel, as rule 6 (math) does. The decision is `decide`, over other candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from functools import lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import Layout, layout_of
+from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, decide
+from dispatch_cli.engine.table.table import plan
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import Universe
+
+AMBIGUOUS_TEXT = "ambiguous autogradother kernel"
+"""What ``resolve_key`` raises where it cannot choose."""
+
+
+class Reason(Enum):
+    """Why Python chooses another key than the C++ table."""
+
+    NESTED_RULE = "nested-rule"
+    """Rule 5 gives way to a backend kernel in Python alone."""
+    PYTHON_KERNEL = "python-kernel"
+    """A kernel is registered in Python that C++ does not know."""
+
+
+class Divergence(NamedTuple):
+    """A slot at which C++ and Python choose different keys.
+
+    because: the keys whose kernels make the difference.
+    """
+
+    key: str
+    cpp: Decision
+    python: Decision
+    reason: Reason
+    because: tuple[str, ...]
+
+
+def resolve_key(dispatcher: Dispatcher, name: OperatorName, key: str, python_keys: Iterable[str] = ()) -> Decision:
+    """What ``resolve_key`` decides for one operator and slot.
+
+    python_keys: the keys that have a Python kernel. A missing kernel and an ambiguous one are errors in PyTorch.
+    Errors: Refused for an unknown operator; KeyError for a key without a slot.
+    """
+    return decisions(dispatcher, name, python_keys)[dispatcher.universe.slot[key]]
+
+
+def decisions(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[str] = ()) -> tuple[Decision, ...]:
+    """What ``resolve_key`` decides, for every slot. Errors: Refused for an unknown operator."""
+    registered = dispatcher.shape(name)[0] | _bits(dispatcher.layout, python_keys)
+    return _decisions(dispatcher.layout, registered, frozenset(dispatcher.fallbacks))
+
+
+def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: frozenset[str]) -> tuple[Decision, ...]:
+    """What ``resolve_key`` decides for every slot of an operator that has Python kernels only."""
+    layout = layout_of(universe)
+    return _decisions(layout, _bits(layout, python_keys), fallbacks)
+
+
+def error_text(name: OperatorName, key: str, decision: Decision) -> str:
+    """What ``resolve_key`` raises where it can choose no key.
+
+    Source: an ambiguous kernel is a RuntimeError, a missing one a NotImplementedError.
+    """
+    if decision.rule is Rule.AMBIGUOUS:
+        return AMBIGUOUS_TEXT
+    shown = f"{name.name.replace('::', '.')}.{name.overload or 'default'}"
+    return f"could not find kernel for {shown} at dispatch key {python_key_text(key)}"
+
+
+def python_key_text(key: str) -> str:
+    """A dispatch key as Python prints it.
+
+    Some keys have no name in Python, where they print as ``DispatchKey.???``; here they keep the one they have in C++.
+    """
+    return f"DispatchKey.{key}"
+
+
+def chosen_key(key: str, decision: Decision) -> str | None:
+    """The key whose kernel runs, in the words of ``resolve_key``: a fallback is at the slot's own key.
+
+    None when there is no kernel, or none can be chosen.
+    """
+    return key if decision.rule is Rule.FALLBACK else decision.source
+
+
+def divergences(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterable[str] = ()) -> Iterator[Divergence]:
+    """The slots at which Python chooses another key than the C++ table, in table order.
+
+    Errors: Refused for an unknown operator; one of a base is not taken in for that.
+    """
+    layout = dispatcher.layout
+    registered, _ = dispatcher.shape(name)
+    return iter(_divergences(layout, registered, _bits(layout, python_keys), frozenset(dispatcher.fallbacks)))
+
+
+@lru_cache(maxsize=8192)
+def _divergences(layout: Layout, registered: int, python: int, fallbacks: frozenset[str]) -> tuple[Divergence, ...]:
+    """The divergences of all operators that have kernels at the same keys."""
+    found = []
+    slots = layout.universe.slots
+    ours = _decisions(layout, registered | python, fallbacks)
+    rules_alone = ours if not python else _decisions(layout, registered, fallbacks)
+    for slot, (key, theirs) in enumerate(zip(slots, _cpp_decisions(layout, registered, fallbacks), strict=True)):
+        if _same(theirs, ours[slot]):
+            continue
+        if _same(rules_alone[slot], ours[slot]):
+            because = layout.keys_in(ours[slot].blockers)
+            found.append(Divergence(key, theirs, ours[slot], Reason.NESTED_RULE, because))
+        else:
+            because = _needed(layout, registered, python, fallbacks, slot)
+            found.append(Divergence(key, theirs, ours[slot], Reason.PYTHON_KERNEL, because))
+    return tuple(found)
+
+
+def _needed(layout: Layout, registered: int, python: int, fallbacks: frozenset[str], slot: int) -> tuple[str, ...]:
+    """The Python kernels without any one of which the slot would be decided otherwise; all where none is like that."""
+    now = _decisions(layout, registered | python, fallbacks)[slot]
+    kernels = layout.keys_in(python)
+    needed = []
+    for key in kernels:
+        without = registered | python & ~layout.registered_bit[key]
+        if not _same(_decisions(layout, without, fallbacks)[slot], now):
+            needed.append(key)
+    return tuple(needed) or kernels
+
+
+def _cpp_decisions(layout: Layout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
+    slot = layout.universe.slot
+    return plan(layout, registered, sum(1 << slot[key] for key in fallbacks)).decisions
+
+
+def _same(one: Decision, other: Decision) -> bool:
+    """Whether two decisions about one slot choose the same key, or fail in the same way."""
+    if one.source is not None or other.source is not None:
+        return one.source == other.source
+    return one.rule is other.rule
+
+
+def _bits(layout: Layout, keys: Iterable[str]) -> int:
+    bits = 0
+    for key in keys:
+        bits |= layout.registered_bit[key]
+    return bits
+
+
+@lru_cache(maxsize=8192)
+def _decisions(layout: Layout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
+    slots = zip(layout.universe.slots, _candidates(layout), strict=True)
+    return tuple(decide(candidates, registered, key in fallbacks) for key, candidates in slots)
+
+
+@lru_cache(maxsize=16)
+def _candidates(layout: Layout) -> tuple[tuple[Candidate, ...], ...]:
+    """The candidates of every slot as Python has them."""
+    return tuple(
+        tuple(
+            candidate._replace(unless=_backend_kernels(layout, key)) if candidate.rule is Rule.NESTED else candidate
+            for candidate in candidates
+        )
+        for key, candidates in zip(layout.universe.slots, layout.candidates, strict=True)
+    )
+
+
+def _backend_kernels(layout: Layout, key: str) -> int:
+    """Bits of the keys whose kernel is a backend kernel to the slot of *key* (rule 4)."""
+    backends = DispatchKeySet.of(layout.universe, layout.universe.autograd_backends.get(key, ()))
+    yields_to = {precedence.yields_to for precedence in PRECEDENCE if precedence.yields_to_backends}
+    return _bits(
+        layout,
+        (
+            other
+            for other in layout.registered_bit
+            if other in yields_to or (layout.key_bits.get(other) and backends.has(other))
+        ),
+    )

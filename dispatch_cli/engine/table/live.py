@@ -1,0 +1,192 @@
+"""The live table: what PyTorch's dispatcher really holds, kept up step by step, and so possibly stale.
+
+PyTorch recomputes, at each registration, only the slots that it believes the registration can change
+(``OperatorEntry::updateDispatchTable_``). Here every change is noted, and the table is brought up to date by replaying
+the notes in order when somebody asks; most operators are never asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.rules import decide
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.engine.table.table import TableEntry, entry_for
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+
+MAX_PENDING = 256
+"""Notes kept before they are replayed in any case, so that a long-lived dispatcher does not hoard them."""
+
+
+class Change(NamedTuple):
+    """A kernel came to, or went from, *key*.
+
+    active: the key's active registration after the change, or None. cause: the registration that came or went.
+    came: whether it came. full: every slot is recomputed, as PyTorch does for a catch-all registration.
+    fallback: it is a backend fallback. time: the dispatcher's count of changes.
+    """
+
+    key: str
+    active: Registration | None
+    cause: Registration
+    came: bool
+    full: bool
+    fallback: bool
+    time: int
+
+
+class FallbackHistory:
+    """A dispatcher's changes of backend fallbacks, in order. Every operator's live table follows them in its time.
+
+    before_replay: told the name of an operator before its live table takes in changes of fallbacks; None while nobody
+    needs to know.
+    """
+
+    __slots__ = ("before_replay", "changes")
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self.before_replay: Callable[[OperatorName], None] | None = None
+
+
+class StaleEntry(NamedTuple):
+    """A slot where the live table is behind the canonical one.
+
+    cause: the change after which they differed, and differ since.
+    """
+
+    live: TableEntry
+    canonical: TableEntry
+    cause: Change
+
+
+class _Behind(NamedTuple):
+    """A slot whose live entry is not the canonical one. cause: None while both are one function."""
+
+    live: TableEntry
+    cause: Change | None
+
+
+class LiveTable:
+    """One operator's live table, as what sets it apart from the canonical one.
+
+    history: the dispatcher's changes of fallbacks. seen: how many of them had happened when the operator came to be.
+    """
+
+    __slots__ = ("_active", "_behind", "_fallbacks", "_history", "_layout", "_name", "_pending", "_registered", "_seen")
+
+    def __init__(self, name: OperatorName, layout: Layout, history: FallbackHistory, seen: int) -> None:
+        self._name = name
+        self._layout = layout
+        self._history = history
+        self._seen = seen
+        self._pending: list[Change] = []
+        self._registered = 0
+        self._active: dict[str, Registration] | None = None
+        self._fallbacks: dict[str, Registration] = {}
+        self._behind: dict[str, _Behind] = {}
+
+    def copy(self) -> LiveTable:
+        """The same table, which goes its own way from here on."""
+        copy = LiveTable(self._name, self._layout, self._history, self._seen)
+        copy._pending = self._pending.copy()
+        copy._registered = self._registered
+        copy._active = None if self._active is None else self._active.copy()
+        copy._fallbacks = self._fallbacks.copy()
+        copy._behind = self._behind.copy()
+        return copy
+
+    def note(self, change: Change) -> None:
+        """Remember a change of the operator's own kernels."""
+        self._pending.append(change)
+        if len(self._pending) > MAX_PENDING:
+            self._catch_up()
+
+    def settle(self, active: Mapping[str, Registration]) -> None:
+        """Take *active* as the registrations of a captured state, whose live table is in order.
+
+        Fallbacks that came after the operator are seen in their turn.
+        """
+        self._pending.clear()
+        self._behind.clear()
+        if self._active is None:
+            self._begin()
+        self._active = dict(active)
+        self._registered = 0
+        for key in active:
+            self._registered |= self._layout.registered_bit[key]
+
+    def __getitem__(self, key: str) -> TableEntry:
+        self._catch_up()
+        behind = self._behind.get(key)
+        return self._canonical(key) if behind is None else behind.live
+
+    def stale(self) -> list[StaleEntry]:
+        """The slots that differ in function from the canonical table, in runtime order.
+
+        Undefined is left out, as PyTorch's own check leaves it out.
+        """
+        self._catch_up()
+        slot = self._layout.universe.slot
+        return [
+            StaleEntry(self._behind[key].live, self._canonical(key), cause)
+            for key in sorted(self._behind, key=slot.__getitem__)
+            if (cause := self._behind[key].cause) is not None and key != UNDEFINED
+        ]
+
+    def _begin(self) -> None:
+        """The state that the operator came into: no kernels, and the fallbacks of that time."""
+        self._active = {}
+        for change in self._history.changes[: self._seen]:
+            self._apply_to_state(change)
+
+    def _catch_up(self) -> None:
+        history = self._history
+        if not self._pending and self._seen == len(history.changes) and self._active is not None:
+            return
+        if self._active is None:
+            self._begin()
+        if self._seen != len(history.changes) and history.before_replay is not None:
+            history.before_replay(self._name)
+        new = sorted([*self._pending, *history.changes[self._seen :]], key=lambda change: change.time)
+        self._pending.clear()
+        self._seen = len(history.changes)
+        for change in new:
+            self._apply(change)
+
+    def _apply(self, change: Change) -> None:
+        """Let the slots that PyTorch recomputes follow a change; those that it should have recomputed stay behind."""
+        layout, behind = self._layout, self._behind
+        left = () if change.full else layout.left_behind(change.key, change.fallback)
+        lives = [behind[key].live if key in behind else self._canonical(key) for key in left]
+        self._apply_to_state(change)
+        if behind:
+            for key in layout.universe.slots if change.full else layout.universe.refreshed_by(change.key):
+                behind.pop(key, None)
+        for key, live in zip(left, lives, strict=True):
+            canonical = self._canonical(key)
+            if live.registration is canonical.registration and live.rule is canonical.rule:
+                behind.pop(key, None)
+            elif live.function == canonical.function:
+                behind[key] = _Behind(live, None)
+            elif key not in behind or behind[key].cause is None:
+                behind[key] = _Behind(live, change)
+
+    def _apply_to_state(self, change: Change) -> None:
+        state = self._fallbacks if change.fallback else self._active
+        assert state is not None, "there is a state once the table has begun"
+        if change.active is None:
+            state.pop(change.key, None)
+        else:
+            state[change.key] = change.active
+        if not change.fallback:
+            bit = self._layout.registered_bit[change.key]
+            self._registered = self._registered | bit if change.active else self._registered & ~bit
+
+    def _canonical(self, key: str) -> TableEntry:
+        layout = self._layout
+        decision = decide(layout.candidates[layout.universe.slot[key]], self._registered, key in self._fallbacks)
+        return entry_for(key, decision, self._active or {}, self._fallbacks)

@@ -1,0 +1,137 @@
+"""What is in effect in a dispatcher: definitions, kernels, fallbacks, libraries. Each is its own handle for `drop`.
+
+They are compared by identity: two registrations of equal content are two registrations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Final
+
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+if TYPE_CHECKING:
+    from dispatch_cli.model.schema import FunctionSchema
+
+SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
+"""Keys at which PyTorch overrides without a warning: Python meta kernels replace C++ ones, MTIA falls back to CPU."""
+
+
+class Registration:
+    """A kernel in effect, of an operator or as a backend fallback.
+
+    operator: None for a backend fallback. key: where it stands; the catch-all stands at CompositeImplicitAutograd.
+    catch_all: it was registered without a key. overrides: the kernel that was active there before it.
+    warning_names: what PyTorch's warning names as the previous kernel, where it warns; None where that is not known.
+    captured: it is from the state that the dispatcher continues.
+    """
+
+    __slots__ = ("__weakref__", "captured", "catch_all", "kernel", "key", "operator", "overrides", "warning_names")
+
+    def __init__(
+        self,
+        operator: OperatorName | None,
+        key: str,
+        kernel: Kernel,
+        catch_all: bool = False,
+        overrides: Kernel | None = None,
+        captured: bool = False,
+        warning_names: str | None = None,
+    ) -> None:
+        self.operator: Final = operator
+        self.key: Final = key
+        self.kernel: Final = kernel
+        self.catch_all: Final = catch_all
+        self.overrides: Final = overrides
+        self.captured: Final = captured
+        self.warning_names: Final = warning_names
+
+    def __repr__(self) -> str:
+        return f"<{self.operator or 'fallback'} at {self.key}: {self.kernel.debug}>"
+
+    @property
+    def function(self) -> Hashable:
+        """Identity of the function: all fallthroughs are one function; an unnamed kernel is like no other."""
+        if self.kernel.fallthrough:
+            return "fallthrough"
+        return self if self.kernel.function is None else self.kernel.function
+
+    @property
+    def warns(self) -> bool:
+        """Whether PyTorch warns that this registration overrides another."""
+        return self.overrides is not None and (self.catch_all or self.key not in SILENT_OVERRIDES)
+
+    @property
+    def misnamed(self) -> str | None:
+        """What PyTorch's warning names as the previous kernel, where it warns and that is known to be another one."""
+        named = self.warning_names if self.warns else None
+        return None if self.overrides is None or named == self.overrides.debug else named
+
+
+class Definition:
+    """A schema in effect.
+
+    alias_analysis: None when it was left at its default (a legacy definition).
+    debug: where it was registered, as a dump says it. captured: it is from the state that the dispatcher continues.
+    """
+
+    __slots__ = ("alias_analysis", "captured", "debug", "operator", "schema", "span", "tags")
+
+    def __init__(
+        self,
+        operator: OperatorName,
+        schema: FunctionSchema,
+        debug: str,
+        alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
+        tags: tuple[str, ...] = (),
+        span: Span | None = None,
+        captured: bool = False,
+    ) -> None:
+        self.operator: Final = operator
+        self.schema: Final = schema
+        self.debug: Final = debug
+        self.alias_analysis: Final = alias_analysis
+        self.tags: Final = tags
+        self.span: Final = span
+        self.captured: Final = captured
+
+    def __repr__(self) -> str:
+        return f"<definition of {self.schema}>"
+
+
+class LibraryHold:
+    """The one DEF library of a namespace."""
+
+    __slots__ = ("debug", "namespace", "span")
+
+    def __init__(self, namespace: str, debug: str, span: Span | None = None) -> None:
+        self.namespace: Final = namespace
+        self.debug: Final = debug
+        self.span: Final = span
+
+
+Handle = Registration | Definition | LibraryHold
+
+
+class Fallbacks:
+    """The backend fallbacks in effect.
+
+    registrations: by runtime key. bits: bit *i* is set when slot *i* has one. texts: what a table dump prints for each,
+    under `dispatch_cli.engine.table.table.fallback_name` of its key.
+    """
+
+    __slots__ = ("bits", "registrations", "texts")
+
+    def __init__(self) -> None:
+        self.registrations: dict[str, Registration] = {}
+        self.bits = 0
+        self.texts: dict[str, str] = {}
+
+    def copy(self) -> Fallbacks:
+        """The same fallbacks, which go their own way from here on."""
+        copy = Fallbacks()
+        copy.registrations, copy.bits, copy.texts = self.registrations.copy(), self.bits, self.texts.copy()
+        return copy

@@ -1,0 +1,37 @@
+"""Function schemas, PyTorch's language for what an operator takes and returns.
+
+The names that others need are imported here; they are defined in `model` (values and printing), `types`, `parser`
+(reading text) and `compare` (signature against schema).
+"""
+
+from __future__ import annotations
+
+from dispatch_cli.model.alias_analysis import AliasAnalysisKind
+from dispatch_cli.model.schema.compare import find_schema_differences, real_types, takes_symint
+from dispatch_cli.model.schema.error import SchemaError
+from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema
+from dispatch_cli.model.schema.parser import (
+    parse_operator_name,
+    parse_printed_schema,
+    parse_schema,
+    parse_signature,
+)
+from dispatch_cli.model.schema.types import SchemaType, TypeKind
+
+__all__ = [
+    "AliasAnalysisKind",
+    "AliasInfo",
+    "Argument",
+    "Default",
+    "FunctionSchema",
+    "SchemaError",
+    "SchemaType",
+    "TypeKind",
+    "find_schema_differences",
+    "parse_operator_name",
+    "parse_printed_schema",
+    "parse_schema",
+    "parse_signature",
+    "real_types",
+    "takes_symint",
+]

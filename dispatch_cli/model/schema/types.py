@@ -1,0 +1,182 @@
+"""The types of PyTorch's schema language, as immutable values.
+
+A type is known by its kind, its printed text and the types inside it. Optionals and unions are made by `schema_unions`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, auto
+
+from dispatch_cli.model.schema.error import MAX_DEPTH
+from dispatch_cli.model.schema.refusal import Theirs, plain
+
+
+class TypeKind(IntEnum):
+    """Kinds of types, in the order of ``c10::TypeKind``; the order matters, since unions are printed in it."""
+
+    ANY = auto()
+    ANY_ENUM = auto()
+    TENSOR = auto()
+    STORAGE = auto()
+    TUPLE = auto()
+    LIST = auto()
+    DICT = auto()
+    NUMBER = auto()
+    FLOAT = auto()
+    COMPLEX = auto()
+    FUTURE = auto()
+    AWAIT = auto()
+    RREF = auto()
+    INT = auto()
+    NONE = auto()
+    STRING = auto()
+    GENERATOR = auto()
+    QUANTIZER = auto()
+    BOOL = auto()
+    OPTIONAL = auto()
+    VARIABLE = auto()
+    DEVICE = auto()
+    STREAM = auto()
+    CLASS = auto()
+    PY_OBJECT = auto()
+    CAPSULE = auto()
+    QSCHEME = auto()
+    SCALAR_TYPE = auto()
+    LAYOUT = auto()
+    MEMORY_FORMAT = auto()
+    ANY_CLASS = auto()
+    SYM_INT = auto()
+    SYM_BOOL = auto()
+    UNION = auto()
+
+
+class TypeProblem(Exception):
+    """A type that cannot exist.
+
+    message: one plain sentence. theirs: how PyTorch refuses it; None for a type that is beyond our limits alone.
+    """
+
+    def __init__(self, message: str, theirs: Theirs | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.theirs = theirs
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaType:
+    """One type. Types compare as in PyTorch, where one type variable equals any other.
+
+    text: as PyTorch prints it. contained: element, members, or key and value. depth: how deep types nest inside it.
+    class_name: of a custom class.
+    """
+
+    kind: TypeKind
+    text: str = field(compare=False)
+    contained: tuple[SchemaType, ...] = ()
+    depth: int = field(default=0, compare=False)
+    class_name: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def custom_class(name: str) -> SchemaType:
+    """``__torch__.torch.classes.ns.Name``, given in full."""
+    return SchemaType(TypeKind.CLASS, name, class_name=name)
+
+
+ANY = SchemaType(TypeKind.ANY, "Any")
+TENSOR = SchemaType(TypeKind.TENSOR, "Tensor")
+NUMBER = SchemaType(TypeKind.NUMBER, "Scalar")
+FLOAT = SchemaType(TypeKind.FLOAT, "float")
+COMPLEX = SchemaType(TypeKind.COMPLEX, "complex")
+INT = SchemaType(TypeKind.INT, "int")
+NONE = SchemaType(TypeKind.NONE, "NoneType")
+STRING = SchemaType(TypeKind.STRING, "str")
+SYM_INT = SchemaType(TypeKind.SYM_INT, "SymInt")
+
+BASE_TYPES = {
+    "Any": ANY,
+    "AnyClassType": SchemaType(TypeKind.ANY_CLASS, "AnyClassType"),
+    "AnyEnumType": SchemaType(TypeKind.ANY_ENUM, "AnyEnumType"),
+    "Capsule": SchemaType(TypeKind.CAPSULE, "Capsule"),
+    "ConstQuantizerPtr": INT,
+    "Device": SchemaType(TypeKind.DEVICE, "Device"),
+    "DeviceIndex": INT,
+    "Generator": SchemaType(TypeKind.GENERATOR, "Generator"),
+    "Layout": SchemaType(TypeKind.LAYOUT, "Layout"),
+    "MemoryFormat": SchemaType(TypeKind.MEMORY_FORMAT, "MemoryFormat"),
+    "None": NONE,
+    "NoneType": NONE,
+    "QScheme": SchemaType(TypeKind.QSCHEME, "QScheme"),
+    "Quantizer": SchemaType(TypeKind.QUANTIZER, "Quantizer"),
+    "Scalar": NUMBER,
+    "ScalarType": SchemaType(TypeKind.SCALAR_TYPE, "ScalarType"),
+    "Storage": SchemaType(TypeKind.STORAGE, "Storage"),
+    "Stream": SchemaType(TypeKind.STREAM, "Stream"),
+    "SymBool": SchemaType(TypeKind.SYM_BOOL, "SymBool"),
+    "SymInt": SYM_INT,
+    "bool": SchemaType(TypeKind.BOOL, "bool"),
+    "complex": COMPLEX,
+    "float": FLOAT,
+    "int": INT,
+    "str": STRING,
+}
+"""What a single word stands for (``SchemaTypeParser::parseBaseType``); Tensor is read apart, as PyTorch does."""
+PRINTED_TYPES = {"PyObject": SchemaType(TypeKind.PY_OBJECT, "PyObject")}
+"""Words that PyTorch prints and does not read: that of a class which is registered as an opaque type, for one."""
+
+SHOWN_AS_INT = frozenset({TypeKind.SCALAR_TYPE, TypeKind.MEMORY_FORMAT, TypeKind.LAYOUT, TypeKind.SYM_INT})
+"""Kinds that TorchScript sees as int: PyTorch keeps both, the type it sees and the real one."""
+
+_DICT_KEYS = frozenset(
+    {
+        TypeKind.ANY,
+        TypeKind.INT,
+        TypeKind.BOOL,
+        TypeKind.FLOAT,
+        TypeKind.COMPLEX,
+        TypeKind.STRING,
+        TypeKind.TENSOR,
+        TypeKind.DEVICE,
+    }
+)
+NUMBERS = (INT, FLOAT, COMPLEX)
+"""What Scalar stands for in a union."""
+
+
+def compound(kind: TypeKind, text: str, contained: tuple[SchemaType, ...]) -> SchemaType:
+    """Make a type of others, refusing one that nests too deep."""
+    depth = 1 + max((inner.depth for inner in contained), default=0)
+    if depth > MAX_DEPTH:
+        raise TypeProblem(f"types are nested more than {MAX_DEPTH} deep", None)
+    return SchemaType(kind, text, contained, depth)
+
+
+def list_of(element: SchemaType) -> SchemaType:
+    """``element[]``."""
+    return compound(TypeKind.LIST, f"{element.text}[]", (element,))
+
+
+def tuple_of(elements: tuple[SchemaType, ...]) -> SchemaType:
+    """``(a, b)``; the empty tuple exists."""
+    return compound(TypeKind.TUPLE, f"({', '.join(element.text for element in elements)})", elements)
+
+
+def dict_of(key: SchemaType, value: SchemaType) -> SchemaType:
+    """``Dict(key, value)``; raises TypeProblem for a key that PyTorch does not take."""
+    if key.kind not in _DICT_KEYS:
+        raise TypeProblem(
+            f"a Dict key cannot be '{key}': only int, bool, float, complex, str, Tensor, Device and Any can",
+            plain(
+                f"Cannot create dict for key type '{key}', only int, float, complex, Tensor, device and string keys "
+                "are supported"
+            ),
+        )
+    return compound(TypeKind.DICT, f"Dict({key}, {value})", (key, value))
+
+
+def wrapper_of(kind: TypeKind, word: str, element: SchemaType) -> SchemaType:
+    """``Future(element)``, ``Await(element)`` or ``RRef(element)``."""
+    return compound(kind, f"{word}({element})", (element,))

@@ -1,0 +1,99 @@
+"""Calls of random higher-order operators, as ``live_higher_order.py`` makes them, and ours of the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.call.higher_order.handlers import REDIRECT_TO_MODE
+from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
+from dispatch_cli.engine.call.higher_order.trace import Answer, Asker, HigherOrderCall, HigherOrderHop
+from dispatch_cli.engine.call.trace import EndKind, Error, ErrorKind
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.python.higher_order import is_autograd_not_implemented
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+
+
+class Difference(NamedTuple):
+    """A call that went otherwise here."""
+
+    case: dict[str, Any]
+    ours: dict[str, Any]
+    theirs: dict[str, Any]
+
+
+def declarations(universe: Any, cases: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """The document that declares the operators of the cases. universe: a name, or the data of one."""
+    return {
+        "dispatch": 1,
+        "universe": universe,
+        "higher_order_operators": [case["operator"] for case in cases],
+        "modes": {"Supporting": {"supports_higher_order_operators": True}},
+    }
+
+
+def differences(state: State, cases: Iterable[dict[str, Any]]) -> tuple[list[Difference], set[EndKind | ErrorKind]]:
+    """Simulate every case; those that went otherwise, and the ends that were seen."""
+    found, ends = [], set()
+    for case in cases:
+        operator = state.higher_order_operator(case["operator"]["name"])
+        assert operator is not None
+        tensors = [TensorSpec.parse(text) for text in case["tensors"]]
+        contexts = [Context.parse(text) for text in case["contexts"]]
+        call = simulate_higher_order(state, operator, tensors, contexts)
+        error = call.end.error
+        ends.add(call.end.kind if error is None else error.kind)
+        ours, theirs = said(call), {field: case[field] for field in ("ran", "error", "fake")}
+        if theirs["error"] == ["Endless", ""]:
+            # The simulation stops where the call is as it was before; the script goes round some more times.
+            theirs["ran"] = theirs["ran"][: len(ours["ran"])]
+        same = is_error(error, ours["error"], theirs["error"])
+        if not same or any(ours[field] != theirs[field] for field in ("ran", "fake")):
+            found.append(Difference(case, ours, theirs))
+    return found, ends
+
+
+def is_error(error: Error | None, told: list[str] | None, theirs: list[str] | None) -> bool:
+    """Whether an error, told as the script tells it, is theirs; of some only the first words are known."""
+    if error is None or error.whole or not error.text or told is None or theirs is None:
+        return told == theirs
+    return theirs[0] == told[0] and theirs[1].startswith(told[1])
+
+
+def ran(hop: HigherOrderHop) -> Iterator[str]:
+    """The rules that a step runs, by the names that the script notes."""
+    for asked in hop.asked:
+        if asked.asker is Asker.MODE_ITSELF:
+            yield f"itself:{asked.name}"
+        elif asked.rule is not None and (asked.answer is Answer.HANDLES or runs_before_it_refuses(asked.rule)):
+            yield asked.rule.kernel
+    rule = hop.rule
+    if hop.asked or rule is None or is_autograd_not_implemented(rule.kernel):
+        return
+    if rule.kind is not RuleKind.AUTOGRAD or hop.needs_gradient:
+        yield rule.kernel
+
+
+def runs_before_it_refuses(rule: HigherOrderRule) -> bool:
+    """Whether the rule itself returns NotImplemented, and not a wrapper of PyTorch in its place."""
+    return rule.not_implemented or REDIRECT_TO_MODE in rule.kernel
+
+
+def said(call: HigherOrderCall) -> dict[str, Any]:
+    """A call as the script says it."""
+    rules = [name for hop in call.hops for name in ran(hop)]
+    error = call.end.error
+    fake = call.fake_modes
+    if error is not None and error.kind is ErrorKind.ENDLESS:
+        told: list[str] | None = ["Endless", ""]
+    else:
+        told = None if error is None else [error.type, error.text.split("\n")[0]]
+    return {"ran": rules, "error": told, "fake": None if fake is None else without_names(fake.text)}
+
+
+def without_names(text: str) -> str:
+    """Fake modes without the names that our texts have in the place of addresses."""
+    return text.replace("<FakeTensorMode object A>", "<FakeTensorMode object>").replace(
+        "<FakeTensorMode object B>", "<FakeTensorMode object>"
+    )

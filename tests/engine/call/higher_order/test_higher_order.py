@@ -1,0 +1,194 @@
+"""Calls of higher-order operators: recorded ones of random operators, and those of PyTorch's own, one kind each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import api
+from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
+from dispatch_cli.engine.call.higher_order.trace import Asker, FakeOrigin, HigherOrderCall, Known
+from dispatch_cli.engine.call.trace import Does, EndKind, ErrorKind, Reached
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.span import Span
+from tests.engine.call.higher_order.higher_order_cases import declarations, differences
+from tests.support import load_recording
+
+EXAMPLE = "examples/call_torchbind.yaml"
+
+
+@pytest.fixture(scope="module")
+def captured() -> State:
+    return api.load_state([], bases=["torch-2.15"])
+
+
+@pytest.fixture(scope="module")
+def example() -> State:
+    return api.load_state([EXAMPLE])
+
+
+def call(state: State, name: str, tensors: tuple[str, ...] = (), contexts: tuple[str, ...] = ()) -> HigherOrderCall:
+    operator = state.higher_order_operator(name)
+    assert operator is not None
+    specs, entered = map(TensorSpec.parse, tensors), map(Context.parse, contexts)
+    return simulate_higher_order(state, operator, tuple(specs), tuple(entered))
+
+
+def test_recorded_calls(tmp_path: Path) -> None:
+    """Random operators of live PyTorch 2.15.0: the same rules ran, and the calls ended in the same way."""
+    cases = load_recording("2.15.0.higher_order")["calls"]
+    file = tmp_path / "operators.json"
+    file.write_text(json.dumps(declarations("torch-2.15", cases)), encoding="utf-8")
+    different, ends = differences(api.load_state([str(file)]), cases)
+    assert different == []
+    assert len(cases) > 500
+    assert {EndKind.KERNEL, EndKind.HANDLER, *ErrorKind} - ends == {
+        ErrorKind.NO_TENSORS,
+        ErrorKind.MODES,
+        ErrorKind.NO_LAYOUT,
+        ErrorKind.UNDEFINED,
+        ErrorKind.RULE,
+        ErrorKind.AMBIGUOUS,
+        ErrorKind.FALLTHROUGH,
+        ErrorKind.META,
+        ErrorKind.STALE,
+        ErrorKind.ALIASES,
+        ErrorKind.CRASH,
+        ErrorKind.UNSUPPORTED,
+        ErrorKind.KERNEL,
+    }
+
+
+def test_tensors_that_are_not_there(example: State) -> None:
+    """Python passes None as it is; it has no keys."""
+    assert [hop.key for hop in call(example, "call_torchbind", ("none", "cpu inference")).hops] == ["CPU"]
+    with pytest.raises(CallError, match="no tensor is undefined"):
+        call(example, "call_torchbind", ("undefined",))
+
+
+def test_a_rule_and_its_place(example: State) -> None:
+    found = call(example, "call_torchbind", ("cpu requires_grad",))
+    first, second = found.hops
+    assert (first.key, first.reached, first.does, first.known) == (
+        "AutogradCPU",
+        Reached.CALL,
+        Does.CALLS_ANEW,
+        Known.HELPER,
+    )
+    assert first.rule is not None
+    assert first.rule.span == Span(EXAMPLE, 25, 15)
+    assert first.needs_gradient is True
+    assert first.excludes is not None
+    assert "AutogradOther" in set(first.excludes)
+    assert (second.key, second.does, second.known) == ("CPU", Does.ENDS, Known.UNKNOWN)
+    assert second.entry is not None
+    assert second.entry.decision.source == "CompositeExplicitAutograd"
+    assert found.deferred == "Autograd not implemented for call_torchbind"
+    assert found.end.kind is EndKind.KERNEL
+
+
+def test_modes_are_taken_off_one_after_the_other(example: State) -> None:
+    """The tracing mode comes before the fake one, whatever the order in which they were entered."""
+    contexts = ("mode=ProxyTorchDispatchMode", "mode=FakeTensorMode")
+    for order in (contexts, contexts[::-1]):
+        found = call(example, "call_torchbind", ("cpu",), order)
+        asked = [one for hop in found.hops for one in hop.asked]
+        assert [(one.asker, one.name, one.position) for one in asked] == [
+            (Asker.MODE, "ProxyTorchDispatchMode", order.index(contexts[0])),
+            (Asker.MODE, "FakeTensorMode", order.index(contexts[1])),
+        ]
+        assert [hop.takes_off for hop in found.hops] == [None, "ProxyTorchDispatchMode", "FakeTensorMode"]
+        assert found.hops[-1].known is Known.DECLARED
+
+
+def test_two_fake_modes(captured: State) -> None:
+    """Dispatch does not compare them; what tracing says is said."""
+    found = call(captured, "call_torchbind", ("cpu", "cpu fake=A"), ("no_grad", "mode=FakeTensorMode=B"))
+    assert found.fake_modes is not None
+    assert found.fake_modes.first == FakeOrigin("active fake mode", 0, "B", 1)
+    assert found.fake_modes.other == FakeOrigin("fake tensor input", 1, "A", 1)
+    assert (found.end.kind, found.end.error) == (EndKind.KERNEL, None)
+    assert found.hops[-1].rule is not None
+    assert found.hops[-1].rule.kernel.endswith(".call_torchbind_fake")
+    assert found.fake_modes.text == (
+        "fake mode (<FakeTensorMode object B>) from active fake mode 0 doesn't match mode "
+        "(<FakeTensorMode object A>) from fake tensor input 1"
+    )
+
+
+@pytest.mark.parametrize("contexts", [(), ("mode=FakeTensorMode=A",)])
+def test_the_fake_mode_itself_refuses_tensors_that_are_not_its_own(captured: State, contexts: tuple[str, ...]) -> None:
+    """Where the rule gives the call to the mode; the random operators of a live PyTorch have such rules, too."""
+    said = []
+    for tensors in (("cpu fake=A", "cpu fake=B"), ("cpu fake=A", "cpu"), ("cpu fake=A", "cpu fake=A")):
+        end = call(captured, "with_effects", tensors, contexts).end
+        said.append((end.kind, end.handler and end.handler.name, end.error and (end.error.type, end.error.text)))
+    convert = (
+        "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with 'allow_non_fake_inputs'. "
+        "Found in with_effects("
+    )
+    assert said == [
+        (EndKind.ERROR, "FakeTensorMode", ("AssertionError", "Mixing fake modes NYI")),
+        (EndKind.ERROR, "FakeTensorMode", ("AssertionError", convert)),
+        (EndKind.HANDLER, "FakeTensorMode", None),
+    ]
+
+
+def test_tensors_of_modes_without_a_name_have_the_same_mode(captured: State) -> None:
+    found = call(captured, "call_torchbind", ("cpu fake", "meta fake"), ("mode=FakeTensorMode",))
+    assert found.fake_modes is None
+    assert found.end.kind is EndKind.KERNEL
+
+
+def test_rules_that_give_the_call_to_the_mode(captured: State) -> None:
+    """``redirect_to_mode`` of PyTorch's helpers."""
+    found = call(captured, "out_dtype", ("cpu fake",), ("mode=FakeTensorMode",))
+    assert found.end.kind is EndKind.HANDLER
+    assert found.end.handler is not None
+    assert (found.end.handler.name, found.end.handler.position) == ("FakeTensorMode", 0)
+    assert found.hops[-1].known is Known.HELPER
+
+
+def test_what_the_universe_does_not_have(captured: State) -> None:
+    with pytest.raises(CallError, match="no_such_device"):
+        call(captured, "cond", ("no_such_device",))
+    with pytest.raises(CallError, match="is no mode for PreDispatch"):
+        call(captured, "cond", ("cpu",), ("pre_dispatch_mode=FakeTensorMode",))
+
+
+def test_autocast_reaches_the_operators_that_have_a_rule_for_it(captured: State) -> None:
+    kernels = {}
+    for name in ("flex_attention", "cond"):
+        found = call(captured, name, ("cpu",), ("autocast cpu",))
+        kernels[name] = [hop.key for hop in found.hops]
+    assert kernels == {"flex_attention": ["AutocastCPU"], "cond": ["AutogradCPU", "CPU"]}
+
+
+@pytest.mark.parametrize(
+    ("tensors", "contexts", "error"),
+    [
+        (("cpu functional",), (), ("AttributeError", "'CppFunctionalizeAPI' object has no attribute 'mode'")),
+        (
+            ("cpu",),
+            ("enable_functionalization",),
+            ("AttributeError", "'CppFunctionalizeAPI' object has no attribute 'mode'"),
+        ),
+        (
+            ("cpu functional",),
+            ("functionalize",),
+            ("AttributeError", "'FunctorchFunctionalizeAPI' object has no attribute 'mode'"),
+        ),
+    ],
+)
+def test_a_functionalized_call_torchbind_raises(
+    example: State, captured: State, tensors: tuple[str, ...], contexts: tuple[str, ...], error: tuple[str, str]
+) -> None:
+    """The errors are those of a live PyTorch 2.13; the random calls of its own operators ask it anew."""
+    for state in (example, captured):
+        found = call(state, "call_torchbind", tensors, contexts)
+        assert found.end.error is not None
+        assert (found.end.error.kind, found.end.error.type, found.end.error.text) == (ErrorKind.RULE, *error)
+        assert (found.hops[-1].does, found.hops[-1].known) == (Does.RAISES, Known.DECLARED)

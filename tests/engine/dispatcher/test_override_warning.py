@@ -1,0 +1,127 @@
+"""What PyTorch's warning of an override names as the previous kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import parse_schema, parse_signature
+from tests.capture.support import torch_python
+
+NAME = OperatorName("overrides::op")
+TYPED = parse_signature("(Tensor _0) -> Tensor _0")
+SCRIPT = Path(__file__).with_name("live_overrides.py")
+Steps = Sequence[Sequence[str]]
+
+# what live PyTorch 2.13 printed
+PRINTED: list[tuple[Steps, list[str]]] = [
+    ([("cpp", "CPU", "k1"), ("cpp", "CPU", "k2")], ["k1"]),
+    ([("cpp", "CPU", "k1"), ("cpp", "CPU", "k2"), ("cpp", "CPU", "k3")], ["k1", "k1"]),
+    ([("cpp", "CUDA", "k0"), ("cpp", "CPU", "k1"), ("cpp", "CPU", "k2")], ["k0"]),
+    ([("python", "CPU", "p1"), ("python", "CPU", "p2")], ["no debug info"]),
+    ([("python", "CPU", "p1"), ("cpp", "CPU", "k2")], ["k2"]),
+    ([("cpp", "CUDA", "k0"), ("python", "CPU", "p1"), ("python", "CPU", "p2")], ["k0"]),
+    ([("cpp", "CUDA", "k0"), ("drop", "k0"), ("cpp", "CPU", "k1"), ("cpp", "CPU", "k2")], ["k0"]),
+    ([("cpp", "Meta", "k1"), ("cpp", "Meta", "k2")], []),
+]
+
+
+def predicted(steps: Steps) -> list[str | None]:
+    """What we say of the same registrations."""
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "")
+    registered = {}
+    found = []
+    for kind, *rest in steps:
+        if kind == "drop":
+            dispatcher.drop(registered.pop(rest[0]))
+            continue
+        key, name = rest
+        kernel = Kernel(name, signature=TYPED) if kind == "cpp" else Kernel(name, python=True)
+        one = registered[name] = dispatcher.implement(NAME, key, kernel)
+        if one.warns:
+            found.append(one.warning_names)
+            real = one.overrides.debug if one.overrides is not None else None
+            assert one.misnamed == (None if one.warning_names == real else one.warning_names)
+    return found
+
+
+@pytest.mark.parametrize(("steps", "names"), PRINTED)
+def test_what_it_names(steps: Steps, names: list[str]) -> None:
+    assert predicted(steps) == names
+
+
+def live(sequences: list[Steps]) -> list[list[str]]:
+    done = subprocess.run(
+        [torch_python(), str(SCRIPT)], input=json.dumps(sequences), capture_output=True, text=True, check=True
+    )
+    answers: list[list[str]] = json.loads(done.stdout)
+    return answers
+
+
+def steps_of(rng: random.Random) -> Steps:
+    steps: list[tuple[str, ...]] = []
+    there: list[str] = []
+    for number in range(rng.randint(2, 7)):
+        if there and rng.random() < 0.2:
+            steps.append(("drop", there.pop(rng.randrange(len(there)))))
+            continue
+        kind = rng.choice(("cpp", "python"))
+        there.append(f"{kind}{number}")
+        steps.append((kind, rng.choice(("CPU", "CUDA", "Autograd", "Meta")), there[-1]))
+    return steps
+
+
+@pytest.mark.live
+def test_live() -> None:
+    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
+    rng = random.Random(seed)
+    sequences = [steps for steps, _ in PRINTED] + [steps_of(rng) for _ in range(300)]
+    answers = live(sequences)
+    assert answers[: len(PRINTED)] == [names for _, names in PRINTED]
+    wrong = [one for one in zip(sequences, answers, map(predicted, sequences), strict=True) if one[1] != one[2]]
+    assert wrong == [], f"seed {seed}"
+
+
+def test_with_symint_comes_second() -> None:
+    """Source: ``registerKernel`` asks for ``cpp_signature_`` before ``sym_cpp_signature_``."""
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    for key, name, signature in (
+        ("CUDA", "symbolic", "(Tensor _0, SymInt _1) -> Tensor _0"),
+        ("XLA", "plain", "(Tensor _0, int _1) -> Tensor _0"),
+    ):
+        dispatcher.implement(NAME, key, Kernel(name, signature=parse_signature(signature)))
+    dispatcher.implement(NAME, "CPU", Kernel("one", python=True))
+    assert dispatcher.implement(NAME, "CPU", Kernel("two", python=True)).misnamed == "plain"
+
+
+def test_where_it_is_not_known() -> None:
+    """A kernel that does not say whether it has a signature; the kernels of a captured state, of unknown order."""
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    dispatcher.implement(NAME, "CPU", Kernel("one"))
+    unsaid = dispatcher.implement(NAME, "CPU", Kernel("two", signature=TYPED))
+    assert (unsaid.warning_names, unsaid.misnamed) == (None, None)
+    captured = load_state([], bases=["torch-2.15"]).dispatcher
+    mine = captured.implement(OperatorName("aten::relu"), "CPU", Kernel("mine", signature=TYPED))
+    assert mine.warns
+    assert (mine.warning_names, mine.misnamed) == (None, None)
+
+
+def test_a_checkpoint_keeps_it() -> None:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    dispatcher.implement(NAME, "CPU", Kernel("first", python=True))
+    checkpoint = dispatcher.checkpoint()
+    dispatcher.implement(NAME, "CUDA", Kernel("typed", signature=TYPED))
+    dispatcher.restore(checkpoint)
+    assert dispatcher.implement(NAME, "CPU", Kernel("second", python=True)).misnamed == "no debug info"

@@ -1,0 +1,193 @@
+"""Histories on a dispatcher that is there: all or nothing, and block by block as PyTorch's static initialisers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from dispatch_cli import Declarations, Dispatcher, InputError, OperatorName, load, run_blocks_onto, run_onto, universes
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+from dispatch_cli.engine.history.play import play_all, play_blocks
+from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, Step
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.universe import CATCH_ALL
+from tests.capture.support import torch_python
+from tests.engine.dispatcher.random_actions import everything
+
+HERE = Path(__file__).parent
+NAMES = ("demo::op", "demo::other", "aten::add.Tensor")
+Write = Callable[[str], Declarations]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def load_text(text: str) -> Declarations:
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.yaml"
+        path.write_text(f"dispatch: 1\n{text}", encoding="utf-8")
+        return load([str(path)])
+
+    return load_text
+
+
+FIRST = """
+libraries:
+  - {kind: DEF, namespace: demo, define: ["op(Tensor x) -> Tensor"]}
+  - {kind: IMPL, namespace: demo, dispatch_key: CompositeImplicitAutograd, impl: {op: math}}
+  - {kind: IMPL, namespace: demo, dispatch_key: QuantizedCPU, impl: {op: quantized}}
+"""
+PARTLY_REFUSED = """
+libraries:
+  - kind: FRAGMENT
+    namespace: demo
+    define: ["other(Tensor x) -> Tensor", "op(Tensor x) -> Tensor", "third(Tensor x) -> Tensor"]
+    impl: {op: second}
+  - {kind: IMPL, namespace: demo, dispatch_key: CPU, impl: {op: cpu}}
+  - {kind: DEF, namespace: demo, define: ["fourth(Tensor x) -> Tensor"]}
+fallbacks: {PrivateUse1: mine}
+"""
+
+
+def test_a_load_with_a_refusal_leaves_a_dispatcher_exactly_as_it_was(write: Write) -> None:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    assert run_onto(dispatcher, write(FIRST)) == ()
+    before = everything(dispatcher, NAMES)
+    with pytest.raises(InputError) as raised:
+        run_onto(dispatcher, write(PARTLY_REFUSED))
+    assert [problem.code for problem in raised.value.problems] == ["duplicate-definition", "duplicate-library"]
+    assert everything(dispatcher, NAMES) == before
+    (override,) = run_onto(dispatcher, write("operators: [{name: demo::op, dispatch: {QuantizedCPU: mine}}]"))
+    assert override.overrides is not None
+    assert override.overrides.debug == "quantized"
+
+
+def test_an_interruption_leaves_a_dispatcher_exactly_as_it_was(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
+    dispatcher, declarations = Dispatcher(universes.load("torch-2.15")), write(FIRST)
+    before = everything(dispatcher, NAMES)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dispatch_cli.engine.history.play.refuse", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_onto(dispatcher, declarations)
+    assert everything(dispatcher, NAMES) == before
+
+
+def test_a_block_that_throws_is_taken_back_and_the_others_stand(write: Write) -> None:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    run_onto(dispatcher, write(FIRST))
+    name = OperatorName("demo::op")
+    played = run_blocks_onto(dispatcher, write(PARTLY_REFUSED))
+    assert [problem.code for problem in played.problems] == ["duplicate-definition", "duplicate-library"]
+    assert sorted(map(str, dispatcher)) == ["demo::op"], "the rest of the block did not run"
+    assert dispatcher.has_kernel_for_dispatch_key(name, "CPU")
+    assert "PrivateUse1" in dispatcher.fallbacks
+
+
+def test_taking_a_block_back_is_not_going_back() -> None:
+    """A slot that was stale before is in order: registering and dropping a kernel has recomputed it."""
+    dispatcher, name = Dispatcher(universes.load("torch-2.15")), OperatorName("demo::foo")
+    play_all(dispatcher, _steps("demo", [[["impl", CATCH_ALL, "math"]], [["impl", "QuantizedCPU", "quantized"]]]))
+    stale = dispatcher.stale_entries(name)
+    assert [entry.canonical.key for entry in stale] == ["AutogradOther"]
+    throwing = _steps("demo", [[["impl", "CompositeImplicitAutograd", "second"], ["impl", "NoSuchKey", "third"]]])
+    with pytest.raises(InputError):
+        play_all(dispatcher, throwing)
+    assert dispatcher.stale_entries(name) == stale
+    play_blocks(dispatcher, throwing)
+    assert dispatcher.stale_entries(name) == []
+
+
+def test_what_a_block_overrode_before_it_threw_is_no_override() -> None:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    steps = _steps("demo", [[["impl", "CPU", "first"]], [["impl", "CPU", "second"], ["impl", "NoSuchKey", "third"]]])
+    played = play_blocks(dispatcher, steps)
+    assert [problem.code for problem in played.problems] == ["unknown-dispatch-key"]
+    assert played.overrides == ()
+    assert [one.kernel.debug for one in dispatcher.operator(OperatorName("demo::foo")).kernels["CPU"]] == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("universe: torch-2.4\noperators: []", "universe-conflict"),
+        ("extends: [torch-2.15]\noperators: []", "state-conflict"),
+        ("core_fallbacks: false\noperators: []", "core-fallbacks-conflict"),
+    ],
+)
+def test_declarations_for_another_state_are_refused(write: Write, text: str, code: str) -> None:
+    for run in (run_onto, run_blocks_onto):
+        with pytest.raises(InputError) as raised:
+            run(Dispatcher(universes.load("torch-2.15")), write(text))
+        assert [problem.code for problem in raised.value.problems] == [code]
+
+
+def _steps(namespace: str, history: list[list[list[str]]], function: str | None = None) -> list[Step]:
+    """The steps of blocks. function: what every kernel's function is taken to be."""
+    found: list[Step] = []
+    name, signature = OperatorName(f"{namespace}::foo"), parse_signature("(Tensor _0) -> Tensor _0")
+    for number, steps in enumerate(history):
+        block = Block(LibraryKind.FRAGMENT, namespace, None, "/dev/null", number)
+        for step in steps:
+            if step[0] == "def":
+                found.append(Define(block, parse_schema(step[1]), AliasAnalysisKind.FROM_SCHEMA))
+            else:
+                kernel = Kernel(step[2], function, signature, unboxed=True)
+                found.append(Implement(block, name, step[1], kernel))
+    return found
+
+
+@pytest.mark.live
+def test_blocks_that_throw_are_taken_back_as_pytorch_does_it() -> None:
+    """Random blocks on a live PyTorch; errors, dumps and invariants after each are ours."""
+    random = Random(5)
+    keys = ["CPU", "QuantizedCPU", "NestedTensorCPU", "Autograd", "AutogradCPU", "AutogradOther", "PrivateUse1"]
+    keys += ["CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"]
+    schemas = ["foo(Tensor x) -> Tensor", "foo(Tensor x) -> Tensor", "foo(Tensor x, Tensor y) -> Tensor"]
+    histories = []
+    for number in range(400):
+        blocks = []
+        for position in range(random.randrange(2, 7)):
+            steps = [["impl", random.choice(keys), f"fn_{position}_{step}"] for step in range(random.randrange(1, 5))]
+            if random.random() < 0.5:
+                steps.insert(random.randrange(len(steps) + 1), ["def", f"blocks{number}::{random.choice(schemas)}"])
+            blocks.append(steps)
+        histories.append(blocks)
+    answer = subprocess.run(
+        [torch_python(), str(HERE / "live_blocks.py")],
+        input=json.dumps(histories),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    universe = universes.from_data(run_probe(torch_python())["universe"])
+    threw = stale = 0
+    for number, (blocks, after) in enumerate(zip(histories, json.loads(answer.stdout), strict=True)):
+        dispatcher, name = Dispatcher(universe), OperatorName(f"blocks{number}::foo")
+        for block, theirs in zip(blocks, after, strict=True):
+            played = play_blocks(dispatcher, _steps(f"blocks{number}", [block], "impl_t_t"))
+            error = played.problems[0].message if played.problems else None
+            holds = name not in dispatcher or not dispatcher.stale_entries(name)
+            ours = (error, dump_registrations(dispatcher, name), dump_table(dispatcher, name), holds)
+            assert ours == tuple(theirs.values()), (number, blocks)
+            threw += error is not None
+            stale += not holds
+    assert threw > 200
+    assert stale > 50
+
+
+def test_all_or_nothing_without_files() -> None:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    before = dispatcher.checkpoint()
+    steps = _steps("demo", [[["impl", "CPU", "first"], ["impl", "NoSuchKey", "second"]]])
+    with pytest.raises(InputError, match="could not parse dispatch key: NoSuchKey"):
+        play_all(dispatcher, steps)
+    dispatcher.restore(before)
+    assert len(dispatcher) == 0

@@ -1,0 +1,203 @@
+"""Key-set expressions: what is read, what it comes to, what is said about it, and what is refused."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.bindings import Bindings
+from dispatch_cli.engine.keys.expression import evaluate
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.notes import NoteKind
+from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.snippet import cut_start
+from tests.engine.keys.random_expressions import expression
+from tests.support import UNIVERSE_OF, load_recording
+
+UNIVERSE = universes.load("torch-2.15")
+
+
+@pytest.mark.parametrize(
+    ("text", "reading", "keys"),
+    [
+        ("CPU | AutogradCPU - AutogradFunctionality", "CPU | (AutogradCPU - AutogradFunctionality)", ["CPU"]),
+        ("CPU|CUDA&CPU", "CPU | (CUDA & CPU)", ["CPU"]),
+        ("CPU & CPU - Dense", "CPU & (CPU - Dense)", []),
+        ("Python - CPU - Python", "Python - CPU - Python", []),
+        ("Python - (CPU - Python)", "Python - (CPU - Python)", ["Python"]),
+        ("((CPU) | (Python))", "CPU | Python", ["CPU", "Python"]),
+        ("DispatchKeySet(CPU, AutogradCPU)", "DispatchKeySet(CPU, AutogradCPU)", ["CPU", "AutogradCPU"]),
+        ("DispatchKeySet()", "DispatchKeySet()", []),
+        ("torch._C.DispatchKey.CPU | c10::DispatchKey::Python", "CPU | Python", ["CPU", "Python"]),
+        ("DispatchKey.CPU\n|\tDispatchKey::CUDA", "CPU | CUDA", ["CPU", "CUDA"]),
+        ("0x10001", "0x10001", ["CPU"]),
+        ("65537 | 0x0", "65537 | 0x0", ["CPU"]),
+        ("Dense | CPUBit", "Dense | CPUBit", ["CPU"]),
+        ("AutogradMTIA", "AutogradMTIA", ["AutogradMTIA"]),  # a key that PyTorch's parser does not know
+        ("backends(AutogradCPU)", "backends(AutogradCPU)", ["CPU"]),
+        ("backends(CPU)", "backends(CPU)", []),
+        (
+            "autograd(SparseCPU) | autograd(HIP)",
+            "autograd(SparseCPU) | autograd(HIP)",
+            ["AutogradOther", "AutogradCPU"],
+        ),
+        ("autograd(MkldnnCPU) | autograd(Python)", "autograd(MkldnnCPU) | autograd(Python)", ["AutogradOther"]),
+        ("runtime(Autograd) & autogradother_backends", "runtime(Autograd) & autogradother_backends", []),
+        ("FULL_AFTER(Dense)", "FULL_AFTER(Dense)", ["PythonDispatcher"]),
+        ("default_included", "default_included", ["BackendSelect", "ADInplaceOrView"]),
+        ("default_excluded & AutocastCPU", "default_excluded & AutocastCPU", ["AutocastCPU"]),
+        ("FULL - after_autograd & AutogradOther", "(FULL - after_autograd) & AutogradOther", ["AutogradOther"]),
+    ],
+)
+def test_what_an_expression_comes_to(text: str, reading: str, keys: list[str]) -> None:
+    found = evaluate(UNIVERSE, text)
+    assert (found.text, found.reading, list(found.keys)) == (text, reading, keys)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message", "hint"),
+    [
+        ("FULL_AFTER(CPU | CUDA)", 16, "expected ), found '|'", "FULL_AFTER takes one key"),
+        ("runtime(runtime(CPU))", 9, "expected a key, found a function", "runtime takes one key"),
+        ("(CPU | CUDA", 1, "expected ), found the end", "this bracket is never closed"),
+        ("FULL_AFTER(CPU", 11, "expected ), found the end", "this bracket is never closed"),
+    ],
+)
+def test_what_is_wrong_between_brackets(text: str, column: int, message: str, hint: str) -> None:
+    with pytest.raises(InputError) as refused:
+        evaluate(UNIVERSE, text)
+    (problem,) = refused.value.problems
+    assert problem.span is not None
+    assert (problem.span.column, problem.message, problem.hint) == (column, message, hint)
+
+
+def test_the_brackets_that_are_shown_change_nothing() -> None:
+    rng = random.Random(4)
+    for _ in range(300):
+        text = expression(rng, UNIVERSE.runtime, [*UNIVERSE.per_backend])
+        found = evaluate(UNIVERSE, text)
+        assert evaluate(UNIVERSE, found.reading).keys == found.keys
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_named_sets_are_as_recorded(version: str) -> None:
+    universe, recorded = universes.load(UNIVERSE_OF[version]), load_recording(f"{version}.state")["universe"]
+
+    def keys(text: str) -> list[str]:
+        return list(evaluate(universe, text).keys)
+
+    assert keys("FULL") == recorded["runtime"]
+    assert keys("after_autograd") == recorded["after_autograd"]
+    assert keys("after_ADInplaceOrView") == recorded["after_ADInplaceOrView"]
+    assert keys("autogradother_backends") == recorded["autogradother_backends"]
+    for functionality, after in recorded["full_after"].items():
+        assert keys(f"FULL_AFTER({functionality})") == after
+    for alias, covered in recorded["alias"].items():
+        assert set(covered) <= set(keys(f"runtime({alias})"))
+    for key, backends in recorded["autograd_backends"].items():
+        assert keys(f"backends({key})") == backends
+
+
+def test_expressions_are_as_the_bindings_have_them() -> None:
+    """Both have PyTorch's arithmetic, each in its own way; keys without a functionality are the odd case."""
+    bindings = Bindings(UNIVERSE)
+    for key in ("Autograd", "Undefined", "CPU", "Dense", "AutogradCPU", "Python"):
+        raw = bindings._dispatch_keyset_full_after(key).raw_repr()
+        assert evaluate(UNIVERSE, f"FULL_AFTER({key})").keys.bits == raw
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        ("CPU | Python", []),
+        ("CPU | AutogradCPU - AutogradFunctionality", [(NoteKind.BACKENDS_STAY, ("CPUBit",))]),
+        ("CPU | Python - Python", []),
+        ("CPU - CUDA - Python", [(NoteKind.OTHERS_GO, ("CPU",)), (NoteKind.NO_FUNCTIONALITY, ("CPUBit",))]),
+        (
+            "DispatchKeySet(CPU, CUDA, AutogradCPU) - CUDA",
+            [(NoteKind.OTHERS_GO, ("CPU",))],
+        ),
+        (
+            "CUDA - CUDA",
+            [(NoteKind.BACKENDS_STAY, ("CUDABit",)), (NoteKind.NO_FUNCTIONALITY, ("CUDABit",))],
+        ),
+        ("CPU | AutogradCUDA", [(NoteKind.CROSS_PRODUCT, ("CUDA", "AutogradCPU"))]),
+        ("Autograd | Undefined | CPU", [(NoteKind.ADDS_NOTHING, ("Autograd", "Undefined"))]),
+        ("Sparse | Python", [(NoteKind.NO_BACKEND, ("Sparse",))]),
+    ],
+)
+def test_notes(text: str, notes: list[tuple[NoteKind, tuple[str, ...]]]) -> None:
+    assert list(evaluate(UNIVERSE, text).notes) == notes
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("", [(1, "expected a key, found the end", None)]),
+        ("CPU |", [(6, "expected a key, found the end", None)]),
+        ("CPU CUDA", [(5, "expected |, & or -, found 'CUDA'", "join keys by | (or), & (and) or - (without)")]),
+        ("CPU)", [(4, "expected |, & or -, found ')'", None)]),
+        ("(CPU", [(1, "expected ), found the end", "this bracket is never closed")]),
+        ("CPU + CUDA", [(5, "'+' means nothing in a key-set expression", "write | for the union")]),
+        (
+            "Üben",
+            [(1, "'Ü' means nothing in a key-set expression", "keys are joined by | (or), & (and) and - (without)")],
+        ),
+        ("FULL_AFTER", [(1, "FULL_AFTER needs a key", "write FULL_AFTER(KEY)")]),
+        ("FULL_AFTER()", [(12, "expected a key, found ')'", None)]),
+        ("full_aftr(CPU)", [(1, "no function is named 'full_aftr'", "did you mean FULL_AFTER?")]),
+        (
+            "zz(CPU)",
+            [(1, "no function is named 'zz'", "there are FULL_AFTER, runtime, backends, autograd, DispatchKeySet")],
+        ),
+        ("0xzz", [(1, "'0xzz' is not a number", "write 0x… or decimal digits")]),
+        ("CPU | 0x4000000000000000", [(7, "only the lowest 62 bits are keys of torch-2.15", None)]),
+        (
+            "cpu | FULL_AFTER(AutogradCPPU) |\n XYZZYQ &",
+            [
+                (1, "torch-2.15 has no dispatch key 'cpu'", "did you mean CPU?"),
+                (18, "torch-2.15 has no dispatch key 'AutogradCPPU'", "did you mean AutogradCPU?"),
+                (2, "torch-2.15 has no dispatch key 'XYZZYQ'", None),
+                (10, "expected a key, found the end", None),
+            ],
+        ),
+    ],
+)
+def test_what_is_refused(text: str, problems: list[tuple[int, str, str | None]]) -> None:
+    with pytest.raises(InputError) as caught:
+        evaluate(UNIVERSE, text, "KEYS")
+    found = caught.value.problems
+    assert [(one.span and one.span.column, one.message, one.hint) for one in found] == problems
+    assert {one.span and one.span.file for one in found} == {"KEYS"}
+    lines = text.split("\n")
+    assert all(one.span is not None and one.line_text == lines[one.span.line - 1] for one in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 10_000, "CPU" + "|CPU" * 100_000, "FULL_AFTER(" * 1000, "A" * MAX_LENGTH, "9" * 10_000, "0x" + "f" * 10_000],
+)
+def test_hostile_texts(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        evaluate(UNIVERSE, text)
+    assert all(len(problem.message) < 200 for problem in caught.value.problems)
+
+
+def test_the_line_of_a_problem_is_cut_around_it() -> None:
+    with pytest.raises(InputError) as caught:
+        evaluate(UNIVERSE, "|".join(["CPU"] * 500 + ["CPPU"] + ["CPU"] * 500))
+    (problem,) = caught.value.problems
+    assert problem.span is not None
+    assert problem.line_text is not None
+    assert (problem.span.column, len(problem.line_text)) == (2001, 160)
+    assert problem.line_text[problem.span.column - 1 - cut_start(problem.span.column) :].startswith("CPPU|CPU")
+
+
+def test_long_and_deep_texts_within_the_limits() -> None:
+    many = "|".join(["CPU - Python", "CUDA"] * 700)
+    assert list(evaluate(UNIVERSE, many).keys) == ["CPU", "CUDA"]
+    deep = "(CPU | " * MAX_DEPTH + "CUDA" + ")" * MAX_DEPTH
+    assert evaluate(UNIVERSE, deep).keys == DispatchKeySet.of(UNIVERSE, ["CPU", "CUDA"])

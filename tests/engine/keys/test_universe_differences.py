@@ -1,0 +1,148 @@
+"""What two universes differ in: the recorded ones, and each kind of change made by hand."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.engine.keys.universe_differences import Aspect, Difference, universe_differences
+from dispatch_cli.model.universe import CoreFallback, Universe
+from tests.support import UNIVERSE_OF, load_recording
+
+UNIVERSE = universes.load("torch-2.15")
+
+
+def changed(field: str, **values: Any) -> Mapping[str, Any]:
+    """A mapping of the universe with some values set, or with those that are None left out."""
+    return {key: value for key, value in {**getattr(UNIVERSE, field), **values}.items() if value is not None}
+
+
+def test_a_universe_does_not_differ_from_itself() -> None:
+    assert universe_differences(UNIVERSE, UNIVERSE) == ()
+    build = replace(UNIVERSE, name="mine", torch="3.0", git="0")
+    moved_lines = replace(build, fallbacks=tuple(one._replace(debug="elsewhere") for one in build.fallbacks))
+    assert universe_differences(UNIVERSE, moved_lines) == ()
+
+
+def test_the_recorded_universes() -> None:
+    """Every recorded field, compared in another way."""
+    one, other = (load_recording(f"{version}.state")["universe"] for version in UNIVERSE_OF)
+    found = universe_differences(*map(universes.load, UNIVERSE_OF.values()))
+    by_aspect: dict[Aspect, list[Difference]] = {}
+    for difference in found:
+        by_aspect.setdefault(difference.aspect, []).append(difference)
+    for aspect, field in ((Aspect.COVERAGE, "alias"), (Aspect.AUTOGRAD_BACKENDS, "autograd_backends")):
+        expected = {}
+        for key in {**one[field], **other[field]}:
+            first, second = one[field].get(key, []), other[field].get(key, [])
+            sides = ([k for k in first if k not in second], [k for k in second if k not in first])
+            if any(sides):
+                expected[key] = sides
+        assert {one.subject: (list(one.one), list(one.other)) for one in by_aspect[aspect]} == expected
+    gone, new = (
+        {key for key in first["ids"] if key not in second["ids"]} for first, second in ((one, other), (other, one))
+    )
+    keys = by_aspect[Aspect.KEY]
+    assert {difference.subject for difference in keys if not difference.other} == gone
+    assert {difference.subject for difference in keys if not difference.one} == new
+    assert [difference.subject for difference in keys if difference.one and difference.other] == ["MAIA"]
+    known, known_later = (set(side["parseable"]) - (gone | new) for side in (one, other))
+    (parser,) = by_aspect[Aspect.PARSER]
+    assert (set(parser.one), set(parser.other)) == (known - known_later, known_later - known)
+    ids = {d.subject: (int(d.one[0]), int(d.other[0])) for d in by_aspect[Aspect.ID]}
+    assert ids == {
+        key: (number, other["ids"][key])
+        for key, number in one["ids"].items()
+        if other["ids"].get(key, number) != number
+    }
+    assert Aspect.DEVICE not in by_aspect
+    assert one["device_key"] == other["device_key"]
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (
+            replace(UNIVERSE, devices=changed("devices", cpu=None, tpu="XLA", xla="CPU")),
+            [
+                Difference(Aspect.DEVICE, "cpu", ("CPU",), ()),
+                Difference(Aspect.DEVICE, "xla", ("XLA",), ("CPU",)),
+                Difference(Aspect.DEVICE, "tpu", (), ("XLA",)),
+            ],
+        ),
+        (replace(UNIVERSE, ids=changed("ids", CPU=900)), [Difference(Aspect.ID, "CPU", ("49",), ("900",))]),
+        (
+            replace(UNIVERSE, after_autograd="Python"),
+            [Difference(Aspect.AFTER_AUTOGRAD, "", ("AutogradOther",), ("Python",))],
+        ),
+        (
+            replace(UNIVERSE, after_ADInplaceOrView="Python"),
+            [Difference(Aspect.AFTER_AD_INPLACE_OR_VIEW, "", ("ADInplaceOrView",), ("Python",))],
+        ),
+        (replace(UNIVERSE, full_after_always=()), [Difference(Aspect.FULL_AFTER, "", ("PythonDispatcher",), ())]),
+        (
+            replace(UNIVERSE, default_included=("Python", "BackendSelect")),
+            [Difference(Aspect.INCLUDED, "", ("ADInplaceOrView",), ("Python",))],
+        ),
+        (replace(UNIVERSE, parseable=UNIVERSE.parseable - {"CPU"}), [Difference(Aspect.PARSER, "", ("CPU",), ())]),
+        (
+            replace(UNIVERSE, refreshes=changed("refreshes", CPU=None)),
+            [Difference(Aspect.REFRESHES, "CPU", ("AutogradCPU",), ())],
+        ),
+        (
+            replace(UNIVERSE, fallbacks=(CoreFallback("Meta", "x", fallthrough=True), *UNIVERSE.fallbacks[1:])),
+            [Difference(Aspect.FALLBACK, "Meta", ("kernel",), ("fallthrough",))],
+        ),
+        (
+            replace(UNIVERSE, autogradother_backends=UNIVERSE.autogradother_backends[1:]),
+            [Difference(Aspect.AUTOGRADOTHER, "", ("FPGA",), ())],
+        ),
+    ],
+)
+def test_one_change(other: Universe, expected: list[Difference]) -> None:
+    assert list(universe_differences(UNIVERSE, other)) == expected
+    turned = [one._replace(one=one.other, other=one.one) for one in expected]
+    assert sorted(universe_differences(other, UNIVERSE)) == sorted(turned)
+
+
+def test_every_field_counts() -> None:
+    """But for the build's names; the order of runtime keys and the per-backend keys follow from the other fields."""
+    follow = {"name", "torch", "git", "runtime", "per_backend"}
+    for field in fields(Universe):
+        value: Any = getattr(UNIVERSE, field.name)
+        if field.name in follow:
+            continue
+        if isinstance(value, bool):
+            other: Any = not value
+        elif isinstance(value, str):
+            other = "Python"
+        elif field.name == "ids":
+            other = {**value, "CPU": 900}
+        elif field.name in ("functionalities", "backends"):
+            other = value[::-1]
+        else:
+            other = type(value)([*(value.items() if isinstance(value, dict) else value)][1:])
+        assert universe_differences(UNIVERSE, replace(UNIVERSE, **{field.name: other})), field.name
+
+
+def test_the_fewest_moves_are_named() -> None:
+    keys = UNIVERSE.functionalities
+    rng = random.Random(7)
+    for count in (1, 2, 5):
+        order = list(keys)
+        for key in rng.sample(keys, count):
+            order.remove(key)
+            order.insert(rng.randrange(len(order) + 1), key)
+        found = universe_differences(UNIVERSE, replace(UNIVERSE, functionalities=tuple(order)))
+        assert {one.aspect for one in found} <= {Aspect.PRIORITY}
+        assert len(found) <= count
+        rebuilt = [key for key in keys if key not in {one.subject for one in found}]
+        assert rebuilt == [key for key in order if key in rebuilt]
+        for one in found:
+            place = order.index(one.subject)
+            assert one.other == tuple(order[place - 1 : place])

@@ -1,0 +1,286 @@
+"""Order sensitivity against brute force: every order of small registration sets is run on the engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from itertools import permutations
+from pathlib import Path
+from random import Random, SystemRandom
+
+import pytest
+
+from dispatch_cli import bases, universes
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.order.order import Orders, SensitiveSlot
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import CATCH_ALL, Universe
+from tests.capture.support import torch_python
+from tests.engine.order.brute_force import (
+    NAME,
+    Call,
+    Stale,
+    every_order,
+    random_blocks,
+    random_call,
+    random_dispatcher,
+    stale_slots,
+)
+
+HERE = Path(__file__).parent
+UNIVERSES = ("torch-2.4", "torch-2.15")
+
+
+def check(dispatcher: Dispatcher, blocks: Sequence[Sequence[Call]], in_blocks: bool) -> int:
+    """Compare with brute force; how many slots can go stale."""
+    truth = every_order(dispatcher, blocks)
+    before = dispatcher.checkpoint()
+    placed = [[dispatcher.implement(NAME, call.key, call.kernel) for call in block] for block in blocks]
+    found = Orders(dispatcher).sensitive_slots(NAME, placed if in_blocks else None)
+    dispatcher.restore(before)
+    assert [one.live.key for one in found] == sorted(truth.shortest, key=dispatcher.universe.slot.__getitem__), blocks
+    for one in found:
+        assert run(dispatcher, one.order) >= {shown(one)}, (one, blocks)
+        assert shown(one) in truth.stale
+        assert len(one.order) == sum(map(len, blocks))
+        assert count_blocks(one.shortest, placed) == truth.shortest[one.live.key], (one, blocks)
+        keys = {(stale.slot, stale.live, stale.canonical) for stale in run(dispatcher, one.shortest)}
+        assert keys & truth.stale, (one, blocks)
+        if in_blocks:
+            assert is_in_blocks(one.order, placed)
+            assert is_in_blocks(one.shortest, placed)
+    return len(found)
+
+
+def run(dispatcher: Dispatcher, registrations: Sequence[Registration]) -> frozenset[Stale]:
+    """What these leave stale, registered anew in this order."""
+    before = dispatcher.checkpoint()
+    for one in registrations:
+        # a kernel of a function of its own is the same one again here
+        kernel = one.kernel._replace(function=one.kernel.function or one.kernel.debug)
+        dispatcher.implement(NAME, None if one.catch_all else one.key, kernel)
+    found = stale_slots(dispatcher)
+    dispatcher.restore(before)
+    return found
+
+
+def shown(one: SensitiveSlot) -> Stale:
+    live, canonical = one.live, one.canonical
+    return Stale(live.key, (live.rule, live.decision.source), (canonical.rule, canonical.decision.source))
+
+
+def count_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequence[Registration]]) -> int:
+    return len({number for one in registrations for number, block in enumerate(blocks) if one in block})
+
+
+def is_in_blocks(registrations: Sequence[Registration], blocks: Sequence[Sequence[Registration]]) -> bool:
+    """Whether they are whole blocks, each in its order."""
+    rest = list(registrations)
+    while rest:
+        block = next(block for block in blocks if rest[0] in block)
+        if rest[: len(block)] != block:
+            return False
+        del rest[: len(block)]
+    return True
+
+
+@pytest.mark.parametrize("universe", UNIVERSES)
+@pytest.mark.parametrize("in_blocks", [False, True], ids=["any order", "blocks"])
+def test_every_order_of_random_registrations(universe: str, in_blocks: bool) -> None:
+    random, layout = Random(f"{universe} {in_blocks}"), universes.load(universe)
+    sensitive = 0
+    for _ in range(200):
+        dispatcher = random_dispatcher(random, layout)
+        sensitive += check(dispatcher, random_blocks(random, layout, single=not in_blocks), in_blocks) > 0
+    assert 20 < sensitive < 180
+
+
+def dispatcher_with(*keys: str, functions: Sequence[str | None] = ()) -> Dispatcher:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    for number, key in enumerate(keys):
+        dispatcher.implement(NAME, key, Kernel(f"fn_{key}", functions[number] if functions else None))
+    return dispatcher
+
+
+def answers(dispatcher: Dispatcher) -> list[tuple[str, str, str, list[str]]]:
+    return [
+        (one.live.key, one.live.rule.value, one.canonical.rule.value, [kernel.key for kernel in one.shortest])
+        for one in Orders(dispatcher).sensitive_slots(NAME)
+    ]
+
+
+def test_a_backend_kernel_after_the_math_kernel() -> None:
+    expected = [("AutogradOther", "math", "ambiguous", [CATCH_ALL, "QuantizedCPU"])]
+    assert answers(dispatcher_with("QuantizedCPU", CATCH_ALL)) == expected
+    assert answers(dispatcher_with(CATCH_ALL, "QuantizedCPU")) == expected, "today's order does not matter"
+
+
+def test_a_kernel_of_its_own_at_the_slot_makes_the_order_harmless() -> None:
+    assert answers(dispatcher_with("QuantizedCPU", CATCH_ALL, "AutogradOther")) == []
+
+
+def test_functions_count_as_pytorch_counts_them() -> None:
+    keys = (CATCH_ALL, "Autograd", "NestedTensorCPU")
+    expected = [("AutogradNestedTensor", "math", "autograd", ["Autograd", CATCH_ALL, "NestedTensorCPU"])]
+    assert answers(dispatcher_with(*keys)) == expected
+    assert answers(dispatcher_with(*keys, functions=("one", "one", "two"))) == []
+    assert answers(dispatcher_with(*keys, functions=("one", "two", "two"))) == expected
+
+
+def test_a_catch_all_refreshes_every_slot() -> None:
+    dispatcher = dispatcher_with("QuantizedCPU")
+    dispatcher.implement(NAME, None, Kernel("catch all"))
+    (one,) = Orders(dispatcher).sensitive_slots(NAME)
+    assert [kernel.kernel.debug for kernel in one.shortest] == ["catch all", "fn_QuantizedCPU"]
+
+
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_many_registrations_at_few_keys(universe: str) -> None:
+    """Thousands of kernels, each of a function of its own, are what a few of them are."""
+    keys = ["Autograd", CATCH_ALL, "NestedTensorCPU", "QuantizedCPU", "FuncTorchBatchedDecomposition"]
+    few, many = (Dispatcher(universes.load(universe)) for _ in range(2))
+    for dispatcher, count in ((few, 2), (many, 1_500)):
+        for key in keys:
+            for number in range(count):
+                dispatcher.implement(NAME, key, Kernel(f"{key} {number}"))
+    expected, found = (Orders(dispatcher).sensitive_slots(NAME) for dispatcher in (few, many))
+    assert [shown(one) for one in found] == [shown(one) for one in expected]
+    assert [[one.key for one in slot.shortest] for slot in found] == [
+        [one.key for one in slot.shortest] for slot in expected
+    ]
+    for one in found:
+        assert len(one.order) == 1_500 * len(keys)
+        assert run(Dispatcher(few.universe), one.order) >= {shown(one)}
+
+
+@pytest.mark.parametrize("base", UNIVERSES)
+def test_operators_of_pytorch(base: str) -> None:
+    """Every answer about an embedded state, by its own order; a sample of the others by brute force."""
+    source = bases.load(base)
+    dispatcher, plain = Dispatcher(source.universe, base=source), Dispatcher(source.universe)
+    orders, random = Orders(dispatcher), Random(base)
+    names = [OperatorName.parse(name) for name in source.names]
+    sensitive = [name for name in names if orders.is_sensitive(name)]
+    assert sensitive, "something is tried"
+    for name in random.sample(sensitive, min(40, len(sensitive))):
+        for one in orders.sensitive_slots(name):
+            assert run(plain, one.order) >= {shown(one)}
+            assert {stale.slot for stale in run(plain, one.shortest)} >= {one.live.key}
+    small = [name for name in names if 2 <= len(dispatcher.active(name)) <= 4]
+    for name in random.sample(small, 40):
+        calls = [[Call(key, one.kernel)] for key, one in dispatcher.active(name).items()]
+        slots = {one.live.key for one in orders.sensitive_slots(name)}
+        if not dispatcher.outline(name).overridden:
+            assert slots == set(every_order(plain, calls).shortest)
+
+
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_fallbacks_do_nothing_that_having_them_first_does_not(universe: str) -> None:
+    """Orders of registrations and fallbacks together leave the same slots stale as those of registrations alone."""
+    random, layout = Random(universe), universes.load(universe)
+    sensitive = 0
+    for _ in range(80):
+        dispatcher = Dispatcher(layout, core_fallbacks=random.random() < 0.5)
+        calls = [random_call(random, layout, number) for number in range(random.randrange(1, 4))]
+        free = [
+            key for key in ("FuncTorchBatched", "NestedTensorCPU", "AutogradOther") if key not in dispatcher.fallbacks
+        ]
+        free += [key for key in ("AutogradNestedTensor", "CPU", "QuantizedCPU") if key not in dispatcher.fallbacks]
+        fallbacks = random.sample(free, random.randrange(1, 3))
+        start, stale = dispatcher.checkpoint(), set()
+        steps: list[Call | str] = [*calls, *fallbacks]
+        for order in permutations(steps):
+            for step in order:
+                if isinstance(step, Call):
+                    dispatcher.implement(NAME, step.key, step.kernel)
+                else:
+                    dispatcher.fall_back(step, Kernel(f"fallback {step}"))
+            stale |= {one.slot for one in stale_slots(dispatcher)}
+            dispatcher.restore(start)
+        for key in fallbacks:
+            dispatcher.fall_back(key, Kernel(f"fallback {key}"))
+        assert stale == set(every_order(dispatcher, [[call] for call in calls]).shortest)
+        sensitive += bool(stale)
+    assert sensitive > 10
+
+
+def sets_of(random: Random, universe: Universe, count: int) -> list[list[Call]]:
+    """Registration sets of kernels whose functions a live PyTorch tells apart, as far as it has them."""
+    sets: list[list[Call]] = []
+    while len(sets) < count:
+        kinds = random.choices(("impl", "python", "fallthrough"), (4, 4, 2), k=random.randrange(2, 5))
+        if random.random() < 0.7:
+            kinds[random.randrange(len(kinds))] = "def"
+        keys = [random_call(random, universe, 0).key for _ in kinds]
+        if all(key is None or key in universe.parseable for key in keys):
+            # from Python a catch-all can only be registered with the kernels of PyTorch's own tests
+            sets.append(
+                [
+                    Call(
+                        key if kind in ("impl", "def") else key or CATCH_ALL,
+                        Kernel(kind, kind, fallthrough=kind == "fallthrough"),
+                    )
+                    for key, kind in zip(keys, kinds, strict=True)
+                ]
+            )
+    return sets
+
+
+@pytest.mark.live
+def test_what_is_order_sensitive_on_a_live_pytorch() -> None:
+    """Thousands of random sets, each in all its orders: some order breaks PyTorch's invariants where we say so."""
+    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(SystemRandom().randrange(1, 1 << 31))
+    universe = universes.from_data(run_probe(torch_python())["universe"])
+    sets = sets_of(Random(seed), universe, 3000)
+    orders = [list(permutations(range(len(calls)))) for calls in sets]
+    asked = {
+        "ids": universe.ids,
+        "sets": [
+            {"calls": [[call.key, call.kernel.debug] for call in calls], "orders": each}
+            for calls, each in zip(sets, orders, strict=True)
+        ],
+    }
+    command = [torch_python(), str(HERE / "live_orders.py")]
+    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    dispatcher, sensitive, stale_today = Dispatcher(universe), 0, 0
+    empty = dispatcher.checkpoint()
+    for calls, each, holds in zip(sets, orders, json.loads(done.stdout), strict=True):
+        where = f"seed {seed}: {[(call.key, call.kernel.debug) for call in calls]}"
+        registered = [dispatcher.implement(NAME, call.key, call.kernel) for call in calls]
+        found = Orders(dispatcher).sensitive_slots(NAME)
+        assert bool(found) is not all(holds), where
+        for one in found:
+            order = tuple(registered.index(registration) for registration in one.order)
+            assert not holds[each.index(order)], f"{where}: {one.live.key} in order {order}"
+        assert holds[0] is (dispatcher.stale_entries(NAME) == []), where
+        dispatcher.restore(empty)
+        sensitive += bool(found)
+        stale_today += not holds[0]
+    assert 300 < sensitive < 2700, f"seed {seed}"
+    assert stale_today > 100, f"seed {seed}"
+
+
+@pytest.mark.live
+def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
+    """The order found for each sensitive operator of an embedded state, and the shortest one, break the invariants."""
+    source = bases.load("torch-2.15")
+    dispatcher = Dispatcher(source.universe, base=source)
+    orders, sets = Orders(dispatcher), []
+    ids = run_probe(torch_python())["universe"]["ids"]
+    for name in dispatcher.names():
+        for one in orders.sensitive_slots(OperatorName.parse(name)):
+            kinds = {one.live.decision.source: "def", one.canonical.decision.source: "impl"}
+            for order in (one.order, one.shortest):
+                calls = [[registration.key, kinds.get(registration.key, "python")] for registration in order]
+                if all(key in ids for key, _ in calls):  # other versions may not have them all
+                    sets.append({"calls": calls, "orders": [list(range(len(calls)))]})
+    command = [torch_python(), str(HERE / "live_orders.py")]
+    text = json.dumps({"ids": ids, "sets": sets})
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[False]] * len(sets)
+    assert len(sets) >= 6

@@ -1,0 +1,125 @@
+"""``torch._ops.resolve_key``: every answer of two PyTorch versions, and the reasons why it differs from C++."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from dispatch_cli import bases, universes
+from dispatch_cli.crossref.compare import resolve_answer
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.python import table as python_table
+from dispatch_cli.engine.python.table import Divergence, Reason
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import parse_schema
+from tests.support import UNIVERSE_OF, load_recording
+
+OPERATORS = {"2.4.1": 3563, "2.15.0": 3624}
+NAME = OperatorName("a::b")
+
+
+@pytest.mark.parametrize("version", OPERATORS)
+def test_every_answer_is_as_recorded(version: str) -> None:
+    """Every operator of the embedded state, with its Python kernels, at every key."""
+    recording = load_recording(f"{version}.resolve_key")
+    base = bases.load(UNIVERSE_OF[version])
+    dispatcher = Dispatcher(base.universe, base=base)
+    assert tuple(recording["slots"]) == dispatcher.universe.slots
+    assert sorted(recording["row_of"]) == dispatcher.names()
+    assert len(dispatcher.names()) == OPERATORS[version]
+    different = []
+    for text, row in recording["row_of"].items():
+        python_keys = [key for key, _ in base.operator(text).python_kernels]
+        decisions = python_table.decisions(dispatcher, OperatorName.parse(text), python_keys)
+        ours = list(map(resolve_answer, dispatcher.universe.slots, decisions))
+        if ours != recording["rows"][row]:
+            different.append(text)
+    assert different == []
+
+
+@pytest.mark.parametrize("version", OPERATORS)
+def test_divergences_are_where_the_answers_differ(version: str) -> None:
+    """Both algorithms' answers, compared here: the divergences are those slots, no more and no fewer."""
+    recording = load_recording(f"{version}.resolve_key")
+    base = bases.load(UNIVERSE_OF[version])
+    dispatcher = Dispatcher(base.universe, base=base)
+    slots = dispatcher.universe.slots
+    reasons = set()
+    for text, row in recording["row_of"].items():
+        name = OperatorName.parse(text)
+        python_keys = [key for key, _ in base.operator(text).python_kernels]
+        entries = dispatcher.table(name).values()
+        cpp = [resolve_answer(entry.key, entry.decision) for entry in entries]
+        expected = [key for key, ours, theirs in zip(slots, cpp, recording["rows"][row], strict=True) if ours != theirs]
+        found = list(python_table.divergences(dispatcher, name, python_keys))
+        # A fallback is at the slot's own key, and so is a kernel of its own: C++ and Python can differ in that.
+        own = [one.key for one in found if resolve_answer(one.key, one.cpp) == resolve_answer(one.key, one.python)]
+        assert [one.key for one in found if one.key not in own] == expected
+        assert all(python_keys for one in found if one.reason is Reason.PYTHON_KERNEL)
+        reasons |= {one.reason for one in found}
+    assert reasons == set(Reason)
+
+
+def dispatcher_with(*keys: str) -> Dispatcher:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "defined here")
+    for key in keys:
+        dispatcher.implement(NAME, key, Kernel(debug=key))
+    return dispatcher
+
+
+def answers(found: list[Divergence]) -> set[tuple[str, str, str, Reason, tuple[str, ...]]]:
+    return {
+        (one.key, resolve_answer(one.key, one.cpp), resolve_answer(one.key, one.python), one.reason, one.because)
+        for one in found
+    }
+
+
+def test_rule_five_gives_way_in_python_alone() -> None:
+    nested, kernel = "CompositeImplicitAutogradNestedTensor", "NestedTensorCUDA"
+    dispatcher = dispatcher_with(nested, kernel)
+    key = "AutogradNestedTensor"
+    assert dispatcher.table(NAME)[key].decision.source == nested
+    assert python_table.resolve_key(dispatcher, NAME, key).rule is Rule.MISSING
+    assert answers(list(python_table.divergences(dispatcher, NAME))) == {
+        (key, nested, "missing", Reason.NESTED_RULE, (kernel,)),
+    }
+
+
+def test_a_python_kernel_takes_its_own_slot_and_others() -> None:
+    dispatcher = dispatcher_with("CompositeImplicitAutograd")
+    assert answers(list(python_table.divergences(dispatcher, NAME, ["Meta"]))) == {
+        ("Meta", "CompositeImplicitAutograd", "Meta", Reason.PYTHON_KERNEL, ("Meta",)),
+        ("AutogradMeta", "CompositeImplicitAutograd", "AutogradMeta", Reason.PYTHON_KERNEL, ("Meta",)),
+    }
+
+
+def test_a_python_kernel_makes_autograd_other_ambiguous() -> None:
+    dispatcher = dispatcher_with("QuantizedCPU", "Autograd")
+    found = list(python_table.divergences(dispatcher, NAME, ["CompositeImplicitAutograd"]))
+    other = next(one for one in found if one.key == "AutogradOther")
+    assert resolve_answer(other.key, other.cpp) == "Autograd"
+    assert resolve_answer(other.key, other.python) == "error: ambiguous autogradother kernel"
+    assert (other.reason, other.because) == (Reason.PYTHON_KERNEL, ("CompositeImplicitAutograd",))
+
+
+def test_python_kernels_that_stand_in_for_one_another() -> None:
+    """Without any one of them the math kernel would still be taken away: both are named."""
+    dispatcher = dispatcher_with("CompositeImplicitAutograd")
+    found = list(python_table.divergences(dispatcher, NAME, ["SparseCPU", "SparseCUDA"]))
+    other = next(one for one in found if one.key == "AutogradOther")
+    assert other.because == ("SparseCPU", "SparseCUDA")
+
+
+def test_without_python_kernels_and_nested_ones_both_are_equal() -> None:
+    keys = ["CPU", "QuantizedCPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "Autograd", "AutogradCPU"]
+    keys += ["CompositeExplicitAutogradNonFunctional", "FuncTorchBatchedDecomposition", "NestedTensorCPU"]
+    for number in range(len(keys) + 1):
+        for chosen in itertools.combinations(keys, number):
+            dispatcher = dispatcher_with(*chosen)
+            cpp = tuple(entry.decision for entry in dispatcher.table(NAME).values())
+            assert python_table.decisions(dispatcher, NAME) == cpp
+            assert list(python_table.divergences(dispatcher, NAME)) == []

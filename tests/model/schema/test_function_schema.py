@@ -1,0 +1,370 @@
+"""Schemas: live PyTorch's recordings are the judges. `test_live_schemas` tries random ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import (
+    SchemaError,
+    find_schema_differences,
+    parse_operator_name,
+    parse_printed_schema,
+    parse_schema,
+    parse_signature,
+    real_types,
+    takes_symint,
+)
+from tests.support import libraries, load_recording
+
+VERSIONS = ("2.4.1", "2.15.0")
+_SIGNATURE = re.compile(r" :: (?!\(none\))(\(.*) \[ [a-z ]*\]$")
+
+
+@cache
+def recorded(version: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Every schema of a recorded PyTorch, and every pair of schema and kernel signature."""
+    schemas = []
+    pairs = []
+    for op in load_recording(f"{version}.state")["ops"].values():
+        _, schema_line, *lines = op["dump"].splitlines()
+        schema = schema_line.removeprefix("schema: ")
+        schemas += [schema] * (schema != "(none)")
+        pairs += [(schema, match[1]) for line in lines if (match := _SIGNATURE.search(line))]
+    return tuple(schemas), tuple(pairs)
+
+
+def recorded_errors(version: str) -> list[str]:
+    """The texts with which the recorded histories refused a kernel or a schema for its signature."""
+    steps = [step for history in load_recording(f"{version}.histories")["histories"] for step in steps_of(history)]
+    return [step["error"] for step in steps if "reason:" in (step["error"] or "")]
+
+
+def steps_of(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, dict):
+        return [value] if "error" in value else [step for inner in value.values() for step in steps_of(inner)]
+    return [step for inner in value for step in steps_of(inner)] if isinstance(value, list) else []
+
+
+def test_printed_types_that_pytorch_does_not_read() -> None:
+    """2.13 prints so a class that `torch._library.opaque_object` registers, and its parser refuses the word."""
+    text = "_dtensor::mesh_get_process_group(PyObject mesh, int dim) -> PyObject"
+    assert str(parse_printed_schema(text)) == text
+    with pytest.raises(SchemaError):
+        parse_schema(text)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_recorded_schema_round_trips(version: str) -> None:
+    schemas, _ = recorded(version)
+    assert len(schemas) > 3500
+    assert [str(parse_schema(schema)) for schema in schemas] == list(schemas)
+    assert [str(parse_printed_schema(schema)) for schema in schemas] == list(schemas)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_recorded_signature_round_trips_and_fits_its_schema(version: str) -> None:
+    _, pairs = recorded(version)
+    assert len(pairs) > 15000
+    assert [str(parse_signature(signature)) for _, signature in pairs] == [signature for _, signature in pairs]
+    differences = [
+        (schema, signature, difference)
+        for schema, signature in pairs
+        if schema != "(none)"
+        and (difference := find_schema_differences(parse_schema(schema), parse_signature(signature)))
+    ]
+    assert differences == []
+
+
+def test_every_schema_and_signature_of_libraries_round_trips() -> None:
+    """As PyTorch printed them; its own parser refuses 50 of the schemas."""
+    found = libraries().values()
+    schemas = [schema for library in found for schema in library["schemas"]]
+    signatures = [signature for library in found for signature in library["signatures"]]
+    assert (len(schemas), len(signatures)) == (728, 582)
+    assert [str(parse_printed_schema(schema)) for schema in schemas] == schemas
+    assert [str(parse_signature(signature)) for signature in signatures] == signatures
+    assert sum(isinstance(read(schema), SchemaError) for schema in schemas) == 50
+
+
+@pytest.mark.parametrize(("version", "symbolic"), [("2.4.1", 1691), ("2.15.0", 1875)])
+def test_only_the_right_symint_flag_fits(version: str, symbolic: int) -> None:
+    pairs = [
+        (parse_schema(schema), parse_signature(text)) for schema, text in recorded(version)[1] if schema != "(none)"
+    ]
+    assert sum(takes_symint(signature) for _, signature in pairs) == symbolic
+    refused = [signature for schema, signature in pairs if find_schema_differences(schema, signature, symint=False)]
+    assert refused == [signature for _, signature in pairs if takes_symint(signature)]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_recorded_errors(version: str) -> None:
+    errors = recorded_errors(version)
+    assert len(errors) > 50
+    for error in errors:
+        lines = [line.strip() for line in error.splitlines()]
+        expected = parse_schema(lines[2].removeprefix("expected schema: "))
+        inferred = parse_signature(lines[4].removeprefix("inferred schema: "))
+        assert find_schema_differences(expected, inferred) == lines[6].removeprefix("reason: ")
+
+
+# Every expected text below was printed by PyTorch 2.13.
+PRINTED = {
+    "f(int?? a, Any? b, Scalar?? c) -> ()": "f(int? a, Any? b, Union(Scalar)? c) -> ()",
+    "f(ConstQuantizerPtr a, DeviceIndex b, None c) -> ()": "f(int a, int b, NoneType c) -> ()",
+    "f(Union(int, None) a, Union(str, Tensor, int)? b) -> ()": "f(int? a, Union(Tensor, int, str)? b) -> ()",
+    "f(Union(int,float,complex,str) a) -> ()": "f(Union(, str, Scalar) a) -> ()",
+    "f((Union(Scalar[], str, Union(Scalar, SymInt)[]), int) a) -> ()": "f((Union(Scalar[], str), int) a) -> ()",
+    "f(Union((int, str),(None, str), str) a) -> ()": "f(Union((int?, str), str) a) -> ()",
+    "f(Union(t, u, RRef(int), RRef(Scalar)) a) -> ()": "f(Union(RRef(Scalar), RRef(int), t) a) -> ()",
+    "f(Tensor! x) -> Tensor!": "f(Tensor($0! -> ) x) -> Tensor($1! -> )",
+    "f(Tensor(a!)[][] v, Tensor(a!)?[] s, Tensor(a)[2](b) r) -> ()": (
+        "f(Tensor[](!)[] v, Tensor?(a!)[] s, Tensor(a)[2](b) r) -> ()"
+    ),
+    "f((Tensor(a), SymInt) x, Future(Tensor(a)) y) -> ()": "f((Tensor, int) x, Future(Tensor) y) -> ()",
+    "f(Tensor(a -> a) x, Tensor(a! -> *) y, Tensor(*|) z) -> ()": (
+        "f(Tensor(a) x, Tensor(a! -> *) y, Tensor(*) z) -> ()"
+    ),
+    "f(int[2] a=1, int[2] b=[1,1], int[2] c=[1,2], int[1] d=0) -> ()": (
+        "f(int[2] a=1, int[2] b=1, int[2] c=[1, 2], int[1] d=[0]) -> ()"
+    ),
+    "f(SymInt[2] a=1, bool[3] b=True, float[2] c=1.0) -> ()": (
+        "f(SymInt[2] a=[1, 1], bool[3] b=[True, True, True], float[2] c=[1., 1.]) -> ()"
+    ),
+    "f(float a=1e-5, float b=1e20, float c=1e16, float d=-0.0) -> ()": (
+        "f(float a=1.0000000000000001e-05, float b=1e+20, float c=10000000000000000., float d=0.) -> ()"
+    ),
+    "f(Scalar a=1e3, Scalar b=-2j, complex c=12, int d=0x1e) -> ()": (
+        "f(Scalar a=1000., Scalar b=0.-2.j, complex c=0.+1.j, int d=30.) -> ()"
+    ),
+    'f(int a="x", str b=\'x"\', str c="é", str d="\\101\\a") -> ()': (
+        'f(int a=x, str b="x\\"", str c="\\0)+\\/.)", str d="A\\a") -> ()'
+    ),
+    "f(ScalarType a=long, Layout b=strided, MemoryFormat c=contiguous_format, int d=Mean) -> ()": (
+        "f(ScalarType a=4, Layout b=0, MemoryFormat c=0, int d=1) -> ()"
+    ),
+    "f(ScalarType a=float32, ScalarType? b=uint3, ScalarType[] c=[half,cdouble], ScalarType d=complex) -> ()": (
+        "f(ScalarType a=6, ScalarType? b=32, ScalarType[] c=[5, 10], ScalarType d=9) -> ()"
+    ),
+    "f(float a=0x1p-1074, float b=0x0.fffffffffffffcp-1022, float c=-0e999) -> ()": (
+        "f(float a=4.9406564584124654e-324, float b=2.2250738585072014e-308, float c=0.) -> ()"
+    ),
+    'f(Device a="cuda:1", Device b="cuda:128", Device c="cuda:255") -> ()': (
+        "f(Device a=cuda:1, Device b=cuda:-128, Device c=cuda) -> ()"
+    ),
+    "f(*, *, int a, *, int b) -> ()": "f(*, int a, int b) -> ()",
+    "f(int a, ...) -> (int, ...)": "f(int a, ...) -> (int, ...)",
+    "f() -> ((int, str)[])": "f() -> ((int, str)[])",
+    "f() -> (int)": "f() -> int",
+    "\n f : : g . h(int\n x) -> () # words\n": "f::g.h(int x) -> ()",
+    "f(int x) \\\n -> ()": "f(int x) -> ()",
+    "f(int[4294967295] a) -> ()": "f(int[-1] a) -> ()",
+    "f(int[0] a=5) -> ()": "f(int[0] a=[]) -> ()",
+    "f(Union(None, int, float, complex)? a) -> ()": "f(Union(Scalar)? a) -> ()",
+}
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_printing(text: str) -> None:
+    assert str(parse_schema(text)) == PRINTED[text]
+
+
+# Text, offset, message, hint. PyTorch 2.13 refuses every one of them but those that are over a limit.
+REFUSED: list[tuple[str, int, str, str | None]] = [
+    ("", 0, "expected an operator name but found the end", None),
+    ("f", 1, "expected '(' but found the end", None),
+    ("f()", 3, "expected '->' but found the end", None),
+    ("f(Tensor)", 8, "expected an argument name but found ')'", None),
+    ("f(Tensr x) -> ()", 2, "'Tensr' is not a type", "did you mean Tensor?"),
+    ("f(Dimname x) -> ()", 2, "'Dimname' is not a type", "did you mean str?"),
+    ("f(\n  # c\n  Tensr x) -> ()", 11, "'Tensr' is not a type", "did you mean Tensor?"),
+    ("f(int x,) -> ()", 8, "expected a type but found ')'", None),
+    ("f(int in) -> ()", 6, "expected an argument name but found 'in'", "in is a keyword; choose another name"),
+    ("f(int x) -> () y", 15, "expected the end but found 'y'", None),
+    ("f(int x) -> ()\n f", 14, "expected the end but found a line break", None),
+    ("f(int x)\n -> ()", 8, "expected '->' but found a line break", None),
+    ("a::b::c() -> ()", 4, "expected '(' but found ':'", None),
+    ("a:b() -> ()", 2, "expected ':' but found 'b'", None),
+    ("f.default() -> ()", 2, "'default' is not a legal overload name", None),
+    ("f.__x() -> ()", 2, "'__x' is not a legal overload name", None),
+    ("f(int x=Tru) -> ()", 8, "'Tru' is not a default value", "did you mean True?"),
+    ("f(int x=inf) -> ()", 8, "'inf' is not a default value", None),
+    ("f(int x=float32) -> ()", 8, "'float32' is not a default value", "did you mean float?"),
+    ("f(ScalarType x=flot32) -> ()", 15, "'flot32' is not a default value", "did you mean float32?"),
+    ("f(ScalarType[2] x=float32) -> ()", 18, "expected '[' but found 'float32'", None),
+    (
+        "f(float x=2.2250738585072012e-308) -> ()",
+        10,
+        "'2.2250738585072012e-308' is not a floating-point number in range",
+        None,
+    ),
+    ("f(float x=0x1.8p-1074) -> ()", 10, "'0x1.8p-1074' is not a floating-point number in range", None),
+    ("f(int is not) -> ()", 6, "expected an argument name but found 'is not'", None),
+    ("  f() -> ()\n f", 11, "expected the end but found a line break", None),
+    ("f(int x=9223372036854775808) -> ()", 8, "'9223372036854775808' is not a whole number of 64 bits", None),
+    ("f(float x=1e999) -> ()", 10, "'1e999' is not a floating-point number in range", None),
+    ("f(int[] x=1) -> ()", 10, "expected '[' but found '1'", None),
+    ("f(int[2] x=1.5) -> ()", 11, "a list of int cannot hold 1.5", None),
+    ("f(Tensor[] x=[]) -> ()", 13, "only lists of int, float, complex and bool can have a default", None),
+    ('f(Device x="gpu") -> ()', 11, "'gpu' is not a device", None),
+    ("f(Device x=None) -> ()", 11, "expected a string but found 'None'", None),
+    ('f(str x="\\x41") -> ()', 8, "the escape '\\x' is not supported in a string", None),
+    ('f(str x="a) -> ()', 8, "the string that starts here does not end", None),
+    ("f(int x=) -> ()", 8, "expected a default value but found ')'", None),
+    ("f(Any x=1) -> ()", 8, "an argument of type Any cannot have a default", None),
+    ("f(int x=1, int y) -> ()", 11, "'y' has no default, but an argument before it has one", None),
+    ("f(..., int x) -> ()", 7, "'...' must be the last of the arguments", None),
+    ("f(int x=1, ...) -> ()", 14, "a schema with '...' cannot have default values", None),
+    ("f() -> (..., int)", 13, "'...' must be the last of the returns", None),
+    ("f(None? x) -> ()", 2, "None cannot be optional: it is None already", None),
+    ("f(Dict(int) x) -> ()", 10, "Dict holds 2 types, not 1", None),
+    ("f(Union(int) x) -> ()", 2, "a Union of only 'int' cannot exist: name that type instead", None),
+    ("f(__torch__.foo.x.y x) -> ()", 12, "expected 'torch' but found 'foo'", None),
+    ("f(Tensor() x) -> ()", 9, "expected an alias set but found ')'", None),
+    ("f(Tensor(*|a) x) -> ()", 11, "expected ')' but found 'a'", None),
+    ("f(int[2]?[] x) -> ()", 9, "expected an argument name but found '['", None),
+    ("f(int[-1] x) -> ()", 6, "expected a number but found '-'", None),
+    ("f(int ä) -> ()", 6, "expected an argument name but found 'ä'", None),
+    ("f\ud800() -> ()", 1, "the schema has a character that is not valid Unicode text", None),
+    ("f" + "(" * 200, 65, "brackets are nested more than 64 deep", None),
+    ("f(int" + "[]" * 100 + " x) -> ()", 2, "types are nested more than 64 deep", None),
+    ("f(int[70000] x=1) -> ()", 15, "a default cannot stand for a list of 70000 values", None),
+    ("f(Union(" + "int, " * 70 + "str) x) -> ()", 2, "a Union has more than 64 members", None),
+    ("x" * 70000, 65536, "the schema is longer than 65536 characters", None),
+]
+
+
+@pytest.mark.parametrize(("text", "offset", "message", "hint"), REFUSED)
+def test_refused(text: str, offset: int, message: str, hint: str | None) -> None:
+    with pytest.raises(SchemaError) as caught:
+        parse_schema(text)
+    assert (caught.value.offset, caught.value.message, caught.value.hint) == (offset, message, hint)
+
+
+@pytest.mark.parametrize("text", ["aten::f(t a) -> t", "prim::f(t a) -> t", "x::f(int a) -> int"])
+def test_type_variables_are_for_aten_and_prim(text: str) -> None:
+    assert str(parse_schema(text, allow_typevars=False)) == text
+
+
+@pytest.mark.parametrize("text", ["x::f(t a) -> t", "  aten::f(t a) -> t", "x::f(double a) -> ()"])
+def test_type_variables_are_not_for_other_namespaces(text: str) -> None:
+    assert parse_schema(text)
+    with pytest.raises(SchemaError, match="is not a type"):
+        parse_schema(text, allow_typevars=False)
+
+
+def test_operator_names() -> None:
+    assert parse_operator_name("aten::add.Tensor") == OperatorName("aten::add", "Tensor")
+    assert parse_operator_name(" add\n") == OperatorName("add")
+    refused = ("aten::add.default", "aten::add(Tensor x) -> ()", "aten::", "add.", "a::b::c", "", "add\n\n x")
+    for text in refused:
+        with pytest.raises(SchemaError):
+            parse_operator_name(text)
+
+
+@pytest.mark.parametrize(
+    ("schema", "signature", "difference"),
+    [
+        ("f(Tensor a) -> ()", "(Tensor _0) -> ()", None),
+        ("f(Tensor a) -> ()", "() -> ()", "The number of arguments is different. 1 vs 0."),
+        ("f() -> (int, int)", "() -> int _0", "The number of returns is different. 2 vs 1."),
+        ("f(Tensor a, int b) -> ()", "(Tensor _0, float _1) -> ()", "Type mismatch in argument 2: int vs float."),
+        ("f() -> Tensor[]?", "() -> Tensor[] _0", "Type mismatch in return 1: Tensor[]? vs Tensor[]."),
+        ("f(ScalarType? a) -> ()", "(int? _0) -> ()", "Type mismatch in argument 1: ScalarType? vs int?."),
+        ("f(SymInt a, SymInt[]? b) -> ()", "(int _0, int[]? _1) -> ()", None),
+        (
+            "f(SymInt a, SymInt[] b) -> ()",
+            "(SymInt _0, int[] _1) -> ()",
+            "Type mismatch in argument 2: SymInt[] vs int[].",
+        ),
+        ("f(SymInt?[] a) -> ()", "(int?[] _0) -> ()", "Type mismatch in argument 1: SymInt?[] vs int?[]."),
+        ("f(t a) -> ()", "(u _0) -> ()", None),
+        ("f(__torch__.torch.classes.x.A a) -> ()", "(__torch__.torch.classes.x.A _0) -> ()", None),
+        (
+            "f(__torch__.torch.classes.x.A a) -> ()",
+            "(__torch__.torch.classes.x.B _0) -> ()",
+            "Type mismatch in argument 1: __torch__.torch.classes.x.A vs __torch__.torch.classes.x.B.",
+        ),
+        ("f(int a) -> SymInt", "(int _0) -> int _0", "Type mismatch in return 1: SymInt vs int."),
+    ],
+)
+def test_differences(schema: str, signature: str, difference: str | None) -> None:
+    assert find_schema_differences(parse_schema(schema), parse_signature(signature)) == difference
+
+
+def test_real_types() -> None:
+    schema = parse_schema("f(SymInt[2] a=1, ScalarType b=long, SymInt?[] c) -> SymInt")
+    assert str(real_types(schema)) == "f(SymInt[2] a=[1, 1], ScalarType b=4, SymInt?[] c) -> SymInt"
+    assert str(real_types(schema, with_symint=False)) == "f(int[2] a=1, ScalarType b=4, SymInt?[] c) -> SymInt"
+
+
+FRAGMENTS = (
+    *"()[]{},:=*!|?<>.+-\n#\\\"'; 01.",
+    *("Tensor", "int", "SymInt", "float", "str", "Scalar", "None", "Any", "Dict", "Union", "t", "in", "True"),
+    *("->", "...", "[]", "[2]", "(a!)", "(a -> *)", "=1", "=None", "=[1, 2]", '="x"', "=1e-5", "'''", "\\\n", "::"),
+    *("Dict(str, int)", "Union(int, str)", "(int, str)", "Scalar?", "# type:", "é", "\0", "1e400", "=long", "=2j"),
+)
+BASES = (*PRINTED, *(text for text, *_ in REFUSED if len(text) < 100))
+
+
+def read(text: str, parse: Callable[[str], object] = parse_schema) -> str | SchemaError:
+    """What *parse* makes of *text*, printed, or its error."""
+    try:
+        return str(parse(text))
+    except SchemaError as error:
+        return error
+
+
+def assert_read_or_refused(text: str) -> None:
+    """Only SchemaError may escape, with a place inside the text and a sentence."""
+    for parse in (parse_schema, parse_signature, parse_operator_name):
+        answer = read(text, parse)
+        if isinstance(answer, SchemaError):
+            assert 0 <= answer.offset <= len(text)
+            assert answer.message
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    base=st.sampled_from(BASES),
+    changes=st.lists(st.tuples(st.integers(0, 100), st.integers(0, 3), st.sampled_from(FRAGMENTS)), max_size=6),
+)
+def test_mutated_text_is_read_or_refused_in_place(base: str, changes: list[tuple[int, int, str]]) -> None:
+    text = base
+    for place, cut, fragment in changes:
+        text = text[:place] + fragment + text[place + cut :]
+    assert_read_or_refused(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    assert_read_or_refused(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'f(str x="""' + '\\"""' * 16000,
+        'f(str x="' + '\\"' * 32000,
+        "f(" + "int x, " * 9000 + ") -> ()",
+        "f(Tensor(" + "a|" * 32000,
+        "f" + "\n \\\n" * 16000,
+        "\n" + " " * 65000,
+        "f(int x=" + "9" * 65000,
+        "f(float x=0." + "0" * 65000,
+        "f(Union(" + "(Union(int, str), " * 3000,
+        "f(" + "(int[][][][][], " * 4000,
+        "f(" + "X" * 65000 + " x) -> ()",
+    ],
+)
+def test_hostile_text_is_refused(text: str) -> None:
+    with pytest.raises(SchemaError):
+        parse_schema(text)
