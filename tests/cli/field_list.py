@@ -1,0 +1,199 @@
+"""Every field of every JSON report with its types, and the header of every CSV report, as one text.
+
+``python -m tests.cli.field_list`` writes the text to ``fields/fields.txt``, and a test compares it: a field that is
+added, removed, renamed or changes its type is a changed line. A change that is meant is written anew and named in the
+CHANGELOG.
+
+A line is a path and the types found there. ``[]`` is any element of a list, ``{}`` any value of an object whose names
+are data. Objects that occur in many places have a name, see `SHAPES`. The commands give nearly every path a value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.cli.support import ROOT, call
+from tests.crossref.support import doctored, written
+from tests.crossref.test_stand_in import python_that_answers, with_higher_order
+from tests.support import UNIVERSE_OF, load_recording
+
+FIELDS = Path(__file__).parent / "fields" / "fields.txt"
+COMMANDS = """
+bases
+check-invariants --base torch-2.4 --op 'aten::*norm*'
+check-invariants examples/scenarios/03_fallback_never_asked.yaml
+check-invariants examples/scenarios/04_alias_gaps.yaml
+check-invariants examples/scenarios/10_sparse_bypass.yaml
+check-invariants examples/stale.yaml --baseline $TMP/baseline.json
+check-invariants tests/checks/planted/library.yaml --select all
+check-invariants tests/cli/fields/all.yaml --select all
+crossref $TMP/recording.json
+crossref --live --python $TMP/python
+explain --from-error tests/cli/error.txt
+explain --from-error $TMP/errors.txt
+explain --from-error $TMP/undefined.txt
+explain --from-error $TMP/older.txt
+explain aten::add.Tensor AutogradCPU
+explain aten::bmm CompositeExplicitAutogradNonFunctional examples/scenarios/04_alias_gaps.yaml
+explain aten::sin Sparse
+explain aten::to.dtype CPU tests/cli/overlay.yaml
+explain aten::to.dtype PrivateUse1 tests/cli/overlay.yaml
+explain aten::zeros_like Meta
+explain field::base AutogradCPU tests/cli/fields/over.yaml
+explain field::base CUDA tests/cli/fields/over.yaml
+explain field::base CompositeImplicitAutograd tests/cli/fields/over.yaml
+explain field::lost CUDA tests/cli/fields/all.yaml
+explain field::math NestedTensorCPU tests/cli/fields/all.yaml
+explain field::op PrivateUse1 tests/cli/fields/all.yaml
+explain mylib::norm2 AutogradCUDA examples/custom_library.yaml
+explain stale::quantized AutogradOther examples/stale.yaml
+explain stale::quantized Autograd examples/stale.yaml
+guards examples/scenarios/06_factory.fixed.yaml
+guards tests/cli/fields/all.yaml
+guards tests/cli/fields/over.yaml
+keys
+keys '(CPU|AutogradCUDA)-CUDA-Autograd'
+keys --universe torch-2.4 --against torch-2.15
+keys AutogradOther
+keys CPU
+keys CPUBit
+keys CompositeExplicitAutograd
+register --base torch-2.15 --op cond
+register examples/call_torchbind.yaml
+register examples/custom_library.yaml
+register tests/cli/fields/all.yaml
+register tests/cli/fields/over.yaml
+register tests/cli/redispatches.yaml
+resolve aten::add.Tensor --tensor 'cpu requires_grad' --tensor 'cpu' --context 'autocast cpu'
+resolve aten::rand.generator --generator cpu
+resolve aten::sin --keyset 'Python | CPU' --context mode=MyMode
+resolve aten::sin --tensor cpu --stop-after 1
+resolve aten::sin --tensor 'cpu batched' --context vmap
+resolve aten::sin --tensor xla
+resolve aten::to.dtype tests/cli/overlay.yaml --tensor 'privateuseone requires_grad'
+resolve aten::zeros --device cuda --dtype qint8
+resolve call_torchbind --tensor 'cpu fake' --context mode=ProxyTorchDispatchMode
+resolve call_torchbind --tensor 'cpu fake=A' --tensor cpu --tensor 'cpu fake=B'
+resolve call_torchbind --tensor 'cpu requires_grad'
+resolve call_torchbind --tensor 'cpu requires_grad' --stop-after 1
+resolve aten::_sparse_coo_tensor_with_dims_and_tensors --tensor cpu --tensor cpu
+resolve aten::add.Tensor --tensor 'cpu subclass=A' --tensor 'cpu subclass=B' --context mode=C
+resolve aten::empty_like --tensor cpu --layout sparse
+resolve aten::mm --tensor 'cuda sparse' --tensor 'cpu sparse'
+resolve call_torchbind examples/call_torchbind.yaml --tensor cpu --context mode=FakeTensorMode
+resolve demo::shrink examples/scenarios/09_inference_mode.yaml --tensor cpu --context inference_mode
+resolve field::math tests/cli/fields/all.yaml --tensor meta --context python_dispatcher
+resolve field_hop tests/cli/fields/all.yaml --tensor 'cpu subclass=Passes' --tensor 'cpu subclass=Handles'
+resolve field_hop tests/cli/fields/all.yaml --tensor 'cpu subclass=Passes' --context mode=FakeTensorMode
+resolve field_hop tests/cli/fields/all.yaml --tensor meta
+resolve mylib::filled examples/scenarios/06_factory.yaml
+resolve mylib::normalize tests/cli/redispatches.yaml --tensor 'cpu batched' --context vmap
+resolve mylib::whiten tests/cli/redispatches.yaml --tensor cpu
+resolve stale::quantized examples/stale.yaml --tensor mkldnn
+rule
+table --base torch-2.15 --op 'aten::*_like' --resolver differences
+table --base torch-2.15 --op aten::zeros_like --op cond
+table --base torch-2.15 --op aten::zeros_like --op cond --resolver python
+table --base torch-2.15 --op aten::zeros_like --op cond --resolver python --view summary
+table --base torch-2.15 --op aten::zeros_like --op cond --view summary
+table examples/call_torchbind.yaml
+table examples/stale.yaml
+table examples/stale.yaml --view summary
+table tests/cli/fields/all.yaml
+table tests/cli/fields/all.yaml --resolver differences
+table tests/cli/fields/all.yaml --resolver python
+table tests/cli/fields/all.yaml --resolver python --view summary
+table tests/cli/fields/all.yaml --view summary
+table tests/cli/fields/over.yaml
+"""
+NO_CSV = ("explain", "resolve")
+SUMMARY = "check-invariants examples/stale.yaml --summary"
+SHAPES = {
+    frozenset({"file", "line", "column"}): "place",
+    frozenset({"raw", "keys", "functionalities", "backends"}): "key set",
+}
+DATA_NAMES = ("devices", "errors", "details")
+"""Objects whose names are data: the devices, the errors of a rule by place, the details of a finding by check."""
+TYPES = {dict: "object", list: "list", str: "text", bool: "boolean", int: "number", float: "number", type(None): "null"}
+
+
+def types_of(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every path in a JSON value, and the type of the value there."""
+    if isinstance(value, dict):
+        shape = SHAPES.get(frozenset(value), "object")
+        yield path, shape
+        if shape == "object":
+            with_data = path.rpartition(".")[2] in DATA_NAMES
+            for name, inner in value.items():
+                yield from types_of(inner, f"{path}{{}}" if with_data else f"{path}.{name}" if path else name)
+    else:
+        yield path, TYPES[type(value)]
+        for inner in value if isinstance(value, list) else ():
+            yield from types_of(inner, f"{path}[]")
+
+
+@contextmanager
+def inputs() -> Iterator[str]:
+    """A folder with the inputs that are made for this: a recording, a stand-in for PyTorch, a baseline, error texts."""
+    with tempfile.TemporaryDirectory() as folder:
+        written(Path(folder), doctored())
+        python_that_answers(with_higher_order(), Path(folder))
+        said = {
+            version: [one["text"] for one in load_recording(f"{version}.errors")["errors"]] for version in UNIVERSE_OF
+        }
+        for name, text in {
+            "errors": said["2.15.0"][0] + said["2.15.0"][6],
+            "undefined": said["2.15.0"][6],
+            "older": said["2.4.1"][0],
+        }.items():
+            Path(folder, f"{name}.txt").write_text(text, encoding="utf-8")
+        known = [{"check": "order-sensitive", "operator": "gone::op", "key": "CPU"}]
+        baseline = {"schema_version": 1, "report": "baseline", "findings": known}
+        Path(folder, "baseline.json").write_text(json.dumps(baseline), encoding="utf-8")
+        yield folder
+
+
+def answer(line: str, format_: str) -> str:
+    """What a command prints; a command that refuses its input ends the run."""
+    result = call(*shlex.split(line), "--format", format_)
+    if result.code > 1:
+        sys.exit(f"{line}: {result.err}")
+    return result.out
+
+
+def field_list() -> str:
+    """The whole text; run at the project's root."""
+    fields: dict[str, dict[str, set[str]]] = {}
+    headers: set[str] = set()
+    with inputs() as folder:
+        for line in COMMANDS.replace("$TMP", folder).split("\n")[1:-1]:
+            document = json.loads(answer(line, "json"))
+            report = f"{document['report']}, schema version {document['schema_version']}"
+            for path, type_ in types_of(document):
+                fields.setdefault(report, {}).setdefault(path, set()).add(type_)
+            if not line.startswith(NO_CSV):
+                headers.add(f"{document['report']}: {answer(line, 'csv').splitlines()[0]}")
+    headers.add(f"findings, --summary: {answer(SUMMARY, 'csv').splitlines()[0]}")
+    lines = ["CSV", "", *sorted(headers)]
+    for report in sorted(fields):
+        found = fields[report]
+        lines += [
+            "",
+            f"JSON {report}",
+            "",
+            *(f"{path}: {' | '.join(sorted(found[path]))}" for path in sorted(found) if path),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    FIELDS.write_text(field_list(), encoding="utf-8")
