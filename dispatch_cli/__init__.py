@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dispatch_cli.api import load_state, run_blocks_onto, run_declarations, run_onto, what_if_state
+    from dispatch_cli.api import apply_blocks_to, apply_to, load_state, run_declarations, what_if_state
     from dispatch_cli.declarations.loader import load
     from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
     from dispatch_cli.engine.call.simulate import simulate
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
     from dispatch_cli.engine.dispatcher.library import Library
     from dispatch_cli.engine.dispatcher.refusal import Refused
+    from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.history.difference import ChangeKind, Difference
     from dispatch_cli.engine.history.differences import differences
-    from dispatch_cli.engine.history.play import Played
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.engine.order.order import Orders, SensitiveSlot
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "load_state": "api",
-    "run_blocks_onto": "api",
+    "apply_blocks_to": "api",
     "run_declarations": "api",
-    "run_onto": "api",
+    "apply_to": "api",
     "what_if_state": "api",
     "load": "declarations.loader",
     "ChangeKind": "engine.history.difference",
@@ -61,7 +61,7 @@ _HOMES = {
     "simulate": "engine.call.simulate",
     "simulate_higher_order": "engine.call.higher_order.simulate",
     "Orders": "engine.order.order",
-    "Played": "engine.history.play",
+    "Applied": "engine.history.apply",
     "Refused": "engine.dispatcher.refusal",
     "Rule": "engine.rules",
     "SensitiveSlot": "engine.order.order",
@@ -88,6 +88,7 @@ _HOMES = {
 
 __all__ = [
     "AliasAnalysisKind",
+    "Applied",
     "Block",
     "Call",
     "CallError",
@@ -107,7 +108,6 @@ __all__ = [
     "OperatorName",
     "Options",
     "Orders",
-    "Played",
     "Problem",
     "PythonOperator",
     "Refused",
@@ -119,15 +119,15 @@ __all__ = [
     "TableEntry",
     "TensorSpec",
     "Universe",
+    "apply_blocks_to",
+    "apply_to",
     "differences",
     "dump_registrations",
     "dump_table",
     "load",
     "load_state",
     "parse_schema",
-    "run_blocks_onto",
     "run_declarations",
-    "run_onto",
     "simulate",
     "simulate_higher_order",
     "what_if_state",

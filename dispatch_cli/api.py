@@ -11,7 +11,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.history.play import Played
+    from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.declarations import Declarations
     from dispatch_cli.model.span import Span
@@ -120,7 +120,7 @@ def _extended(declarations: Declarations, state: str) -> Span | None:
     return next((through[-1] for through in found if through), None)
 
 
-def run_onto(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Registration, ...]:
+def apply_to(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Registration, ...]:
     """Run declarations on a dispatcher that is there already: all of them, or nothing.
 
     Returns the registrations that took the place of another, where PyTorch warns of it. Python kernels, higher-order
@@ -128,23 +128,23 @@ def run_onto(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Regist
     Errors: InputError with every refusal, and for declarations that are written for another universe or state; the
     dispatcher is exactly as it was then.
     """
-    from dispatch_cli.engine.history.play import play_all
+    from dispatch_cli.engine.history.apply import apply_all
 
     _check_fit(dispatcher, declarations)
-    return play_all(dispatcher, declarations.steps)
+    return apply_all(dispatcher, declarations.steps)
 
 
-def run_blocks_onto(dispatcher: Dispatcher, declarations: Declarations) -> Played:
+def apply_blocks_to(dispatcher: Dispatcher, declarations: Declarations) -> Applied:
     """Run declarations on a dispatcher block by block, as PyTorch runs static initialisers.
 
     A block in which something is refused is taken back, as its destructor does it; the other blocks stand. Entries of
     the short form are blocks of their own. What was refused is in the answer.
     Errors: InputError for declarations that are written for another universe or state.
     """
-    from dispatch_cli.engine.history.play import play_blocks
+    from dispatch_cli.engine.history.apply import apply_blocks
 
     _check_fit(dispatcher, declarations)
-    return play_blocks(dispatcher, declarations.steps)
+    return apply_blocks(dispatcher, declarations.steps)
 
 
 def _check_fit(dispatcher: Dispatcher, declarations: Declarations) -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
 from dispatch_cli.model.alias_analysis import AliasAnalysisKind
-from dispatch_cli.model.captured import CapturedOperator, CapturedOutline
+from dispatch_cli.model.captured import CapturedHeader, CapturedOperator
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.redispatch import Data, Redispatch
@@ -108,7 +108,7 @@ class Base:
         """One operator. Errors: KeyError when the state has none of that name."""
         return _operator(name, self._record(name))
 
-    def outline(self, name: str) -> CapturedOutline:
+    def header(self, name: str) -> CapturedHeader:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
         schema, _, _, _, kernels, python_kernels = self._record(name)
         # oldest first, so that the last one at a key, the active one, remains
@@ -117,7 +117,7 @@ class Base:
         if len(active) < len(kernels):
             overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
         python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
-        return CapturedOutline(schema, active, overridden, python_keys)
+        return CapturedHeader(schema, active, overridden, python_keys)
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dispatch_cli.model.higher_order import HigherOrderOperator, HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 
 _FACTS = ("fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors")
 """What a rule's record says only where it is not the default."""
@@ -22,7 +22,7 @@ def record_of(operator: HigherOrderOperator) -> dict[str, Any]:
 def operator_of(record: dict[str, Any]) -> HigherOrderOperator:
     """The operator of a record."""
     rules = tuple(
-        HigherOrderRule(RuleKind(kind), name, kernel, **(_facts(facts[0]) if facts else {}))
+        HigherOrderImpl(ImplKind(kind), name, kernel, **(_facts(facts[0]) if facts else {}))
         for kind, name, kernel, *facts in record["rules"]
     )
     return HigherOrderOperator(record["name"], rules, record["side_effect"])
@@ -33,7 +33,7 @@ def _facts(record: dict[str, Any]) -> dict[str, Any]:
     return record if errors is None else {**record, "errors": tuple((place, text) for place, text in errors)}
 
 
-def _rule_record(rule: HigherOrderRule) -> list[Any]:
-    defaults = HigherOrderRule._field_defaults
+def _rule_record(rule: HigherOrderImpl) -> list[Any]:
+    defaults = HigherOrderImpl._field_defaults
     facts = {fact: getattr(rule, fact) for fact in _FACTS if getattr(rule, fact) != defaults[fact]}
     return [rule.kind.value, rule.name, rule.kernel, *([facts] if facts else [])]

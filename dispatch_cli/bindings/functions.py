@@ -13,7 +13,7 @@ from typing import Any
 from dispatch_cli.bindings import thread_state
 from dispatch_cli.bindings.devices import key_for_device
 from dispatch_cli.bindings.errors import internal_assert, read_name, refuses
-from dispatch_cli.bindings.keys import DispatchKey, DispatchKeySet, KeySpace, key_set
+from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace, key_set
 from dispatch_cli.bindings.library import DispatchModule
 from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
 from dispatch_cli.bindings.thread_state import ThreadState, guard_of
@@ -159,7 +159,7 @@ class Bindings:
         return self.dispatcher.has_kernel_for_dispatch_key(read_name(name), key.name)
 
     @refuses
-    def _dispatch_has_kernel_for_any_dispatch_key(self, name: str, dispatch_key_set: DispatchKeySet, /) -> bool:
+    def _dispatch_has_kernel_for_any_dispatch_key(self, name: str, dispatch_key_set: BoundKeySet, /) -> bool:
         """Whether a kernel is registered at any key of the set."""
         bits = self._bits(dispatch_key_set)
         return self.dispatcher.has_kernel_for_any_dispatch_key(read_name(name), bits)
@@ -246,30 +246,30 @@ class Bindings:
 
     # key sets
 
-    def _dispatch_keyset_full(self) -> DispatchKeySet:
+    def _dispatch_keyset_full(self) -> BoundKeySet:
         """Every key."""
         return self._set(KeyBits.full(self.universe))
 
-    def _dispatch_keyset_full_after(self, dispatch: Key, /) -> DispatchKeySet:
+    def _dispatch_keyset_full_after(self, dispatch: Key, /) -> BoundKeySet:
         """Every key below the functionality of that one, and PythonDispatcher."""
         return self.space.full_after(self.space.convert(dispatch))
 
-    def _dispatch_keyset_to_string(self, keyset: DispatchKeySet, /) -> str:
+    def _dispatch_keyset_to_string(self, keyset: BoundKeySet, /) -> str:
         """The printed form."""
         return repr(key_set(self.space, keyset))
 
-    def _dispatch_get_backend_keyset_from_autograd(self, dispatch: Key, /) -> DispatchKeySet:
+    def _dispatch_get_backend_keyset_from_autograd(self, dispatch: Key, /) -> BoundKeySet:
         """The backend keys behind an autograd key."""
         backends = self.universe.autograd_backends.get(self.space.convert(dispatch).name, ())
         return self._set(KeyBits.of(self.universe, backends))
 
     # thread-local state
 
-    def _dispatch_tls_local_include_set(self) -> DispatchKeySet:
+    def _dispatch_tls_local_include_set(self) -> BoundKeySet:
         """The keys that this thread adds to every call."""
         return self._set(self.thread_state.included)
 
-    def _dispatch_tls_local_exclude_set(self) -> DispatchKeySet:
+    def _dispatch_tls_local_exclude_set(self) -> BoundKeySet:
         """The keys that this thread takes out of every call."""
         return self._set(self.thread_state.excluded)
 
@@ -291,10 +291,10 @@ class Bindings:
 
     # inside
 
-    def _set(self, bits: KeyBits) -> DispatchKeySet:
+    def _set(self, bits: KeyBits) -> BoundKeySet:
         return self.space.wrap(bits)
 
-    def _bits(self, keyset: DispatchKeySet) -> KeyBits:
+    def _bits(self, keyset: BoundKeySet) -> KeyBits:
         return KeyBits(self.space.layout, key_set(self.space, keyset).raw_repr())
 
 

@@ -50,8 +50,8 @@ class KeySpace:
         self.DispatchKey.__members__ = members
         for name, key in members.items():
             setattr(self.DispatchKey, name, key)
-        self.DispatchKeySet: type[DispatchKeySet] = type(
-            "DispatchKeySet", (DispatchKeySet,), {"_space": self, "__slots__": ()}
+        self.DispatchKeySet: type[BoundKeySet] = type(
+            "DispatchKeySet", (BoundKeySet,), {"_space": self, "__slots__": ()}
         )
 
     def _members(self) -> dict[str, int]:
@@ -99,7 +99,7 @@ class KeySpace:
         """``c10::toFunctionalityKey``; Undefined for alias keys."""
         return self.DispatchKey(self._functionalities.get(key.value, 0))
 
-    def full_after(self, key: DispatchKey) -> DispatchKeySet:
+    def full_after(self, key: DispatchKey) -> BoundKeySet:
         """``DispatchKeySet(FULL_AFTER, key)``.
 
         PyTorch's arithmetic does not stop at keys without a functionality: for them all backends but the last are in.
@@ -135,7 +135,7 @@ class KeySpace:
         name = self.names.get(number, UNDEFINED)
         return name if name in self.universe.slot else UNDEFINED
 
-    def wrap(self, bits: KeyBits) -> DispatchKeySet:
+    def wrap(self, bits: KeyBits) -> BoundKeySet:
         """Make a DispatchKeySet of the engine's bits."""
         made = object.__new__(self.DispatchKeySet)
         made._bits = bits
@@ -184,7 +184,7 @@ class DispatchKey:
         return f"<DispatchKey.{self.name}: {self._value}>"
 
 
-class DispatchKeySet:
+class BoundKeySet:
     """A set of dispatch keys; immutable, `add` and `remove` give a new one. Not hashable, as in PyTorch."""
 
     __slots__ = ("_bits",)
@@ -195,7 +195,7 @@ class DispatchKeySet:
         self._bits = self._space.bits(self._space.convert(key))
 
     @classmethod
-    def from_raw_repr(cls, raw: SupportsIndex, /) -> DispatchKeySet:
+    def from_raw_repr(cls, raw: SupportsIndex, /) -> BoundKeySet:
         """The set with these 64 bits."""
         bits = operator.index(raw)
         if not 0 <= bits <= MAX_BITS:
@@ -206,13 +206,13 @@ class DispatchKeySet:
         """The 64 bits: backend components below, functionalities above."""
         return self._bits.bits
 
-    def __or__(self, other: DispatchKeySet, /) -> DispatchKeySet:
+    def __or__(self, other: BoundKeySet, /) -> BoundKeySet:
         return self._space.wrap(self._bits | self._other(other)._bits)
 
-    def __and__(self, other: DispatchKeySet, /) -> DispatchKeySet:
+    def __and__(self, other: BoundKeySet, /) -> BoundKeySet:
         return self._space.wrap(self._bits & self._other(other)._bits)
 
-    def __sub__(self, other: DispatchKeySet, /) -> DispatchKeySet:
+    def __sub__(self, other: BoundKeySet, /) -> BoundKeySet:
         return self._space.wrap(self._bits - self._other(other)._bits)
 
     def __eq__(self, other: object, /) -> bool:
@@ -221,11 +221,11 @@ class DispatchKeySet:
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
-    def add(self, key: DispatchKey | str, /) -> DispatchKeySet:
+    def add(self, key: DispatchKey | str, /) -> BoundKeySet:
         """This set with *key*."""
         return self._space.wrap(self._bits | self._space.bits(self._space.convert(key)))
 
-    def remove(self, key: DispatchKey | str, /) -> DispatchKeySet:
+    def remove(self, key: DispatchKey | str, /) -> BoundKeySet:
         """This set without the functionality of *key*; backend bits stay."""
         return self._space.wrap(self._bits - self._space.bits(self._space.convert(key)))
 
@@ -241,11 +241,11 @@ class DispatchKeySet:
     def __repr__(self) -> str:
         return str(self._bits)
 
-    def _other(self, other: object) -> DispatchKeySet:
+    def _other(self, other: object) -> BoundKeySet:
         return key_set(self._space, other)
 
 
-def key_set(space: KeySpace, value: object) -> DispatchKeySet:
+def key_set(space: KeySpace, value: object) -> BoundKeySet:
     """*value* itself. Errors: TypeError when it is not a key set of that universe."""
     if not isinstance(value, space.DispatchKeySet):
         raise TypeError(f"a DispatchKeySet is needed, not {value!r}")

@@ -9,7 +9,7 @@ import threading
 from types import TracebackType
 from typing import ClassVar, TypeVar
 
-from dispatch_cli.bindings.keys import DispatchKey, DispatchKeySet, KeySpace, key_set
+from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace, key_set
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 
 AUTOGRAD = "Autograd"
@@ -51,7 +51,7 @@ def _with(bits: KeyBits, key: KeyBits, wanted: bool) -> KeyBits:
     return bits | key if wanted else bits - key
 
 
-class Guard:
+class KeySetGuard:
     """A change of the sets between ``__enter__`` and ``__exit__``, which puts back what was there before."""
 
     state: ClassVar[ThreadState]
@@ -83,19 +83,19 @@ class Guard:
         """Change the sets."""
 
 
-class ExcludeDispatchKeyGuard(Guard):
+class ExcludeDispatchKeyGuard(KeySetGuard):
     """Excludes the keys of a set, too."""
 
     _restores_excluded = True
 
-    def __init__(self, keyset: DispatchKeySet, /) -> None:
+    def __init__(self, keyset: BoundKeySet, /) -> None:
         self._keyset = KeyBits(self.state.space.layout, key_set(self.state.space, keyset).raw_repr())
 
     def _change(self) -> None:
         self.state.excluded |= self._keyset
 
 
-class IncludeDispatchKeyGuard(Guard):
+class IncludeDispatchKeyGuard(KeySetGuard):
     """Includes a key, too."""
 
     _restores_included = True
@@ -107,12 +107,12 @@ class IncludeDispatchKeyGuard(Guard):
         self.state.included |= self._key
 
 
-class ForceDispatchKeyGuard(Guard):
+class ForceDispatchKeyGuard(KeySetGuard):
     """Replaces both sets."""
 
     _restores_included = _restores_excluded = True
 
-    def __init__(self, include: DispatchKeySet, exclude: DispatchKeySet, /) -> None:
+    def __init__(self, include: BoundKeySet, exclude: BoundKeySet, /) -> None:
         space = self.state.space
         self._include = KeyBits(space.layout, key_set(space, include).raw_repr())
         self._exclude = KeyBits(space.layout, key_set(space, exclude).raw_repr())
@@ -121,13 +121,13 @@ class ForceDispatchKeyGuard(Guard):
         self.state.included, self.state.excluded = self._include, self._exclude
 
 
-class PreserveDispatchKeyGuard(Guard):
+class PreserveDispatchKeyGuard(KeySetGuard):
     """Changes nothing, but puts both sets back in the end."""
 
     _restores_included = _restores_excluded = True
 
 
-class SetExcludeDispatchKeyGuard(Guard):
+class SetExcludeDispatchKeyGuard(KeySetGuard):
     """Excludes one key or no longer does, and in the end makes it for this one key as it was."""
 
     def __init__(self, key: DispatchKey | str, enabled: bool, /) -> None:
@@ -147,7 +147,7 @@ class SetExcludeDispatchKeyGuard(Guard):
         super().__exit__(kind, error, trace)
 
 
-class AutoDispatchBelowAutograd(Guard):
+class AutoDispatchBelowAutograd(KeySetGuard):
     """Excludes the functionalities that the Autograd alias covers."""
 
     _restores_excluded = True
@@ -169,7 +169,7 @@ class AutoDispatchBelowADInplaceOrView(AutoDispatchBelowAutograd):
         return super()._keys().add(AD_INPLACE_OR_VIEW)
 
 
-_GuardClass = TypeVar("_GuardClass", bound=Guard)
+_GuardClass = TypeVar("_GuardClass", bound=KeySetGuard)
 
 
 def guard_of(guard: type[_GuardClass], state: ThreadState) -> type[_GuardClass]:

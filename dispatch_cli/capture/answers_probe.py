@@ -37,7 +37,7 @@ ERROR = "error: "
 """What an answer begins with where ``resolve_key`` refuses."""
 
 
-def answers(asked: probe.Asked, globs: list[str]) -> probe.Data:
+def answers(asked: probe.LivePyTorch, globs: list[str]) -> probe.Data:
     """The state, and PyTorch's answers about it."""
     names = sorted(asked.now.dumps)
     chosen = [name for name in names if _is_chosen(name, globs)]

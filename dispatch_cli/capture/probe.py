@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     from dispatch_cli.capture import going_on, looking
 
     Data = dict[str, Any]
-    Answer = Callable[["Asked"], Data]
+    Answer = Callable[["LivePyTorch"], Data]
     """Asks PyTorch."""
     Setup = tuple[tuple[str, ...], list[str]]
     """Registrations, and the slots that still run the first of them afterwards although a fresh look would not."""
@@ -203,7 +203,7 @@ def function_name(function: Any) -> str:
 class Live:
     """The running PyTorch: its modules, and its dispatch keys by name."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: LivePyTorch) -> None:
         self.torch = asked.torch
         self.core = asked.torch._C
         self.clean = asked.clean
@@ -547,7 +547,7 @@ class Refreshes:
 # Operators.
 
 
-def operators(live: Live, asked: Asked, step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
+def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple[list[Data], list[Data]]:
     """Every operator, by name; and those whose dump is not understood, with the line."""
     found: list[Data] = []
     skipped: list[Data] = []
@@ -573,7 +573,7 @@ def _tags(live: Live, name: str) -> list[str]:
     return sorted(tag.name for tag in answer[2]) if answer is not None else []
 
 
-def _imported(live: Live, asked: Asked, name: str) -> Data:
+def _imported(live: Live, asked: LivePyTorch, name: str) -> Data:
     """What the modules of --import registered for an operator; the keys of Python kernels by their names."""
     found: Data = asked.now.registered_since(asked.before, name)
     if "python" in found:
@@ -782,7 +782,7 @@ def _has_side_effect(operator: Any) -> bool:
 # The script.
 
 
-class Asked:
+class LivePyTorch:
     """The PyTorch that is asked, once everything is imported.
 
     modules: the names of the modules of --import. clean: cleans a text. before: what was registered before these were
@@ -823,7 +823,7 @@ def ask(modules: list[str], answer: Answer, vmap: bool = True) -> Data:
     root = Path(torch.__file__).absolute().parent.parent
     cleaner = Cleaner(str(root), sys.path, os.path.expanduser("~"))  # noqa: PTH111  (Path raises without a home)
     try:
-        asked = Asked(torch, modules, cleaner.clean, notes)
+        asked = LivePyTorch(torch, modules, cleaner.clean, notes)
         if vmap:
             _first_vmap(asked)
         asked.before = asked.now
@@ -876,7 +876,7 @@ def _has_backends() -> bool:
         return BACKENDS in metadata.entry_points()
 
 
-def _first_vmap(asked: Asked) -> None:
+def _first_vmap(asked: LivePyTorch) -> None:
     """Make a first vmap: PyTorch registers kernels at that moment, for which no user has to answer."""
     torch = asked.torch
     with contextlib.suppress(Exception):
@@ -939,7 +939,7 @@ def _is_pytorchs(torch: Any, name: str) -> bool:
     return any(site / package in Path(file).resolve().parents for package in PACKAGES)
 
 
-def capture(asked: Asked, step: Callable[[], None] | None = None) -> Data:
+def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     """The whole state of the dispatcher.
 
     step: called for every operator and every key; by default it reports progress.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.checks.check import Check
-from dispatch_cli.checks.rules import (
+from dispatch_cli.checks.catalogue import (
     alias_gap,
     ambiguous_autogradother,
     autograd_only,
@@ -35,6 +34,7 @@ from dispatch_cli.checks.rules import (
     unused_registration,
     unused_suppression,
 )
+from dispatch_cli.checks.check import Check
 
 CHECKS: tuple[Check, ...] = (
     schema_name.CHECK,

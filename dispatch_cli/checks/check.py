@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dispatch_cli.checks.view import View
     from dispatch_cli.model.names import OperatorName
 
-__all__ = ["Check", "Finding", "Group", "Need", "Related", "Severity", "Stage"]
+__all__ = ["Check", "CheckStage", "Finding", "Group", "Need", "Related", "Severity"]
 
 
 class Group(Enum):
@@ -41,7 +41,7 @@ class Need(Enum):
     FILES = "declarations"
 
 
-class Stage(Enum):
+class CheckStage(Enum):
     """When a check runs.
 
     RECORDS: it is about an operator's records themselves. Where it finds something, nothing can be computed from them,
@@ -104,7 +104,7 @@ class Check:
     find: Callable[[View], Iterator[Finding]]
     needs: tuple[Need, ...] = ()
     default: bool = True
-    stage: Stage = Stage.TABLES
+    stage: CheckStage = CheckStage.TABLES
 
     @property
     def group(self) -> Group:

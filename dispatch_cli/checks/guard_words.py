@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.engine.call.trace import Call, EndKind
-from dispatch_cli.model.guard import Expectation, Wish
+from dispatch_cli.model.guard import Expectation, GuardField
 
 
 def kernel_text(call: Call) -> str | None:
@@ -29,26 +29,26 @@ def end_words(call: Call) -> str:
 def wanted_words(want: Expectation) -> str:
     """What a guard wants, after ``the guard wants``."""
     either = " or ".join(want.texts)
-    match want.wish:
-        case Wish.RULE:
+    match want.field:
+        case GuardField.RULE:
             return f"rule {either}"
-        case Wish.NOT:
+        case GuardField.NOT:
             return f"anything but rule {either}"
-        case Wish.KERNEL:
+        case GuardField.KERNEL:
             return f"kernel {either}"
-        case Wish.NOT_KERNEL:
+        case GuardField.NOT_KERNEL:
             return f"any kernel but {either}"
-        case Wish.FALLTHROUGH:
+        case GuardField.FALLTHROUGH:
             return "a fallthrough" if want.texts[0] == "true" else "no fallthrough"
-        case Wish.SAME_AS:
+        case GuardField.SAME_AS:
             return f"the function at {either}"
-        case Wish.BACKEND:
+        case GuardField.BACKEND:
             return "a kernel of the backend or a composite one"
-        case Wish.END:
+        case GuardField.END:
             return {"kernel": "a kernel", "error": "an error"}.get(either, f"a {either}")
-        case Wish.RAN:
+        case GuardField.RAN:
             return f"kernel {either}"
-        case Wish.AT:
+        case GuardField.AT:
             return f"an end at {either}"
-        case Wish.ERROR:
+        case GuardField.ERROR:
             return f"the error {either}"

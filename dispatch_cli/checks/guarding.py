@@ -14,14 +14,14 @@ from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.call import CallError
-from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, Wish
+from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.names import OperatorName
 
 COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
 """The rules by which a backend has an operator."""
 
 
-class Verdict(NamedTuple):
+class Violation(NamedTuple):
     """Where one operator is not as a guard wants it.
 
     keys: the slots that hold the same; none where a call is meant that did not get as far. wanted: the expectations
@@ -68,16 +68,16 @@ class Guards:
             if not self._slots(glob):
                 yield "dispatch key", glob
 
-    def broken(self, guard: Guard) -> Iterator[Verdict]:
+    def broken(self, guard: Guard) -> Iterator[Violation]:
         """Where it is not as a guard wants it."""
         keys = self.keys(guard)
         slots = [self._view.universe.slot[key] for key in keys]
-        of_slots = any(want.wish in _OF_SLOTS for want in guard.wants)
+        of_slots = any(want.field in _OF_SLOTS for want in guard.wants)
         for name in self.operators(guard):
             if guard.call is not None:
                 yield from self._of_call(guard, name, guard.call)
             for want in guard.wants:
-                if want.wish is Wish.BACKEND:
+                if want.field is GuardField.BACKEND:
                     yield from self._of_backend(guard, name, want)
             if of_slots and not self._all_hold(guard, name, keys, slots):
                 yield from self._of_slots(guard, name, keys)
@@ -109,7 +109,7 @@ class Guards:
                     return False
         return True
 
-    def _of_slots(self, guard: Guard, name: OperatorName, keys: tuple[str, ...]) -> Iterator[Verdict]:
+    def _of_slots(self, guard: Guard, name: OperatorName, keys: tuple[str, ...]) -> Iterator[Violation]:
         table = self._table(name)
         found: dict[tuple[str, str], list[str]] = {}
         for key in keys:
@@ -118,14 +118,14 @@ class Guards:
             if wanted:
                 found.setdefault((" and ".join(wanted), self._found_words(entry)), []).append(key)
         for (text, held), some in found.items():
-            yield Verdict(guard, name, tuple(some), text, held, table[some[0]])
+            yield Violation(guard, name, tuple(some), text, held, table[some[0]])
 
-    def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Iterator[Verdict]:
+    def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Iterator[Violation]:
         entry = self._table(name)[want.texts[0]]
         if entry.rule not in COMPUTING or entry.is_fallthrough:
-            yield Verdict(guard, name, (entry.key,), wanted_words(want), self._found_words(entry), entry)
+            yield Violation(guard, name, (entry.key,), wanted_words(want), self._found_words(entry), entry)
 
-    def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Verdict]:
+    def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Violation]:
         from dispatch_cli.engine.call.simulate import simulate
 
         what = ", ".join(map(str, call.tensors)) or "no tensors"
@@ -136,14 +136,14 @@ class Guards:
         try:
             done = simulate(self._view.state, name, call.tensors, call.contexts, options=call.options)
         except CallError as error:
-            yield Verdict(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
+            yield Violation(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
             return
-        wanted = [wanted_words(want) for want in guard.wants if want.wish in _OF_CALLS and not _ends(want, done)]
+        wanted = [wanted_words(want) for want in guard.wants if want.field in _OF_CALLS and not _ends(want, done)]
         if wanted:
             last = done.hops[-1] if done.hops else None
             slots, live = ((last.slot,), last.live) if last is not None else ((), None)
             text = f"{' and '.join(wanted)} from a call with {what}"
-            yield Verdict(guard, name, slots, text, end_words(done), live)
+            yield Violation(guard, name, slots, text, end_words(done), live)
 
     def _found_words(self, entry: TableEntry) -> str:
         kernel = entry.kernel
@@ -187,8 +187,17 @@ class Guards:
         return tuple(key for key in universe.slots if fnmatchcase(key, glob))
 
 
-_OF_SLOTS = frozenset({Wish.RULE, Wish.NOT, Wish.KERNEL, Wish.NOT_KERNEL, Wish.FALLTHROUGH, Wish.SAME_AS})
-_OF_CALLS = (Wish.END, Wish.RAN, Wish.AT, Wish.ERROR)
+_OF_SLOTS = frozenset(
+    {
+        GuardField.RULE,
+        GuardField.NOT,
+        GuardField.KERNEL,
+        GuardField.NOT_KERNEL,
+        GuardField.FALLTHROUGH,
+        GuardField.SAME_AS,
+    }
+)
+_OF_CALLS = (GuardField.END, GuardField.RAN, GuardField.AT, GuardField.ERROR)
 
 
 @lru_cache(maxsize=256)
@@ -201,36 +210,36 @@ def _matches(text: str, globs: tuple[str, ...]) -> bool:
 
 
 def _holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
-    wish, texts = want
+    field, texts = want
     kernel = entry.kernel
-    match wish:
-        case Wish.RULE:
+    match field:
+        case GuardField.RULE:
             return entry.rule.value in texts
-        case Wish.NOT:
+        case GuardField.NOT:
             return entry.rule.value not in texts
-        case Wish.KERNEL:
+        case GuardField.KERNEL:
             return kernel is not None and _matches(kernel.debug, texts)
-        case Wish.NOT_KERNEL:
+        case GuardField.NOT_KERNEL:
             return kernel is None or not _matches(kernel.debug, texts)
-        case Wish.FALLTHROUGH:
+        case GuardField.FALLTHROUGH:
             return entry.is_fallthrough is (texts[0] == "true")
-        case Wish.SAME_AS:
+        case GuardField.SAME_AS:
             return bool(entry.function == table[texts[0]].function)
         case _:
             return True
 
 
 def _ends(want: Expectation, call: Call) -> bool:
-    wish, texts = want
+    field, texts = want
     last = call.hops[-1] if call.hops else None
     ran = last is not None and call.end.kind is not EndKind.ERROR
-    match wish:
-        case Wish.END:
+    match field:
+        case GuardField.END:
             return call.end.kind.value in texts
-        case Wish.RAN:
+        case GuardField.RAN:
             shown = kernel_text(call)
             return ran and shown is not None and _matches(shown, texts)
-        case Wish.AT:
+        case GuardField.AT:
             return last is not None and last.slot in texts
         case _:
             error = call.end.error

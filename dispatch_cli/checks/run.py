@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Check, Finding, Need, Stage
+from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.settings import Severity, Suppression
@@ -21,7 +21,7 @@ class Suppressed(NamedTuple):
     by: Suppression
 
 
-class Outcome(NamedTuple):
+class CheckRun(NamedTuple):
     """What a run of the checks led to, in no order.
 
     idle: checks that stayed silent because something they need is not there, and the first such thing.
@@ -38,7 +38,7 @@ def run_checks(
     known: Sequence[Check],
     severities: Mapping[str, Severity] | None = None,
     progress: Progress | None = None,
-) -> Outcome:
+) -> CheckRun:
     """Run *checks*, those about records first.
 
     known: every check there is, for the names in suppressions. severities: of checks whose own is overruled.
@@ -48,15 +48,15 @@ def run_checks(
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []
     idle: list[tuple[Check, Need]] = []
-    stage = Stage.RECORDS
+    stage = CheckStage.RECORDS
     for position, check in enumerate(sorted(checks, key=lambda check: check.stage.value)):
         if progress is not None:
             progress(check, position, len(checks))
         if check.stage is not stage:
-            if stage is Stage.RECORDS:
+            if stage is CheckStage.RECORDS:
                 broken = [finding.operator for finding in findings]
                 view = view.without(frozenset(name for name in broken if name is not None))
-            if check.stage is Stage.RUN:
+            if check.stage is CheckStage.RUN:
                 view.unused = suppressions.unused()
             stage = check.stage
         missing = next((need for need in check.needs if not _has(view, need)), None)
@@ -71,7 +71,7 @@ def run_checks(
                 findings.append(one)
             else:
                 suppressed.append(Suppressed(one, by))
-    return Outcome(tuple(findings), tuple(suppressed), tuple(idle))
+    return CheckRun(tuple(findings), tuple(suppressed), tuple(idle))
 
 
 def _has(view: View, need: Need) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.files import Files
 from dispatch_cli.checks.pattern import Pattern
-from dispatch_cli.engine.dispatcher.dispatcher import Outline
+from dispatch_cli.engine.dispatcher.dispatcher import OperatorHeader
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table, plan
@@ -56,7 +56,7 @@ class View(Files):
         self.unused: tuple[Suppression, ...] = ()
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
-        self._outlines: dict[OperatorName, Outline] = {}
+        self._headers: dict[OperatorName, OperatorHeader] = {}
 
     @property
     def is_whole(self) -> bool:
@@ -126,15 +126,15 @@ class View(Files):
 
     def schema_text(self, name: OperatorName) -> str | None:
         """Its schema as text; None when it is dangling. Cheap."""
-        return self._outline(name).schema
+        return self._header(name).schema
 
     def defined_at(self, name: OperatorName) -> Span | None:
         """Where it is defined; None where it is not, or in no file."""
-        return self._outline(name).span
+        return self._header(name).span
 
     def overridden(self, name: OperatorName) -> tuple[str, ...]:
         """The keys with more than one kernel of it. Cheap."""
-        return self._outline(name).overridden
+        return self._header(name).overridden
 
     def schema(self, name: OperatorName) -> FunctionSchema | None:
         """Its schema; None when it is dangling. Reading one of a base takes some 60 µs: look at the text first."""
@@ -211,10 +211,10 @@ class View(Files):
 
     # inside
 
-    def _outline(self, name: OperatorName) -> Outline:
-        found = self._outlines.get(name)
+    def _header(self, name: OperatorName) -> OperatorHeader:
+        found = self._headers.get(name)
         if found is None:
-            found = self._outlines[name] = self.dispatcher.outline(name)
+            found = self._headers[name] = self.dispatcher.header(name)
         return found
 
     @cached_property

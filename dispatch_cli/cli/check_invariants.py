@@ -13,7 +13,7 @@ import click
 from dispatch_cli.cli.check_options import CheckOptions, check_options, load_settings, progress_on, read_known
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
-    Source,
+    SourceOptions,
     chosen_operators,
     filter_option,
     load_state,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("--summary", is_flag=True, help="One row for each check that found something, in place of the findings.")
 @output_options(("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"))
 def command(
-    source: Source,
+    source: SourceOptions,
     ops: tuple[str, ...],
     options: CheckOptions,
     pytorch: bool,

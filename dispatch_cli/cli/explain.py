@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
-from dispatch_cli.cli.options import Source, output_options, source_options, style_for, write
+from dispatch_cli.cli.options import SourceOptions, output_options, source_options, style_for, write
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     help="Instead of OP and KEY: a text with an error that PyTorch printed ('-' for standard input).",
 )
 @output_options(("text", "json", "markdown"))
-def command(source: Source, error_file: str | None, format_: str, output: str | None, color: str) -> None:
+def command(source: SourceOptions, error_file: str | None, format_: str, output: str | None, color: str) -> None:
     """Explain one operator at one key: every rule in turn, fired or why not, and what would help.
 
     KEY is a runtime key, an alias key or a functionality. FILEs are applied in order, as one history. Without files,
@@ -123,7 +123,9 @@ def _errors(file: str) -> list[ErrorText]:
     raise click.BadParameter(message, param_hint="'--from-error'")
 
 
-def _from_error(state: State, source: Source, assumed: bool, file: str, errors: list[ErrorText]) -> ExplainReport:
+def _from_error(
+    state: State, source: SourceOptions, assumed: bool, file: str, errors: list[ErrorText]
+) -> ExplainReport:
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
 
@@ -157,18 +159,18 @@ def _from_error(state: State, source: Source, assumed: bool, file: str, errors: 
     return report._replace(error=error_report(state, name, key, file, errors, from_text))
 
 
-def _report(state: State, source: Source, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
+def _report(state: State, source: SourceOptions, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
     from dispatch_cli.report.explain import ExplainReport, explain
 
     dispatcher = state.dispatcher
-    outline = dispatcher.outline(name)
+    header = dispatcher.header(name)
     return ExplainReport(
         universe=dispatcher.universe.name,
         over=bases_of(state, source),
         assumed=assumed,
         operator=str(name),
-        schema=outline.schema,
-        span=outline.span,
+        schema=header.schema,
+        span=header.span,
         origin=state.operator_origin(name),
         new=state.base is not None and name not in state.base,
         what=explain(state, name, key),

@@ -10,7 +10,7 @@ import click
 
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
-    Source,
+    SourceOptions,
     chosen_keys,
     chosen_operators,
     filter_option,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--rules-only", is_flag=True, help="With --record: guard the rules, and leave the kernels free.")
 @output_options(("text", "json", "csv", "markdown"))
 def command(
-    source: Source,
+    source: SourceOptions,
     ops: tuple[str, ...],
     key_globs: tuple[str, ...],
     guards: tuple[str, ...],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dispatch_cli.cli.options import Source, load_state
+from dispatch_cli.cli.options import SourceOptions, load_state
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
 
 
-def state_or_newest(source: Source, color: str) -> tuple[State, bool]:
+def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
     """The state, and whether it is an embedded one that nobody named."""
     if source.files or source.keys or source.bases:
         return load_state(source, color), False
@@ -45,7 +45,7 @@ def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
     return f"did you mean {' or '.join(close)}?" if close else None
 
 
-def bases_of(state: State, source: Source) -> tuple[str, ...]:
+def bases_of(state: State, source: SourceOptions) -> tuple[str, ...]:
     """The embedded states that an answer is over."""
     declared = state.declarations.bases
     if declared or state.source is None:

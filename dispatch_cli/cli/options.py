@@ -27,7 +27,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") -> Callable[..., Any]:
-    """FILE…, -k, --base and --universe: what is loaded. The command gets them as one `Source`, its first argument.
+    """FILE…, -k, --base and --universe: what is loaded. The command gets one `SourceOptions`, its first argument.
 
     arguments: how the help names them; what stands before the files is among the source's files.
     """
@@ -36,7 +36,7 @@ def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") ->
     def call(
         files: tuple[str, ...], keys: tuple[str, ...], universe: str | None, bases: tuple[str, ...], **others: Any
     ) -> Any:
-        return command(Source(files, keys, universe, bases), **others)
+        return command(SourceOptions(files, keys, universe, bases), **others)
 
     for decorator in reversed(
         (
@@ -98,7 +98,7 @@ def output_options(formats: Iterable[str]) -> Callable[[_Command], _Command]:
     return decorate
 
 
-class Source(NamedTuple):
+class SourceOptions(NamedTuple):
     """What the source options say."""
 
     files: tuple[str, ...]
@@ -107,7 +107,7 @@ class Source(NamedTuple):
     bases: tuple[str, ...]
 
 
-def load_state(source: Source, color: str = "auto", annotate: bool = False, guards: Sequence[str] = ()) -> State:
+def load_state(source: SourceOptions, color: str = "auto", annotate: bool = False, guards: Sequence[str] = ()) -> State:
     """Load and run what the source options name; exits with 2 and every problem when that fails.
 
     guards: files that say what must hold, and register nothing.

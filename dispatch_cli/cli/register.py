@@ -10,7 +10,7 @@ import click
 
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
-    Source,
+    SourceOptions,
     chosen_of_both_kinds,
     filter_option,
     load_state,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @filter_option(OWN_OR_ALL)
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
-    source: Source,
+    source: SourceOptions,
     ops: tuple[str, ...],
     format_: str,
     output: str | None,

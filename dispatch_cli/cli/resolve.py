@@ -12,7 +12,7 @@ import click
 from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts, complete_operators
 from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
 from dispatch_cli.cli.options import (
-    Source,
+    SourceOptions,
     output_options,
     refuse,
     source_options,
@@ -89,7 +89,7 @@ _Spec = TypeVar("_Spec")
 )
 @output_options(("text", "json", "markdown"))
 def command(
-    source: Source,
+    source: SourceOptions,
     operator: str,
     tensors: tuple[str, ...],
     device: str | None,
@@ -130,7 +130,7 @@ def command(
     from dispatch_cli.model.problem import InputError
 
     state, assumed = state_or_newest(source, color)
-    asked = _Asked(operator, tensors, Options(device, layout, dtype, generator), keyset, contexts)
+    asked = _CallOptions(operator, tensors, Options(device, layout, dtype, generator), keyset, contexts)
     try:
         report = _report(state, asked, bases_of(state, source), assumed, stop_after)
     except InputError as error:
@@ -141,7 +141,7 @@ def command(
         raise click.exceptions.Exit(EXIT_CALL_FAILS)
 
 
-class _Asked(NamedTuple):
+class _CallOptions(NamedTuple):
     """What the command line says of the call."""
 
     operator: str
@@ -152,7 +152,7 @@ class _Asked(NamedTuple):
 
 
 def _report(
-    state: State, asked: _Asked, over: tuple[str, ...], assumed: bool, stop_after: int | None
+    state: State, asked: _CallOptions, over: tuple[str, ...], assumed: bool, stop_after: int | None
 ) -> ResolveReport | ResolveHigherOrderReport:
     """The call, simulated. Errors: InputError, with everything that is wrong with what was asked."""
     from dispatch_cli.model.call import CallError, Context, TensorSpec
@@ -239,7 +239,9 @@ def _check(dispatcher: Dispatcher, specs: list[TensorSpec], contexts: list[Conte
         _tried(partial(thread.enter, fresh, context), "--context", problems)
 
 
-def _check_options(dispatcher: Dispatcher, name: OperatorName | None, asked: _Asked, problems: list[Problem]) -> None:
+def _check_options(
+    dispatcher: Dispatcher, name: OperatorName | None, asked: _CallOptions, problems: list[Problem]
+) -> None:
     """Note what is wrong with each option; name: of the operator, if it is an ordinary one."""
     if not asked.options.given:
         return

@@ -8,7 +8,7 @@ import click
 
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
-    Source,
+    SourceOptions,
     chosen_keys,
     chosen_of_both_kinds,
     filter_option,
@@ -45,7 +45,7 @@ MANY = 4
 )
 @output_options(("text", "json", "csv", "markdown", "raw"))
 def command(
-    source: Source,
+    source: SourceOptions,
     ops: tuple[str, ...],
     key_globs: tuple[str, ...],
     all_rows: bool,
@@ -86,9 +86,9 @@ def command(
     if view == "auto":
         many = len(names) + len(higher_order) > MANY
         view = "summary" if many and slots is None and not all_rows and format_ in ("text", "markdown") else "rows"
-    from dispatch_cli.cli.table_views import Asked, tables
+    from dispatch_cli.cli.table_views import TableOptions, tables
 
-    asked = Asked(tuple(names), higher_order, slots, view, all_rows, resolver == "python")
+    asked = TableOptions(tuple(names), higher_order, slots, view, all_rows, resolver == "python")
     write(tables(state, asked, format_, style), output)
 
 

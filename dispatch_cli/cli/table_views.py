@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dispatch_cli.report.table import TableReport
 
 
-class Asked(NamedTuple):
+class TableOptions(NamedTuple):
     """What to show. keys: None for all. view: rows, grid or summary. python: as Python's resolve_key decides."""
 
     names: tuple[OperatorName, ...]
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     python: bool
 
 
-def tables(state: State, asked: Asked, format_: str, style: Style) -> Iterator[str]:
+def tables(state: State, asked: TableOptions, format_: str, style: Style) -> Iterator[str]:
     """The tables of the operators, then those of the higher-order operators."""
     if format_ == "text":
         texts = []
@@ -70,13 +70,13 @@ def _parted(texts: list[Iterator[str]]) -> Iterator[str]:
         yield from text
 
 
-def _higher_order_report(state: State, asked: Asked) -> HigherOrderReport:
+def _higher_order_report(state: State, asked: TableOptions) -> HigherOrderReport:
     from dispatch_cli.report.higher_order import higher_order_report
 
     return higher_order_report(state, asked.higher_order, asked.keys)
 
 
-def _report(state: State, asked: Asked) -> TableReport:
+def _report(state: State, asked: TableOptions) -> TableReport:
     from dispatch_cli.report.table import table_report
 
     return table_report(state, asked.names, asked.keys)
@@ -90,7 +90,7 @@ def _python_report(
     return python_report(state, names, keys)
 
 
-def _text(state: State, asked: Asked, style: Style) -> Iterator[str]:
+def _text(state: State, asked: TableOptions, style: Style) -> Iterator[str]:
     if asked.python:
         from dispatch_cli.render.python_table import python_summary_text, python_tables_text
 
@@ -114,13 +114,13 @@ def _autograd_keys(state: State) -> frozenset[str]:
     return frozenset(state.dispatcher.universe.covered_by("Autograd"))
 
 
-def _higher_order_text(report: HigherOrderReport, asked: Asked, style: Style) -> Iterator[str]:
+def _higher_order_text(report: HigherOrderReport, asked: TableOptions, style: Style) -> Iterator[str]:
     from dispatch_cli.render.higher_order import summary_text, tables_text
 
     return summary_text(report, style) if asked.view == "summary" else tables_text(report, style, asked.all_rows)
 
 
-def _json(state: State, asked: Asked, higher_order: HigherOrderReport) -> Iterator[str]:
+def _json(state: State, asked: TableOptions, higher_order: HigherOrderReport) -> Iterator[str]:
     from dispatch_cli.render.higher_order_machine import higher_order_data, summary_data
 
     summary = asked.view == "summary"
@@ -135,7 +135,7 @@ def _json(state: State, asked: Asked, higher_order: HigherOrderReport) -> Iterat
     return (summary_json if summary else table_json)(_report(state, asked), head)
 
 
-def _sheet(state: State, asked: Asked, higher_order: HigherOrderReport, folded: bool) -> Sheet:
+def _sheet(state: State, asked: TableOptions, higher_order: HigherOrderReport, folded: bool) -> Sheet:
     from dispatch_cli.render import higher_order_machine as others
     from dispatch_cli.render.machine import Sheet
 

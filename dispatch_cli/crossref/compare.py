@@ -27,7 +27,7 @@ ABSENT = "no such operator"
 PRESENT = "registered"
 
 
-class Part(Enum):
+class Compared(Enum):
     """What is compared."""
 
     REGISTRATION = "registration"
@@ -47,7 +47,7 @@ class Part(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Disagreement:
     """One thing that the engine and PyTorch do not agree about.
 
     key: the slot; of a dump, what stands before the colon; empty where it is about the whole operator.
@@ -55,7 +55,7 @@ class Difference:
     """
 
     operator: str
-    part: Part
+    part: Compared
     key: str
     ours: str | None
     theirs: str | None
@@ -65,7 +65,7 @@ class Difference:
 class Count:
     """How many answers of a part were compared, and how many of them differ."""
 
-    part: Part
+    part: Compared
     compared: int
     different: int
 
@@ -83,7 +83,7 @@ class Comparison:
     universe: str
     slots: tuple[str, ...]
     counts: tuple[Count, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[Disagreement, ...]
     divergences: tuple[tuple[str, Divergence], ...] | None
 
 
@@ -112,13 +112,13 @@ class _Comparer:
         self._subject = subject
         self._dispatcher = subject.dispatcher
         self._answers = answers
-        self._compared = dict.fromkeys(Part, 0)
-        self._different = dict.fromkeys(Part, 0)
-        self._differences: list[Difference] = []
+        self._compared = dict.fromkeys(Compared, 0)
+        self._different = dict.fromkeys(Compared, 0)
+        self._differences: list[Disagreement] = []
         self._divergences: list[tuple[str, Divergence]] = []
-        self._refusals: dict[str, list[Difference]] = {}
+        self._refusals: dict[str, list[Disagreement]] = {}
         for one in subject.refusals:
-            difference = Difference(one.operator, Part.REGISTRATION, one.key, f"refused: {one.reason}", one.what)
+            difference = Disagreement(one.operator, Compared.REGISTRATION, one.key, f"refused: {one.reason}", one.what)
             self._refusals.setdefault(one.operator, []).append(difference)
 
     def take(self, name: str) -> None:
@@ -127,14 +127,14 @@ class _Comparer:
         self._differences += refused
         theirs = self._answers.texts.get(name)
         operator = OperatorName.parse(name)
-        self._compared[Part.OPERATOR] += 1
+        self._compared[Compared.OPERATOR] += 1
         before = len(self._differences) - len(refused)
         if theirs is None or operator not in self._dispatcher:
             ours_text, theirs_text = (PRESENT, ABSENT) if theirs is None else (ABSENT, PRESENT)
-            self._differences.append(Difference(name, Part.OPERATOR, "", ours_text, theirs_text))
+            self._differences.append(Disagreement(name, Compared.OPERATOR, "", ours_text, theirs_text))
         else:
             self._compare(name, operator, theirs)
-        self._different[Part.OPERATOR] += len(self._differences) > before
+        self._different[Compared.OPERATOR] += len(self._differences) > before
 
     def take_higher_order(self, name: str) -> None:
         """Compare one higher-order operator: where a call of it can arrive, and what ``resolve_key`` chooses there."""
@@ -144,7 +144,7 @@ class _Comparer:
         slots = self._dispatcher.universe.slots
         if operator is None or theirs is None:
             ours_text, theirs_text = (ABSENT, PRESENT) if operator is None else (PRESENT, ABSENT)
-            self._note(name, Part.HIGHER_ORDER, len(slots), [("", ours_text, theirs_text)], 1)
+            self._note(name, Compared.HIGHER_ORDER, len(slots), [("", ours_text, theirs_text)], 1)
             return
         table = HigherOrderTable(self._dispatcher.universe, operator, frozenset(self._dispatcher.fallbacks))
         ours = {
@@ -156,20 +156,20 @@ class _Comparer:
             for key, answer in zip(resolved.slots, resolved.rows[theirs.row], strict=True)
         }
         texts = list(_different(ours, expected)) if ours != expected else []
-        self._note(name, Part.HIGHER_ORDER, len(slots), texts, len(texts))
+        self._note(name, Compared.HIGHER_ORDER, len(slots), texts, len(texts))
 
     def _compare(self, name: str, operator: OperatorName, theirs: Texts) -> None:
         dump = _lines(dump_registrations(self._dispatcher, operator), theirs.registrations)
-        self._note(name, Part.DUMP, 1, dump, bool(dump))
+        self._note(name, Compared.DUMP, 1, dump, bool(dump))
         table = _lines(dump_table(self._dispatcher, operator), theirs.table)
         # Slots that neither has a line for are missing in both, and so agree.
-        self._note(name, Part.TABLE, len(self._dispatcher.universe.slots), table, len(table))
+        self._note(name, Compared.TABLE, len(self._dispatcher.universe.slots), table, len(table))
         if self._answers.complaints is not None:
             complaint = self._answers.complaints.get(name)
             stale = bool(self._dispatcher.stale_entries(operator))
             differs = stale is (complaint is None)
             texts = [("", STALE if stale else INVARIANTS_HOLD, complaint or INVARIANTS_HOLD)] if differs else []
-            self._note(name, Part.INVARIANTS, 1, texts, differs)
+            self._note(name, Compared.INVARIANTS, 1, texts, differs)
         resolved = self._answers.resolved
         if resolved is not None and name in resolved.row_of:
             self._resolve(name, operator, resolved)
@@ -181,27 +181,32 @@ class _Comparer:
         ours = dict(zip(slots, map(resolve_answer, slots, decisions), strict=True))
         theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
         texts = list(_different(ours, theirs)) if ours != theirs else []
-        self._note(name, Part.RESOLVE_KEY, len(slots), texts, len(texts))
+        self._note(name, Compared.RESOLVE_KEY, len(slots), texts, len(texts))
         self._divergences += (
             (name, divergence) for divergence in python_table.divergences(self._dispatcher, operator, python_keys)
         )
 
     def _note(
-        self, name: str, part: Part, compared: int, texts: Sequence[tuple[str, str | None, str | None]], different: int
+        self,
+        name: str,
+        part: Compared,
+        compared: int,
+        texts: Sequence[tuple[str, str | None, str | None]],
+        different: int,
     ) -> None:
         self._compared[part] += compared
         self._different[part] += different
-        self._differences += (Difference(name, part, *text) for text in texts)
+        self._differences += (Disagreement(name, part, *text) for text in texts)
 
     def result(self) -> Comparison:
         """Everything noted."""
-        asked = [Part.OPERATOR, Part.DUMP, Part.TABLE]
+        asked = [Compared.OPERATOR, Compared.DUMP, Compared.TABLE]
         if self._answers.complaints is not None:
-            asked.append(Part.INVARIANTS)
+            asked.append(Compared.INVARIANTS)
         if self._answers.resolved is not None:
-            asked.append(Part.RESOLVE_KEY)
-        if self._compared[Part.HIGHER_ORDER]:
-            asked.append(Part.HIGHER_ORDER)
+            asked.append(Compared.RESOLVE_KEY)
+        if self._compared[Compared.HIGHER_ORDER]:
+            asked.append(Compared.HIGHER_ORDER)
         return Comparison(
             source=self._answers.source,
             universe=self._dispatcher.universe.name,

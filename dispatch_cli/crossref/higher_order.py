@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dispatch_cli.model.higher_order import FALLTHROUGH, HigherOrderOperator, HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import FALLTHROUGH, HigherOrderImpl, HigherOrderOperator, ImplKind
 
 _BY_NAME = {
-    "dispatch": RuleKind.DISPATCH,
-    "modes": RuleKind.MODE,
-    "subclasses": RuleKind.SUBCLASS,
-    "transforms": RuleKind.TRANSFORM,
+    "dispatch": ImplKind.DISPATCH,
+    "modes": ImplKind.MODE,
+    "subclasses": ImplKind.SUBCLASS,
+    "transforms": ImplKind.TRANSFORM,
 }
-_ALONE = {"autograd": RuleKind.AUTOGRAD, "functionalize": RuleKind.FUNCTIONALIZE}
+_ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
 
 
 def operator_of(data: Mapping[str, Any]) -> HigherOrderOperator:
@@ -21,7 +21,7 @@ def operator_of(data: Mapping[str, Any]) -> HigherOrderOperator:
     return HigherOrderOperator(data["name"], tuple(_rules(data)), data["side_effect"])
 
 
-def _rules(data: Mapping[str, Any]) -> Iterator[HigherOrderRule]:
+def _rules(data: Mapping[str, Any]) -> Iterator[HigherOrderImpl]:
     for field, kind in _BY_NAME.items():
         for name, rule in data[field].items():
             yield _rule(kind, name, rule)
@@ -29,10 +29,10 @@ def _rules(data: Mapping[str, Any]) -> Iterator[HigherOrderRule]:
         if data[field] is not None:
             yield _rule(kind, "", data[field])
     for key in data["fallthrough"]:
-        yield HigherOrderRule(RuleKind.DISPATCH, key, FALLTHROUGH, fallthrough=True)
+        yield HigherOrderImpl(ImplKind.DISPATCH, key, FALLTHROUGH, fallthrough=True)
 
 
-def _rule(kind: RuleKind, name: str, rule: Any) -> HigherOrderRule:
+def _rule(kind: ImplKind, name: str, rule: Any) -> HigherOrderImpl:
     if isinstance(rule, str):
-        return HigherOrderRule(kind, name, rule)
-    return HigherOrderRule(kind, name, rule["kernel"], deferred_error=rule.get("deferred_error"))
+        return HigherOrderImpl(kind, name, rule)
+    return HigherOrderImpl(kind, name, rule["kernel"], deferred_error=rule.get("deferred_error"))

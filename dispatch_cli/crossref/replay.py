@@ -22,7 +22,7 @@ _DEFAULT_ALIAS_ANALYSIS = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedEntry:
     """A registration that PyTorch has and the engine does not take.
 
     operator: the operator. key: where a kernel stands; empty for what is no kernel. what: the schema, or the kernel and
@@ -44,7 +44,7 @@ class Subject:
 
     dispatcher: Dispatcher
     python_keys: Mapping[str, tuple[str, ...]]
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[RefusedEntry, ...] = ()
     higher_order: Mapping[str, HigherOrderOperator] = field(default_factory=dict)
 
 
@@ -54,7 +54,9 @@ def replay(probed: Probed) -> Subject:
     Errors: UniverseError.
     """
     dispatcher = Dispatcher(universes.from_data(probed.universe))
-    refusals = [Refusal(name, "", line, "the line is not understood") for name, line in probed.not_understood.items()]
+    refusals = [
+        RefusedEntry(name, "", line, "the line is not understood") for name, line in probed.not_understood.items()
+    ]
     for operator in probed.operators:
         refusals += _register(dispatcher, operator)
     python_keys = {
@@ -77,7 +79,7 @@ def subject_of(state: State) -> Subject:
     return Subject(state.dispatcher, python_keys, (), higher_order)
 
 
-def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[Refusal]:
+def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[RefusedEntry]:
     """Register an operator with all its kernels, oldest first; yields what is refused."""
     name = OperatorName.parse(operator["name"])
     if operator["schema"] is not None:
@@ -90,11 +92,11 @@ def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[R
         dispatcher.settle(name)
 
 
-def _attempt(name: OperatorName, key: str, what: str, register: Callable[[], None]) -> Iterator[Refusal]:
+def _attempt(name: OperatorName, key: str, what: str, register: Callable[[], None]) -> Iterator[RefusedEntry]:
     try:
         register()
     except (Refused, ValueError) as error:
-        yield Refusal(str(name), key, what, str(error))
+        yield RefusedEntry(str(name), key, what, str(error))
 
 
 def _define(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> None:

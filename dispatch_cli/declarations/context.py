@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dispatch_cli.declarations.keys import KeyReader
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import Functions
-from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import (
@@ -22,13 +22,13 @@ from dispatch_cli.model.settings import CheckSettings, Suppression
 
 
 @dataclass(slots=True)
-class Context:
+class FileContext:
     """One file that is being read, and what it has said so far.
 
     functions: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
     """
 
-    report: Report
+    problems: Problems
     keys: KeyReader
     functions: Functions
     snapshot: bool = False
@@ -46,5 +46,5 @@ class Context:
         self, kind: LibraryKind, namespace: str, dispatch_key: str | None, at: Node, *, implicit: bool = False
     ) -> Block:
         """The registration block that begins at *at*."""
-        span = self.report.span(at)
+        span = self.problems.span(at)
         return Block(kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit, self.by)

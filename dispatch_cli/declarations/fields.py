@@ -6,7 +6,7 @@ import re
 
 from dispatch_cli.declarations.format import Record, Type
 from dispatch_cli.declarations.limits import MAX_PROBLEMS
-from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.text import closest, quoted, suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 
@@ -16,10 +16,10 @@ Values = dict[str, Node | None]
 """The fields of a mapping that are written there; None for one whose value is of the wrong type, which is noted."""
 
 
-def read_record(report: Report, node: Node, record: Record) -> Values | None:
+def read_record(problems: Problems, node: Node, record: Record) -> Values | None:
     """The fields of a mapping; None when it is none. Unknown and missing fields and wrong types are noted."""
     if type(node) is not Mapping:
-        expect(report, node, f"a mapping with the fields of {record.words}")
+        expect(problems, node, f"a mapping with the fields of {record.words}")
         return None
     values: Values = {}
     unknown: list[Scalar] = []
@@ -30,32 +30,32 @@ def read_record(report: Report, node: Node, record: Record) -> Values | None:
         if field is None:
             unknown.append(key)
         else:
-            values[name] = value if fits(report, value, field.type) else None
+            values[name] = value if fits(problems, value, field.type) else None
     if unknown:
-        _note_unknown(report, unknown, record)
-    _note_missing(report, node, values, unknown, record)
+        _note_unknown(problems, unknown, record)
+    _note_missing(problems, node, values, unknown, record)
     return values
 
 
-def _note_unknown(report: Report, unknown: list[Scalar], record: Record) -> None:
+def _note_unknown(problems: Problems, unknown: list[Scalar], record: Record) -> None:
     names = tuple(record.by_name)
     for key in unknown:
 
         def hint(text: str = key.text) -> str:
             return suggestion(text, names) or f"the fields are {', '.join(names)}"
 
-        report.add("unknown-field", f"{record.words} has no field {quoted(key.text)}", key, hint)
+        problems.add("unknown-field", f"{record.words} has no field {quoted(key.text)}", key, hint)
 
 
-def _note_missing(report: Report, node: Mapping, values: Values, unknown: list[Scalar], record: Record) -> None:
+def _note_missing(problems: Problems, node: Mapping, values: Values, unknown: list[Scalar], record: Record) -> None:
     for field in record.fields:
         if field.required and field.name not in values and not _is_misspelt((field.name,), unknown, record):
             hint = f"write {field.name}: {field.type.choices[0]}" if len(field.type.choices) == 1 else None
-            report.add("missing-field", f"{record.words} needs the field {field.name!r}", node, hint)
+            problems.add("missing-field", f"{record.words} needs the field {field.name!r}", node, hint)
     one_of = record.one_of
     if one_of and not any(name in values for name in one_of) and not _is_misspelt(one_of, unknown, record):
         names = ", ".join(repr(name) for name in one_of)
-        report.add("missing-field", f"{record.words} needs one of the fields {names}", node)
+        problems.add("missing-field", f"{record.words} needs one of the fields {names}", node)
 
 
 def _is_misspelt(names: tuple[str, ...], unknown: list[Scalar], record: Record) -> bool:
@@ -63,13 +63,13 @@ def _is_misspelt(names: tuple[str, ...], unknown: list[Scalar], record: Record) 
     return any(closest(key.text, record.by_name) in names for key in unknown[:MAX_PROBLEMS])
 
 
-def fits(report: Report, node: Node, kind: Type) -> bool:
+def fits(problems: Problems, node: Node, kind: Type) -> bool:
     """Whether *node* is of the type, noting it when not."""
     if type(node) not in kind.shapes:
-        expect(report, node, kind.words)
+        expect(problems, node, kind.words)
         return False
     if type(node) is Sequence and not node.items and kind.filled:
-        expect(report, node, kind.words)
+        expect(problems, node, kind.words)
         return False
     if type(node) is not Scalar:
         return True
@@ -78,45 +78,45 @@ def fits(report: Report, node: Node, kind: Type) -> bool:
             return True
         unquoted = "write it without quotes" if node.text in kind.choices else None
         hint = unquoted if kind.plain else suggestion(node.text, kind.choices)
-        report.add("wrong-type" if kind.plain else "bad-value", _expected(kind.words, node), node, hint)
+        problems.add("wrong-type" if kind.plain else "bad-value", _expected(kind.words, node), node, hint)
         return False
     if not node.text:
-        expect(report, node, kind.words)
+        expect(problems, node, kind.words)
         return False
     return True
 
 
-def expect(report: Report, node: Node, words: str) -> None:
+def expect(problems: Problems, node: Node, words: str) -> None:
     """Note that something else was expected of *node*."""
     hint = None
     if type(node) is Scalar and is_nothing(node):
         hint = "leave the field out when there is nothing to say"
-    report.add("wrong-type", _expected(words, node), node, hint)
+    problems.add("wrong-type", _expected(words, node), node, hint)
 
 
 def _expected(words: str, node: Node) -> str:
     return f"expected {words}, found {kind_of(node)}"
 
 
-def text_of(report: Report, node: Node | None, words: str = "a text", instead: str | None = None) -> str | None:
+def text_of(problems: Problems, node: Node | None, words: str = "a text", instead: str | None = None) -> str | None:
     """The text of a name or debug text; None, noting it, when it is a boolean or a number, or has control characters.
 
     words: what is expected. instead: what to write for what else may have been meant.
     """
     if type(node) is Scalar and (other := other_than_text(node)) is not None:
         hint = f'{"" if instead is None else f"{instead}, or "}write "{node.text}" in quotes if that is the text'
-        report.add("wrong-type", f"expected {words}, found {node.text}, which is {other} in YAML", node, hint)
+        problems.add("wrong-type", f"expected {words}, found {node.text}, which is {other} in YAML", node, hint)
         return None
-    return word_of(report, node)
+    return word_of(problems, node)
 
 
-def word_of(report: Report, node: Node | None) -> str | None:
+def word_of(problems: Problems, node: Node | None) -> str | None:
     """The same, where nothing but a text makes sense, as in the name of a field."""
     if type(node) is not Scalar:
         return None
     text = node.text
     if not text.isprintable() and (found := _CONTROL.search(text)) is not None:
-        report.add("control-character", f"a text on one line cannot have the character U+{ord(found[0]):04X}", node)
+        problems.add("control-character", f"a text on one line cannot have the character U+{ord(found[0]):04X}", node)
         return None
     return text
 

@@ -9,7 +9,7 @@ from dispatch_cli import bases, universes
 from dispatch_cli.declarations.fields import expect, is_true, read_record, word_of
 from dispatch_cli.declarations.format import FILE, VERSION
 from dispatch_cli.declarations.limits import MAX_QUOTED
-from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of, plain_data
@@ -54,22 +54,22 @@ class Header:
     sections: tuple[tuple[str, Node], ...]
 
 
-def read_header(report: Report, root: Node) -> Header | None:
+def read_header(problems: Problems, root: Node) -> Header | None:
     """Read the head of a file. None, noting why, when the rest of it cannot be understood."""
     if type(root) is not Mapping:
         message = f"expected a mapping that begins with 'dispatch: {VERSION}', found {kind_of(root)}"
-        report.add("wrong-type", message, root)
+        problems.add("wrong-type", message, root)
         return None
     for key, value in root.pairs:
         if key.text == "dispatch" and type(value) is Scalar and _is_other_version(value):
-            report.add(
+            problems.add(
                 "format-version",
                 f"the file is in version {value.text} of the format, and this program reads version {VERSION}",
                 value,
                 f"write dispatch: {VERSION}, or use a newer dispatch-cli",
             )
             return None
-    values = read_record(report, root, FILE) or {}
+    values = read_record(problems, root, FILE) or {}
     sections = tuple((name, value) for name, value in values.items() if value is not None)
     by = Registrant.USER
     if is_true(values.get("snapshot")):
@@ -78,54 +78,54 @@ def read_header(report: Report, root: Node) -> Header | None:
         for name in ("pytorch", "imported"):
             if values.get(name) is not None:
                 key = next(key for key, _ in root.pairs if key.text == name)
-                report.add("bad-value", f"{name!r} belongs to a snapshot", key, "write snapshot: true as well")
-    extends = _extensions(report, values.get("extends"))
-    return Header(_universe(report, values.get("universe")), by, extends, sections)
+                problems.add("bad-value", f"{name!r} belongs to a snapshot", key, "write snapshot: true as well")
+    extends = _extensions(problems, values.get("extends"))
+    return Header(_universe(problems, values.get("universe")), by, extends, sections)
 
 
 def _is_other_version(value: Scalar) -> bool:
     return value.plain and value.text.isdecimal() and value.text != VERSION
 
 
-def _universe(report: Report, node: Node | None) -> UniverseName | None:
+def _universe(problems: Problems, node: Node | None) -> UniverseName | None:
     if type(node) is Mapping:
-        return _inline_universe(report, node)
-    text = word_of(report, node)
+        return _inline_universe(problems, node)
+    text = word_of(problems, node)
     if text is None or type(node) is not Scalar:
         return None
     if text in universes.names():
         return UniverseName(text, node)
     if _is_path(text):
-        return UniverseName(_beside(report, text), node)
+        return UniverseName(_beside(problems, text), node)
     embedded = ", ".join(universes.names())
     hint = suggestion(text, universes.names()) or f"embedded are {embedded}; a universe of your own is a path"
-    report.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
+    problems.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
     return UniverseName(None, node)
 
 
-def _inline_universe(report: Report, node: Mapping) -> UniverseName:
+def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
     try:
         universe = universes.from_data(plain_data(node))
     except universes.UniverseError as error:
-        report.add("bad-universe", str(error), node)
+        problems.add("bad-universe", str(error), node)
         return UniverseName(None, node)
     return UniverseName(universe.name, node, universe)
 
 
-def _extensions(report: Report, node: Node | None) -> tuple[Extension, ...]:
+def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
     found: list[Extension] = []
     items = node.items if type(node) is Sequence else () if node is None else (node,)
     for item in items:
         if type(item) is not Scalar or not item.text:
-            expect(report, item, "the name of a state or the path of a file")
-        elif (text := word_of(report, item)) is None:
+            expect(problems, item, "the name of a state or the path of a file")
+        elif (text := word_of(problems, item)) is None:
             continue
         elif _is_path(text):
-            found.append(Extension(_beside(report, text), False, item))
+            found.append(Extension(_beside(problems, text), False, item))
         elif text in bases.names():
             found.append(Extension(text, True, item))
         else:
-            report.add("unknown-state", f"there is no embedded state {quoted(text)}", item, base_hint(text))
+            problems.add("unknown-state", f"there is no embedded state {quoted(text)}", item, base_hint(text))
     return tuple(found)
 
 
@@ -141,7 +141,7 @@ def _is_path(text: str) -> bool:
     return "/" in text or os.sep in text or text.endswith(_FILE_ENDINGS)
 
 
-def _beside(report: Report, path: str) -> str:
+def _beside(problems: Problems, path: str) -> str:
     """A path that is relative to the file, as one that is relative to the working directory."""
-    file = report.source.file
+    file = problems.source.file
     return path if file == STDIN else os.path.join(os.path.dirname(file), path)  # noqa: PTH118, PTH120 (keeps ./ and ../)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of, word_of
 from dispatch_cli.declarations.format import FALLTHROUGH, HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
 from dispatch_cli.declarations.text import quoted, suggestion
@@ -14,42 +14,42 @@ from dispatch_cli.model.higher_order import (
     ERROR_PLACES,
     RAISES,
     TRANSFORMS,
+    HigherOrderImpl,
     HigherOrderOperator,
-    HigherOrderRule,
+    ImplKind,
     ModeType,
-    RuleKind,
 )
 
-_BY_NAME = {"modes": RuleKind.MODE, "subclasses": RuleKind.SUBCLASS, "transforms": RuleKind.TRANSFORM}
+_BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
 _NAME_OF_A_RULE = ("the name of a kernel", "leave the rule out where there is none")
-_ALONE = {"autograd": RuleKind.AUTOGRAD, "functionalize": RuleKind.FUNCTIONALIZE}
+_ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
 
 
-def read_higher_order_operators(context: Context, section: Node) -> None:
+def read_higher_order_operators(context: FileContext, section: Node) -> None:
     """Read the section ``higher_order_operators``."""
     if type(section) is Sequence:
         for node in section.items:
             _read_operator(context, node)
 
 
-def read_modes(context: Context, section: Node) -> None:
+def read_modes(context: FileContext, section: Node) -> None:
     """Read the section ``modes``."""
     if type(section) is not Mapping:
         return
     for key, node in section.pairs:
-        name = word_of(context.report, key)
-        values = read_record(context.report, node, MODE)
+        name = word_of(context.problems, key)
+        values = read_record(context.problems, node, MODE)
         if name is not None and values is not None:
             supports = is_true(values.get("supports_higher_order_operators")) is True
-            context.modes.append(ModeType(name, supports, context.report.span(key)))
+            context.modes.append(ModeType(name, supports, context.problems.span(key)))
 
 
-def _read_operator(context: Context, node: Node) -> None:
-    report = context.report
-    values = read_record(report, node, HIGHER_ORDER_OPERATOR)
+def _read_operator(context: FileContext, node: Node) -> None:
+    problems = context.problems
+    values = read_record(problems, node, HIGHER_ORDER_OPERATOR)
     if values is None:
         return
-    rules: list[HigherOrderRule] = []
+    rules: list[HigherOrderImpl] = []
     for field, value in values.items():
         if field == "dispatch":
             rules += _dispatch(context, value)
@@ -62,68 +62,68 @@ def _read_operator(context: Context, node: Node) -> None:
         tuple(rules),
         is_true(values.get("side_effect")) is True,
         is_true(values.get("add")) is True,
-        report.span(node),
+        problems.span(node),
     )
     context.higher_order_operators.append(found)
 
 
-def _name(context: Context, node: Node | None) -> str:
+def _name(context: FileContext, node: Node | None) -> str:
     """The name, which has no namespace: they all are in PyTorch's ``higher_order``."""
-    name = text_of(context.report, node) or ""
+    name = text_of(context.problems, node) or ""
     if node is not None and "::" in name:
         message = f"the higher-order operator {quoted(name)} has a namespace"
-        context.report.add("bad-name", message, node, f"write {name.rpartition('::')[2] or 'its name'} alone")
+        context.problems.add("bad-name", message, node, f"write {name.rpartition('::')[2] or 'its name'} alone")
     return name
 
 
-def _dispatch(context: Context, node: Node | None) -> Iterator[HigherOrderRule]:
+def _dispatch(context: FileContext, node: Node | None) -> Iterator[HigherOrderImpl]:
     if type(node) is not Mapping:
         return
-    for key_node, key, value in context.keys.pairs(context.report, node):
+    for key_node, key, value in context.keys.pairs(context.problems, node):
         if key is not None:
-            yield from _rule(context, value, RuleKind.DISPATCH, key, key_node)
+            yield from _rule(context, value, ImplKind.DISPATCH, key, key_node)
 
 
-def _by_name(context: Context, node: Node | None, kind: RuleKind) -> Iterator[HigherOrderRule]:
+def _by_name(context: FileContext, node: Node | None, kind: ImplKind) -> Iterator[HigherOrderImpl]:
     if type(node) is not Mapping:
         return
-    report = context.report
+    problems = context.problems
     for key, value in node.pairs:
-        name = word_of(report, key)
-        if kind is RuleKind.TRANSFORM and name is not None and not (name in TRANSFORMS or context.keys.constants):
+        name = word_of(problems, key)
+        if kind is ImplKind.TRANSFORM and name is not None and not (name in TRANSFORMS or context.keys.constants):
             message = f"there is no functorch transform {quoted(name)}"
             hint = suggestion(name, TRANSFORMS) or f"the transforms are {', '.join(TRANSFORMS)}"
-            report.add("unknown-transform", message, key, hint)
+            problems.add("unknown-transform", message, key, hint)
         elif name is not None:
             yield from _rule(context, value, kind, name, key)
 
 
-def _rule(context: Context, node: Node, kind: RuleKind, name: str, at: Node) -> Iterator[HigherOrderRule]:
+def _rule(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node) -> Iterator[HigherOrderImpl]:
     """The rule that *node* declares; none, noting why, when it declares none. at: what stands for it in answers."""
-    report = context.report
-    span = report.span(at)
+    problems = context.problems
+    span = problems.span(at)
     if type(node) is Scalar and node.text:
-        kernel = text_of(report, node, *_NAME_OF_A_RULE)
+        kernel = text_of(problems, node, *_NAME_OF_A_RULE)
         if kernel is not None:
-            falls_through = kind is RuleKind.DISPATCH and node.plain and kernel == FALLTHROUGH
-            yield HigherOrderRule(kind, name, kernel, falls_through, span=span)
+            falls_through = kind is ImplKind.DISPATCH and node.plain and kernel == FALLTHROUGH
+            yield HigherOrderImpl(kind, name, kernel, falls_through, span=span)
         return
     if type(node) is not Mapping:
-        expect(report, node, "the name of a kernel, or a mapping with the fields of a rule")
+        expect(problems, node, "the name of a kernel, or a mapping with the fields of a rule")
         return
-    values = read_record(report, node, HIGHER_ORDER_RULE)
+    values = read_record(problems, node, HIGHER_ORDER_RULE)
     if values is None or _contradicts(context, values, kind):
         return
     if is_true(values.get(FALLTHROUGH)):
-        yield HigherOrderRule(kind, name, FALLTHROUGH, fallthrough=True, span=span)
+        yield HigherOrderImpl(kind, name, FALLTHROUGH, fallthrough=True, span=span)
         return
-    kernel = text_of(report, values.get("kernel"), *_NAME_OF_A_RULE)
+    kernel = text_of(problems, values.get("kernel"), *_NAME_OF_A_RULE)
     if kernel is None:
         if "kernel" not in values and FALLTHROUGH in values:
-            report.add("missing-field", "a rule that does not fall through needs the field 'kernel'", node)
+            problems.add("missing-field", "a rule that does not fall through needs the field 'kernel'", node)
         return
     raises = _says_raises(values)
-    yield HigherOrderRule(
+    yield HigherOrderImpl(
         kind,
         name,
         kernel,
@@ -141,26 +141,26 @@ def _says_raises(values: Values) -> bool:
     return type(node) is Scalar and node.text == RAISES
 
 
-def _errors(context: Context, node: Node | None) -> Iterator[tuple[str, str]]:
+def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]]:
     """The texts of a rule's errors, by the places where it raises them."""
-    report = context.report
+    problems = context.problems
     if type(node) is not Mapping:
-        text = text_of(report, node)
+        text = text_of(problems, node)
         if text is not None:
             yield "", text
         return
     for key, value in node.pairs:
-        place, text = word_of(report, key), text_of(report, value)
+        place, text = word_of(problems, key), text_of(problems, value)
         if place is not None and place not in ERROR_PLACES.values():
             message = f"{quoted(place)} is no place of a rule for functionalization"
-            report.add("bad-value", message, key, f"the places are {', '.join(ERROR_PLACES.values())}")
+            problems.add("bad-value", message, key, f"the places are {', '.join(ERROR_PLACES.values())}")
         elif place is not None and text is not None:
             yield place, text
 
 
-def _contradicts(context: Context, values: Values, kind: RuleKind) -> bool:
+def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
     """Note fields that say nothing of this rule; whether there are any."""
-    report = context.report
+    problems = context.problems
     kernel = values.get("kernel")
     found = False
 
@@ -169,20 +169,20 @@ def _contradicts(context: Context, values: Values, kind: RuleKind) -> bool:
         node = values.get(field)
         if node is not None:
             found = True
-            report.add("bad-value", message, node, hint)
+            problems.add("bad-value", message, node, hint)
 
     if is_true(values.get(FALLTHROUGH)):
-        if kind is not RuleKind.DISPATCH:
+        if kind is not ImplKind.DISPATCH:
             refuse(FALLTHROUGH, "only a dispatch key can fall through", "leave the rule out")
         refuse("kernel", "a key that falls through has no kernel, so it has no name", "leave 'kernel' out")
     if type(kernel) is Scalar and not is_autograd_not_implemented(kernel.text):
         message = f"the field 'deferred_error' belongs to the helper {AUTOGRAD_NOT_IMPLEMENTED}"
         refuse("deferred_error", message, f"leave it out, or write kernel: {AUTOGRAD_NOT_IMPLEMENTED}")
-    if kind in (RuleKind.DISPATCH, RuleKind.AUTOGRAD, RuleKind.TRANSFORM):
+    if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
         message = "only the rules of modes, of subclasses and of functionalization are asked in turn"
         refuse("returns", message, "leave 'returns' out: what the function returns is the result of the call")
     error = values.get("error")
-    if type(error) is Mapping and kind is not RuleKind.FUNCTIONALIZE:
+    if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE:
         message = "only a rule for functionalization has several places"
         refuse("error", message, "write the one text, and redispatches: raises")
     if type(error) is Scalar and not _says_raises(values):

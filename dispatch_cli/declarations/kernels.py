@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
 from dispatch_cli.declarations.format import FALLTHROUGH, KERNEL
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import read_redispatches
-from dispatch_cli.declarations.report import Report
 from dispatch_cli.declarations.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.declarations import Block
@@ -20,57 +20,57 @@ NAME_OF_A_KERNEL = (
 """What is expected where a kernel is named, and what to write for what else may have been meant."""
 
 
-def entries(report: Report, node: Node) -> tuple[Node, ...]:
+def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
     """The kernels of a list, or the one kernel that is not in a list; an empty list is noted."""
     if type(node) is not Sequence:
         return (node,)
     if not node.items:
-        expect(report, node, "a kernel or a list of kernels")
+        expect(problems, node, "a kernel or a list of kernels")
     return node.items
 
 
-def read_kernel(context: Context, node: Node, block: Block) -> Kernel | None:
+def read_kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
     """The kernel that *node* declares in *block*; None, noting why, when it declares none."""
     if type(node) is Scalar:
         return named_kernel(context, node, block)
-    values = read_record(context.report, node, KERNEL)
+    values = read_record(context.problems, node, KERNEL)
     return described_kernel(context, node, values, block) if values is not None else None
 
 
-def named_kernel(context: Context, node: Scalar, block: Block) -> Kernel | None:
+def named_kernel(context: FileContext, node: Scalar, block: Block) -> Kernel | None:
     """The kernel that a text declares."""
-    report = context.report
-    span = report.span(node)
+    problems = context.problems
+    span = problems.span(node)
     if node.text == FALLTHROUGH and node.plain:
         return _fallthrough(block, span)
-    name = text_of(report, node, *NAME_OF_A_KERNEL)
+    name = text_of(problems, node, *NAME_OF_A_KERNEL)
     if not name:
         if name is not None:
-            expect(report, node, NAME_OF_A_KERNEL[0])
+            expect(problems, node, NAME_OF_A_KERNEL[0])
         return None
     return Kernel(name, name, span=span)
 
 
-def described_kernel(context: Context, node: Node, values: Values, block: Block) -> Kernel | None:
+def described_kernel(context: FileContext, node: Node, values: Values, block: Block) -> Kernel | None:
     """The kernel that the fields of a mapping describe; None, noting why, when they describe none."""
-    report = context.report
+    problems = context.problems
     if not values.keys() & {"kernel", "debug", FALLTHROUGH}:
         return None
     name_node, signature_node = values.get("kernel"), values.get("signature")
-    name = text_of(report, name_node, *NAME_OF_A_KERNEL)
-    debug = text_of(report, values.get("debug")) or name
-    signature = read_signature(report, signature_node) if type(signature_node) is Scalar else None
+    name = text_of(problems, name_node, *NAME_OF_A_KERNEL)
+    debug = text_of(problems, values.get("debug")) or name
+    signature = read_signature(problems, signature_node) if type(signature_node) is Scalar else None
     falls_through = is_true(values.get(FALLTHROUGH)) is True
     python = is_true(values.get("python")) is True
     boxed, unboxed = is_true(values.get("boxed")), is_true(values.get("unboxed"))
-    span = report.span(node)
-    redispatches = read_redispatches(report, context.keys, values.get("redispatches"))
+    span = problems.span(node)
+    redispatches = read_redispatches(problems, context.keys, values.get("redispatches"))
     if falls_through:
         if redispatches is not None:
             message = "a kernel that falls through never runs, so it does not go on"
-            report.add("bad-value", message, values["redispatches"] or node, "leave 'redispatches' out")
+            problems.add("bad-value", message, values["redispatches"] or node, "leave 'redispatches' out")
         if name_node is not None:
-            report.add("bad-value", "a kernel that falls through has no function, so it has no name", name_node)
+            problems.add("bad-value", "a kernel that falls through has no function, so it has no name", name_node)
         plain = _fallthrough(block, span)
         return Kernel(
             debug or plain.debug,
@@ -84,12 +84,12 @@ def described_kernel(context: Context, node: Node, values: Values, block: Block)
         )
     if debug is None:
         if "kernel" not in values and "debug" not in values:
-            report.add("missing-field", "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'", node)
+            problems.add("missing-field", "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'", node)
         return None
     if unboxed is None:
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
-        context.functions.note(report, name, redispatches, values["redispatches"] or node)
+        context.functions.note(problems, name, redispatches, values["redispatches"] or node)
     return Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches)
 
 

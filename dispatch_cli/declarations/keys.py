@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.declarations.format import CATCH_ALL
 from dispatch_cli.declarations.limits import MAX_QUOTED
-from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import quoted, suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model import universe as universes
@@ -28,7 +28,7 @@ class KeyReader:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def pairs(
-        self, report: Report, mapping: Mapping, *, catch_all: bool = False
+        self, problems: Problems, mapping: Mapping, *, catch_all: bool = False
     ) -> list[tuple[Scalar, str | None, Node]]:
         """The pairs of a mapping by single dispatch key, in order; None stands for the catch-all where that is allowed.
 
@@ -37,17 +37,17 @@ class KeyReader:
         found: list[tuple[Scalar, str | None, Node]] = []
         first: dict[str, Scalar] = {}
         for node, value in mapping.pairs:
-            for key in self.several(report, node, catch_all=catch_all):
+            for key in self.several(problems, node, catch_all=catch_all):
                 kept = first.get(key)
                 if kept is not None:
-                    related = (Related("it is first written here", report.span(kept)),)
-                    report.add("duplicate-key", f"the dispatch key {key} is written twice", node, related=related)
+                    related = (Related("it is first written here", problems.span(kept)),)
+                    problems.add("duplicate-key", f"the dispatch key {key} is written twice", node, related=related)
                     continue
                 first[key] = node
                 found.append((node, None if key == CATCH_ALL else key, value))
         return found
 
-    def several(self, report: Report, node: Scalar, *, catch_all: bool) -> tuple[str, ...]:
+    def several(self, problems: Problems, node: Scalar, *, catch_all: bool) -> tuple[str, ...]:
         """The keys of a text, separated by commas; the unknown ones are noted and left out."""
         text = node.text
         known = self._known.get(text)
@@ -61,7 +61,7 @@ class KeyReader:
             if key == CATCH_ALL and catch_all:
                 good = False  # Not everywhere, so not to be remembered.
                 keys.append(key)
-            elif self._check(report, key, report.inside(node, offset + len(part) - len(part.lstrip()))):
+            elif self._check(problems, key, problems.inside(node, offset + len(part) - len(part.lstrip()))):
                 keys.append(key)
             else:
                 good = False
@@ -70,85 +70,87 @@ class KeyReader:
             self._known[text] = tuple(keys)
         return tuple(keys)
 
-    def single(self, report: Report, node: Scalar) -> str | None:
+    def single(self, problems: Problems, node: Scalar) -> str | None:
         """The one key that a registration block names; None, noting it, when it is unknown.
 
         A block names its key in C++, as a constant: so it reaches the few keys that PyTorch's parser does not know.
         """
         key = node.text
-        return key if self._is_constant(key) or self._check(report, key, node) else None
+        return key if self._is_constant(key) or self._check(problems, key, node) else None
 
     def _is_constant(self, key: str) -> bool:
         return self._universe is not None and key in self._universe.runtime_parts
 
-    def slot_globs(self, report: Report, node: Scalar) -> tuple[str, ...]:
+    def slot_globs(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
         """Runtime keys, globs over them and alias keys, separated by commas; unknown names are noted and left out."""
         return tuple(
             key
-            for key, place in self._parts(report, node)
-            if any(sign in key for sign in "*?[") or self._is_known(key) or self._has_slot(report, key, place)
+            for key, place in self._parts(problems, node)
+            if any(sign in key for sign in "*?[") or self._is_known(key) or self._has_slot(problems, key, place)
         )
 
-    def _parts(self, report: Report, node: Scalar) -> Iterator[tuple[str, Place]]:
+    def _parts(self, problems: Problems, node: Scalar) -> Iterator[tuple[str, Place]]:
         """The names of a text, separated by commas, each with its place; where one is missing, that is noted."""
         offset = 0
         for part in node.text.split(","):
             key = part.strip()
-            place = report.inside(node, offset + len(part) - len(part.lstrip()))
+            place = problems.inside(node, offset + len(part) - len(part.lstrip()))
             if key:
                 yield key, place
             else:
-                report.add(_CODE, "a dispatch key is missing here", place)
+                problems.add(_CODE, "a dispatch key is missing here", place)
             offset += len(part) + 1
 
-    def in_sets(self, report: Report, node: Scalar) -> tuple[str, ...]:
+    def in_sets(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
         """Runtime keys, and those that alias keys cover, separated by commas; unknown names are noted and left out."""
         universe = self._universe
         found: list[str] = []
-        for key, place in self._parts(report, node):
+        for key, place in self._parts(problems, node):
             if universe is not None and universe.is_alias(key):
                 found += universe.covered_by(key)
             elif key == universes.UNDEFINED:
-                report.add(_CODE, "Undefined is in no key set, so that nothing is excluded", place, "leave it out")
-            elif self._has_slot(report, key, place):
+                problems.add(_CODE, "Undefined is in no key set, so that nothing is excluded", place, "leave it out")
+            elif self._has_slot(problems, key, place):
                 found.append(key)
         return tuple(found)
 
-    def slot(self, report: Report, node: Scalar) -> str | None:
+    def slot(self, problems: Problems, node: Scalar) -> str | None:
         """One runtime key; None, noting it, when it is none."""
         universe, text = self._universe, node.text
         if universe is not None and universe.is_alias(text):
             message = f"{text} is an alias key: it has no slot of its own"
-            report.add(
+            problems.add(
                 _CODE, message, node, f"name one of those that it covers, such as {universe.covered_by(text)[0]}"
             )
             return None
-        return text if self._has_slot(report, text, node) else None
+        return text if self._has_slot(problems, text, node) else None
 
-    def backend(self, report: Report, node: Scalar) -> str | None:
+    def backend(self, problems: Problems, node: Scalar) -> str | None:
         """One key of a backend, such as SparseCPU; None, noting it, when it is none."""
-        key, universe = self.slot(report, node), self._universe
+        key, universe = self.slot(problems, node), self._universe
         if key is None or universe is None:
             return key
         known = (universe.backends, *universe.autograd_backends.values())
         if any(key in keys for keys in known):
             return key
-        report.add("no-backend", f"{key} is not the key of a backend", node, f"name one such as {universe.backends[0]}")
+        problems.add(
+            "no-backend", f"{key} is not the key of a backend", node, f"name one such as {universe.backends[0]}"
+        )
         return None
 
     def _is_known(self, key: str) -> bool:
         return self._universe is None or self._universe.is_alias(key)
 
-    def _has_slot(self, report: Report, key: str, at: Node | Place) -> bool:
+    def _has_slot(self, problems: Problems, key: str, at: Node | Place) -> bool:
         universe = self._universe
         if universe is None or key in universe.slot:
             return True
-        report.add(
+        problems.add(
             _CODE, f"there is no runtime key {quoted(key)}", at, suggestion(key, (*universe.slots, *universe.aliases))
         )
         return False
 
-    def _check(self, report: Report, key: str, at: Node | Place) -> bool:
+    def _check(self, problems: Problems, key: str, at: Node | Place) -> bool:
         universe = self._universe
         if self.constants and self._is_constant(key):
             return True
@@ -159,18 +161,20 @@ class KeyReader:
         ):
             return True
         if not key:
-            report.add(_CODE, "a dispatch key is missing here", at)
+            problems.add(_CODE, "a dispatch key is missing here", at)
         elif key == CATCH_ALL:
-            report.add(_CODE, f"{CATCH_ALL} stands for no dispatch key, and one is needed here", at, _CATCH_ALL_HINT)
+            problems.add(_CODE, f"{CATCH_ALL} stands for no dispatch key, and one is needed here", at, _CATCH_ALL_HINT)
         elif key == universes.UNDEFINED:
-            report.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
+            problems.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
         elif key in universe.per_backend:
             example = universe.per_backend[key][0]
-            report.add(_CODE, f"{key} is a functionality, not a dispatch key", at, f"name its keys, such as {example}")
+            problems.add(
+                _CODE, f"{key} is a functionality, not a dispatch key", at, f"name its keys, such as {example}"
+            )
         elif "," in key:
-            report.add(_CODE, f"expected one dispatch key, found several: {quoted(key)}", at, "use a block per key")
+            problems.add(_CODE, f"expected one dispatch key, found several: {quoted(key)}", at, "use a block per key")
         else:
-            report.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
+            problems.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
         return False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
 from dispatch_cli.declarations.format import CATCH_ALL, DEFINITION, LIBRARY, LIBRARY_KERNEL, NO_FALLBACKS
 from dispatch_cli.declarations.kernels import described_kernel, entries, named_kernel, read_kernel
@@ -21,39 +21,41 @@ _MISUSE = "block-misuse"
 _CONTENTS = ("define", "impl", "fallback")
 
 
-def read_libraries(context: Context, section: Node) -> None:
+def read_libraries(context: FileContext, section: Node) -> None:
     """Read the section ``libraries``."""
     if type(section) is Sequence:
         for node in section.items:
-            values = read_record(context.report, node, LIBRARY)
+            values = read_record(context.problems, node, LIBRARY)
             if values is not None:
                 _read_library(context, node, values)
 
 
-def read_fallbacks(context: Context, section: Node) -> None:
+def read_fallbacks(context: FileContext, section: Node) -> None:
     """Read the section ``fallbacks``: each entry is a block of its own."""
-    report = context.report
+    problems = context.problems
     if type(section) is Scalar:
         if section.text == NO_FALLBACKS:
             context.core_fallbacks = False
         else:
-            expect(report, section, f"{NO_FALLBACKS} or a mapping of dispatch keys to kernels")
+            expect(problems, section, f"{NO_FALLBACKS} or a mapping of dispatch keys to kernels")
         return
     if type(section) is not Mapping:
         return
-    for key_node, key, value in context.keys.pairs(report, section):
+    for key_node, key, value in context.keys.pairs(problems, section):
         block = context.block(LibraryKind.IMPL, WILDCARD, key, key_node, implicit=True)
         if type(value) is Sequence:
-            report.add("wrong-type", "expected a kernel name or a mapping, found a list", value, "there is one per key")
+            problems.add(
+                "wrong-type", "expected a kernel name or a mapping, found a list", value, "there is one per key"
+            )
             continue
         kernel = read_kernel(context, value, block)
         if kernel is not None and key is not None:
-            context.steps += (OpenBlock(block), Fallback(block, key, kernel, report.span(key_node)))
+            context.steps += (OpenBlock(block), Fallback(block, key, kernel, problems.span(key_node)))
 
 
-def _read_library(context: Context, node: Node, values: Values) -> None:
+def _read_library(context: FileContext, node: Node, values: Values) -> None:
     """Read one block. Fields that its kind does not have are noted; what they hold is read all the same."""
-    report = context.report
+    problems = context.problems
     kind_node, key_node = values.get("kind"), values.get("dispatch_key")
     # Without a usable kind or namespace the rest is still read, for its own mistakes.
     kind = LibraryKind[kind_node.text] if type(kind_node) is Scalar else None
@@ -74,62 +76,62 @@ def _read_library(context: Context, node: Node, values: Values) -> None:
         else:
             kernel = read_kernel(context, value, block)
             if kernel is not None and key is not None:
-                context.steps.append(Fallback(block, key, kernel, report.span(value)))
+                context.steps.append(Fallback(block, key, kernel, problems.span(value)))
 
 
-def _key(context: Context, node: Node | None, needed: bool) -> str | None:
+def _key(context: FileContext, node: Node | None, needed: bool) -> str | None:
     """The key that a block or a kernel names; None for `CatchAll`, which in C++ is the same as no key."""
     if type(node) is not Scalar or (node.text == CATCH_ALL and not needed):
         return None
-    return context.keys.single(context.report, node)
+    return context.keys.single(context.problems, node)
 
 
-def _namespace(context: Context, values: Values) -> str | None:
+def _namespace(context: FileContext, values: Values) -> str | None:
     node = values.get("namespace")
-    text = text_of(context.report, node)
+    text = text_of(context.problems, node)
     if text is None or type(node) is not Scalar:
         return None
     if not text.replace("_", "a").replace(".", "a").isalnum():
-        context.report.add("bad-operator-name", f"{quoted(text)} is not a namespace", node)
+        context.problems.add("bad-operator-name", f"{quoted(text)} is not a namespace", node)
         return None
     return text
 
 
-def _check_contents(context: Context, values: Values, block: Block, at: Node) -> None:
+def _check_contents(context: FileContext, values: Values, block: Block, at: Node) -> None:
     """PyTorch's rules of what a block may hold; fields of the wrong type are left to their own problem."""
-    report = context.report
+    problems = context.problems
     define, impl, fallback = (values.get(name) for name in _CONTENTS)
     key = values.get("dispatch_key")
     macro = block.kind.value
     fallbacks_only = block.namespace == WILDCARD
     if block.kind is LibraryKind.IMPL:
         if define is not None:
-            report.add(_MISUSE, f"a {macro} block cannot define operators", define, "use kind DEF or FRAGMENT")
+            problems.add(_MISUSE, f"a {macro} block cannot define operators", define, "use kind DEF or FRAGMENT")
     else:
         if fallbacks_only:
             place = values["namespace"] or at
-            report.add(_MISUSE, f"a {macro} block cannot be in the namespace _, which is for fallbacks", place)
+            problems.add(_MISUSE, f"a {macro} block cannot be in the namespace _, which is for fallbacks", place)
         if key is not None:
             hint = "use kind IMPL for the kernels of one key"
-            report.add(_MISUSE, f"a {macro} block has no dispatch key", key, hint)
+            problems.add(_MISUSE, f"a {macro} block has no dispatch key", key, hint)
         if fallback is not None:
-            report.add(_MISUSE, f"a {macro} block cannot have a fallback", fallback, "use kind IMPL and namespace _")
+            problems.add(_MISUSE, f"a {macro} block cannot have a fallback", fallback, "use kind IMPL and namespace _")
         return
     if fallback is not None and not fallbacks_only:
         message = f"a fallback is for all operators, so its block is in the namespace _, not in {block.namespace}"
-        report.add(_MISUSE, message, fallback)
+        problems.add(_MISUSE, message, fallback)
     if fallback is not None and "dispatch_key" not in values:
-        report.add("missing-field", "a library with a fallback needs the field 'dispatch_key'", at)
+        problems.add("missing-field", "a library with a fallback needs the field 'dispatch_key'", at)
     if impl is not None and fallbacks_only:
-        report.add(_MISUSE, "a block of the namespace _ has fallbacks only", impl)
+        problems.add(_MISUSE, "a block of the namespace _ has fallbacks only", impl)
 
 
-def _read_definitions(context: Context, section: Node, block: Block, is_usable: bool) -> None:
+def _read_definitions(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
     if type(section) is not Sequence:
         return
-    report = context.report
+    problems = context.problems
     for node in section.items:
-        values: Values | None = {"func": node} if type(node) is Scalar else read_record(report, node, DEFINITION)
+        values: Values | None = {"func": node} if type(node) is Scalar else read_record(problems, node, DEFINITION)
         if values is None:
             continue
         func = values.get("func")
@@ -141,7 +143,7 @@ def _read_definitions(context: Context, section: Node, block: Block, is_usable: 
             context.steps.append(definition)
 
 
-def _in_block(context: Context, at: Node, schema: FunctionSchema, block: Block) -> FunctionSchema | None:
+def _in_block(context: FileContext, at: Node, schema: FunctionSchema, block: Block) -> FunctionSchema | None:
     """The schema with the block's namespace; None, noting it, when it names another."""
     namespace = schema.name.namespace
     if namespace is None:
@@ -149,7 +151,7 @@ def _in_block(context: Context, at: Node, schema: FunctionSchema, block: Block) 
     if namespace == block.namespace:
         return schema
     macro = block.kind.value
-    context.report.add(
+    context.problems.add(
         _MISUSE,
         f"Explicitly provided namespace ({namespace}) in schema string does not match namespace of enclosing {macro} "
         f"block ({block.namespace}).  Move this definition to the (unique) TORCH_LIBRARY block corresponding to this "
@@ -163,28 +165,28 @@ def _where(block: Block) -> str:
     return f"(Error occurred while processing {block.kind.value} block at {block.file}:{block.line})"
 
 
-def _read_implementations(context: Context, section: Node, block: Block, is_usable: bool) -> None:
+def _read_implementations(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
     if type(section) is not Mapping:
         return
-    report = context.report
+    problems = context.problems
     for name_node, value in section.pairs:
-        name = read_operator_name(report, name_node)
+        name = read_operator_name(problems, name_node)
         if name is not None and is_usable:
             name = _name_in_block(context, name_node, name, block)
-        for entry in entries(report, value):
+        for entry in entries(problems, value):
             found = _read_member(context, entry, block)
             if found is not None and name is not None:
                 kernel, key = found
-                context.steps.append(Implement(block, name, key, kernel, report.span(name_node)))
+                context.steps.append(Implement(block, name, key, kernel, problems.span(name_node)))
 
 
-def _name_in_block(context: Context, at: Node, name: OperatorName, block: Block) -> OperatorName | None:
+def _name_in_block(context: FileContext, at: Node, name: OperatorName, block: Block) -> OperatorName | None:
     if name.namespace is None:
         return name.in_namespace(block.namespace)
     if name.namespace == block.namespace:
         return name
     macro = block.kind.value
-    context.report.add(
+    context.problems.add(
         _MISUSE,
         f'impl("{name}", ...): Explicitly provided namespace ({name.namespace}) in operator name does not match '
         f"namespace of enclosing {macro} block ({block.namespace}).  Move this definition to the {macro} block "
@@ -195,12 +197,12 @@ def _name_in_block(context: Context, at: Node, name: OperatorName, block: Block)
     return None
 
 
-def _read_member(context: Context, node: Node, block: Block) -> tuple[Kernel, str | None] | None:
+def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel, str | None] | None:
     """A kernel and its key; None, noting why, when there is none."""
     if type(node) is Scalar:
         kernel = named_kernel(context, node, block)
         return (kernel, block.dispatch_key) if kernel is not None else None
-    values = read_record(context.report, node, LIBRARY_KERNEL)
+    values = read_record(context.problems, node, LIBRARY_KERNEL)
     if values is None:
         return None
     kernel = described_kernel(context, node, values, block)
@@ -208,5 +210,5 @@ def _read_member(context: Context, node: Node, block: Block) -> tuple[Kernel, st
     key, own = block.dispatch_key, _key(context, key_node, needed=False)
     if own is not None and key_node is not None and key is not None and own != key:
         message = f"the kernel's dispatch key {own} is not that of its block, which is {key}"
-        context.report.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one per key")
+        context.problems.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one per key")
     return (kernel, own or key) if kernel is not None else None

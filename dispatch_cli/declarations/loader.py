@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
-from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
@@ -20,8 +20,8 @@ from dispatch_cli.declarations.higher_order import read_higher_order_operators, 
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
+from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.redispatches import Functions
-from dispatch_cli.declarations.report import Place, Report
 from dispatch_cli.declarations.settings import read_settings
 from dispatch_cli.declarations.suppressions import read_comments, read_suppressions
 from dispatch_cli.declarations.text import quoted, suggestion
@@ -80,19 +80,19 @@ class _File:
 
     name: str
     identity: str
-    report: Report
+    problems: Problems
     header: Header | None = None
     through: tuple[Span, ...] = ()
     only_guards: bool = False
 
 
 @dataclass(slots=True)
-class _Asked:
+class _UniverseRequest:
     """A universe that a file asks for, and where."""
 
     target: str
     inline: Universe | None
-    report: Report
+    problems: Problems
     node: Node
 
 
@@ -133,7 +133,7 @@ class _Loader:
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
         functions = Functions()
         contexts = [
-            Context(file.report, readers[snapshot], functions, snapshot, _registrant(file))
+            FileContext(file.problems, readers[snapshot], functions, snapshot, _registrant(file))
             for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
         ]
         for file, context in zip(self._history, contexts, strict=True):
@@ -141,7 +141,7 @@ class _Loader:
         for context in contexts:
             context.steps = functions.completed(context.steps)
         for file in self._files.values():
-            self._problems += file.report.problems
+            self._problems += file.problems.problems
         if universe is None:
             raise InputError(tuple(self._problems))
         declarations = self._declarations(universe, contexts, named)
@@ -149,7 +149,7 @@ class _Loader:
             raise InputError(tuple(self._problems), declarations)
         return declarations
 
-    def _declarations(self, universe: Universe, contexts: list[Context], named: frozenset[str]) -> Declarations:
+    def _declarations(self, universe: Universe, contexts: list[FileContext], named: frozenset[str]) -> Declarations:
         extended = sum(1 for _ in itertools.takewhile(lambda file: file.identity not in named, self._history))
         return Declarations(
             universe=universe,
@@ -180,40 +180,42 @@ class _Loader:
         try:
             text = source.read(name)
         except source.SourceError as error:
-            report = Report(source.Source(name, ""))
-            report.add(error.code, error.message, Place(error.line, error.column), error.hint)
-            return _File(name, identity, report)
-        report = Report(text)
-        root = parse(report)
+            problems = Problems(source.Source(name, ""))
+            problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
+            return _File(name, identity, problems)
+        problems = Problems(text)
+        root = parse(problems)
         if root is not None and not (type(root) is Scalar and is_nothing(root)):
-            return _File(name, identity, report, read_header(report, root))
-        if not report:
-            report.add("empty-file", "the file is empty", _START, "a declaration file begins with dispatch: 1")
-        return _File(name, identity, report)
+            return _File(name, identity, problems, read_header(problems, root))
+        if not problems:
+            problems.add("empty-file", "the file is empty", _START, "a declaration file begins with dispatch: 1")
+        return _File(name, identity, problems)
 
     def _extend(self, file: _File, extension: Extension) -> None:
         if extension.is_base:
             if file.only_guards:
-                file.report.add("only-guards", "a file of guards brings no state with it", extension.node, _GUARDS_HINT)
+                file.problems.add(
+                    "only-guards", "a file of guards brings no state with it", extension.node, _GUARDS_HINT
+                )
             else:
-                self._bases.setdefault(extension.target, (*file.through, file.report.span(extension.node)))
+                self._bases.setdefault(extension.target, (*file.through, file.problems.span(extension.node)))
             return
         identity = source.identity(extension.target)
         chain = [opened.identity for opened in self._open]
         if identity in chain:
             circle = [opened.name for opened in self._open[chain.index(identity) :]]
             message = f"extends goes in a circle: {' → '.join([*circle, circle[0]])}"
-            file.report.add("extends-circle", message, extension.node)
+            file.problems.add("extends-circle", message, extension.node)
         elif len(self._open) >= limits.MAX_EXTENDS:
             message = f"more than {limits.MAX_EXTENDS} files extend each other in a chain"
-            file.report.add("extends-too-long", message, extension.node)
+            file.problems.add("extends-too-long", message, extension.node)
         elif len(self._files) >= limits.MAX_FILES:
             message = f"the files extend more than {limits.MAX_FILES} files"
-            file.report.add("extends-too-long", message, extension.node)
+            file.problems.add("extends-too-long", message, extension.node)
         elif (problem := _missing(extension)) is not None:
-            file.report.add(problem.code, problem.message, extension.node, problem.hint)
+            file.problems.add(problem.code, problem.message, extension.node, problem.hint)
         else:
-            self.add(extension.target, (*file.through, file.report.span(extension.node)), file.only_guards)
+            self.add(extension.target, (*file.through, file.problems.span(extension.node)), file.only_guards)
 
     def _inherited(self, named: frozenset[str]) -> Iterator[Inherited]:
         """What the user did not name, in the order of reading; states first."""
@@ -226,7 +228,7 @@ class _Loader:
 
     def _universe(self) -> Universe | None:
         """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
-        first: _Asked | None = None
+        first: _UniverseRequest | None = None
         agreed = True
         for file in self._files.values():
             if file.header is None:
@@ -234,25 +236,25 @@ class _Loader:
             elif (name := file.header.universe) is not None and name.target is None:
                 agreed = False
             elif name is not None and name.target is not None:
-                asked = _Asked(name.target, name.inline, file.report, name.node)
+                asked = _UniverseRequest(name.target, name.inline, file.problems, name.node)
                 agreed = self._agrees(asked, first) and agreed
                 first = first or asked
         return self._load_universe(first) if agreed else None
 
-    def _agrees(self, asked: _Asked, first: _Asked | None) -> bool:
+    def _agrees(self, asked: _UniverseRequest, first: _UniverseRequest | None) -> bool:
         """Whether a file asks for the universe of the others, and of the caller."""
         if self._wanted is not None and not _agree(asked.target, asked.inline, self._wanted, None):
             message = f"the file is written for the universe {asked.target}, but {self._wanted} was asked for"
-            asked.report.add("universe-conflict", message, asked.node)
+            asked.problems.add("universe-conflict", message, asked.node)
             return False
         if first is not None and not _agree(asked.target, asked.inline, first.target, first.inline):
-            related = (Related(f"{first.target} is named here", first.report.span(first.node)),)
+            related = (Related(f"{first.target} is named here", first.problems.span(first.node)),)
             message = f"the files do not agree on a universe: {asked.target} here, {first.target} before"
-            asked.report.add("universe-conflict", message, asked.node, related=related)
+            asked.problems.add("universe-conflict", message, asked.node, related=related)
             return False
         return True
 
-    def _load_universe(self, first: _Asked | None) -> Universe | None:
+    def _load_universe(self, first: _UniverseRequest | None) -> Universe | None:
         if first is not None and first.inline is not None:
             return first.inline
         default = states.load(next(iter(self._bases))).universe.name if self._bases else universes.default_name()
@@ -262,7 +264,7 @@ class _Loader:
         except (universes.UniverseError, OSError, ValueError) as error:
             hint = suggestion(name, universes.names())
             if self._wanted is None and first is not None:
-                first.report.add("unknown-universe", str(error), first.node, hint)
+                first.problems.add("unknown-universe", str(error), first.node, hint)
             else:
                 self._problems.append(Problem("unknown-universe", str(error), hint=hint))
             return None
@@ -295,13 +297,13 @@ def _missing(extension: Extension) -> source.SourceError | None:
     return None
 
 
-def _read_core_fallbacks(context: Context, node: Node) -> None:
+def _read_core_fallbacks(context: FileContext, node: Node) -> None:
     if type(node) is Scalar and node.text == "false":
         context.core_fallbacks = False
 
 
-def _read_imported(context: Context, node: Node) -> None:
-    values = read_record(context.report, node, IMPORTED) or {}
+def _read_imported(context: FileContext, node: Node) -> None:
+    values = read_record(context.problems, node, IMPORTED) or {}
     by, context.by = context.by, Registrant.USER
     for name, value in values.items():
         reader = _SECTIONS.get(name)
@@ -310,7 +312,7 @@ def _read_imported(context: Context, node: Node) -> None:
     context.by = by
 
 
-_SECTIONS: Mapping[str, Callable[[Context, Node], None]] = {
+_SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
     "core_fallbacks": _read_core_fallbacks,
     "imported": _read_imported,
     "operators": read_operators,
@@ -329,22 +331,22 @@ _OF_GUARDS = frozenset({"dispatch", "universe", "extends", "guards", "suppress",
 _GUARDS_HINT = "a file that registers something is given without --guards"
 
 
-def _read_sections(file: _File, context: Context) -> None:
+def _read_sections(file: _File, context: FileContext) -> None:
     for name, node in file.header.sections if file.header is not None else ():
         if file.only_guards and name not in _OF_GUARDS:
-            file.report.add("only-guards", f"a file of guards has no {name!r}", node, _GUARDS_HINT)
+            file.problems.add("only-guards", f"a file of guards has no {name!r}", node, _GUARDS_HINT)
             continue
         reader = _SECTIONS.get(name)
         if reader is not None:
             reader(context, node)
     sections = () if file.header is None else file.header.sections
-    context.suppressions += read_comments(file.report, (node for _, node in sections))
+    context.suppressions += read_comments(file.problems, (node for _, node in sections))
     if _is_snapshot(file):
         context.steps.append(Settle(_operators(context.steps)))
 
 
 def _suppressions(
-    history: Iterable[_File], contexts: Iterable[Context], named: frozenset[str]
+    history: Iterable[_File], contexts: Iterable[FileContext], named: frozenset[str]
 ) -> tuple[Suppression, ...]:
     return tuple(
         one._replace(inherited=file.identity not in named)
@@ -361,7 +363,7 @@ def _registrant(file: _File) -> Registrant:
     return Registrant.USER if file.header is None else file.header.by
 
 
-def _by(step: Step, context: Context) -> Registrant:
+def _by(step: Step, context: FileContext) -> Registrant:
     """Who took a step; what settles a snapshot's tables belongs to the snapshot."""
     return context.by if isinstance(step, Settle) else step.block.by
 

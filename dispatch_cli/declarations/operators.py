@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
 from dispatch_cli.declarations.format import OPERATOR
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
@@ -19,15 +19,15 @@ _NAMESPACE_HINT = "write it as namespace::name"
 _NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
 
 
-def read_operators(context: Context, section: Node) -> None:
+def read_operators(context: FileContext, section: Node) -> None:
     """Read the section ``operators``."""
     if type(section) is Sequence:
         for node in section.items:
             _read_operator(context, node)
 
 
-def _read_operator(context: Context, node: Node) -> None:
-    values = read_record(context.report, node, OPERATOR)
+def _read_operator(context: FileContext, node: Node) -> None:
+    values = read_record(context.problems, node, OPERATOR)
     if values is None:
         return
     schema, name = _identity(context, values)
@@ -43,84 +43,86 @@ def _read_operator(context: Context, node: Node) -> None:
     _read_python_dispatch(context, values.get("python_dispatch"), name)
 
 
-def _identity(context: Context, values: Values) -> tuple[FunctionSchema | None, OperatorName | None]:
+def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | None, OperatorName | None]:
     """The schema, if there is one, and the name, if it can be used; mistakes are noted."""
-    report = context.report
+    problems = context.problems
     func, name_node = values.get("func"), values.get("name")
     if "func" in values:
         if name_node is not None:
-            report.add("bad-value", "an operator with the field 'func' has its name there", name_node, "remove 'name'")
+            problems.add(
+                "bad-value", "an operator with the field 'func' has its name there", name_node, "remove 'name'"
+            )
         schema = read_schema(context, func)
         name, place = schema.name if schema is not None else None, func
     else:
         schema = None
-        name, place = read_operator_name(report, name_node), name_node
+        name, place = read_operator_name(problems, name_node), name_node
         for field in _NEEDS_SCHEMA:
             if (node := values.get(field)) is not None:
-                report.add("bad-value", f"{field!r} belongs to a definition, which needs the field 'func'", node)
+                problems.add("bad-value", f"{field!r} belongs to a definition, which needs the field 'func'", node)
     if name is None or place is None:
         return schema, name
     if name.namespace is None:
-        report.add("bad-operator-name", f"the operator {name} has no namespace", place, _NAMESPACE_HINT)
+        problems.add("bad-operator-name", f"the operator {name} has no namespace", place, _NAMESPACE_HINT)
     elif name.namespace == WILDCARD:
-        report.add("bad-operator-name", "no operator can be in the namespace _, which is for fallbacks", place)
+        problems.add("bad-operator-name", "no operator can be in the namespace _, which is for fallbacks", place)
     return schema, name
 
 
 def read_definition_fields(
-    context: Context, values: Values, block: Block, schema: FunctionSchema | None
+    context: FileContext, values: Values, block: Block, schema: FunctionSchema | None
 ) -> Define | None:
     """The definition that the fields beside ``func`` belong to; None without a schema."""
-    report = context.report
-    debug = text_of(report, values.get("debug"))
+    problems = context.problems
+    debug = text_of(problems, values.get("debug"))
     tags_node, kind_node, func = values.get("tags"), values.get("alias_analysis"), values.get("func")
     tags: list[str] = []
     for item in tags_node.items if type(tags_node) is Sequence else ():
         if type(item) is Scalar and item.text:
-            tags.append(text_of(report, item) or "")
+            tags.append(text_of(problems, item) or "")
         else:
-            expect(report, item, "the name of a tag")
+            expect(problems, item, "the name of a tag")
     if schema is None or func is None:
         return None
     kind: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA
     if type(kind_node) is Scalar:
         kind = None if kind_node.text == "default" else AliasAnalysisKind[kind_node.text]
-    return Define(block, schema, kind, tuple(tags), debug, report.span(func))
+    return Define(block, schema, kind, tuple(tags), debug, problems.span(func))
 
 
-def _read_dispatch(context: Context, node: Node | None, block: Block, name: OperatorName) -> None:
+def _read_dispatch(context: FileContext, node: Node | None, block: Block, name: OperatorName) -> None:
     if type(node) is not Mapping:
         return
-    report = context.report
-    for key_node, key, value in context.keys.pairs(report, node, catch_all=True):
-        span = report.span(key_node)
-        for entry in entries(report, value):
+    problems = context.problems
+    for key_node, key, value in context.keys.pairs(problems, node, catch_all=True):
+        span = problems.span(key_node)
+        for entry in entries(problems, value):
             kernel = read_kernel(context, entry, block)
             if kernel is not None:
                 context.steps.append(Implement(block, name, key, kernel, span))
 
 
-def _read_python_dispatch(context: Context, node: Node | None, name: OperatorName) -> None:
+def _read_python_dispatch(context: FileContext, node: Node | None, name: OperatorName) -> None:
     for key, kernel, at in read_texts_by_key(context, node):
-        context.python_kernels.append(PythonKernel(name, key, kernel, context.report.span(at), context.by))
+        context.python_kernels.append(PythonKernel(name, key, kernel, context.problems.span(at), context.by))
 
 
-def read_texts_by_key(context: Context, node: Node | None) -> list[tuple[str, str, Scalar]]:
+def read_texts_by_key(context: FileContext, node: Node | None) -> list[tuple[str, str, Scalar]]:
     """The pairs of a mapping of dispatch keys to kernel names, and the place of each."""
     found: list[tuple[str, str, Scalar]] = []
     if type(node) is not Mapping:
         return found
-    report = context.report
-    for key_node, key, value in context.keys.pairs(report, node):
+    problems = context.problems
+    for key_node, key, value in context.keys.pairs(problems, node):
         text = read_name(context, value)
         if text is not None and key is not None:
             found.append((key, text, key_node))
     return found
 
 
-def read_name(context: Context, node: Node) -> str | None:
+def read_name(context: FileContext, node: Node) -> str | None:
     """The name of a kernel; None, noting it, when *node* is none."""
     if type(node) is Scalar and node.text:
-        return text_of(context.report, node, *NAME_OF_A_KERNEL)
-    expect(context.report, node, NAME_OF_A_KERNEL[0])
+        return text_of(context.problems, node, *NAME_OF_A_KERNEL)
+    expect(context.problems, node, NAME_OF_A_KERNEL[0])
     return None

@@ -86,10 +86,10 @@ def read_project(path: Path) -> CheckSettings:
         raise InputError((Problem(error.code, error.message),)) from None
     except UnicodeDecodeError:
         raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
-    return _Reader(name, path.parent, text).settings()
+    return _SettingsReader(name, path.parent, text).settings()
 
 
-class _Reader:
+class _SettingsReader:
     def __init__(self, file: str, folder: Path, text: str) -> None:
         self._file = file
         self._folder = folder

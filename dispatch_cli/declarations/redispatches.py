@@ -5,7 +5,7 @@ from __future__ import annotations
 from dispatch_cli.declarations.fields import expect, read_record, text_of
 from dispatch_cli.declarations.format import BOOLEANS, GOES_ON, GOES_ON_TYPE, REDISPATCHES
 from dispatch_cli.declarations.keys import KeyReader
-from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.text import suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.declarations import Fallback, Implement, Step
@@ -19,58 +19,58 @@ _BOOLEAN_HINTS = {
 }
 
 
-def read_redispatches(report: Report, keys: KeyReader, node: Node | None) -> Redispatch | None:
+def read_redispatches(problems: Problems, keys: KeyReader, node: Node | None) -> Redispatch | None:
     """What the field says; None, noting why, when it says nothing that can be understood."""
     if type(node) is Scalar:
-        return _of_word(report, node)
-    return _of_mapping(report, keys, node) if type(node) is Mapping else None
+        return _of_word(problems, node)
+    return _of_mapping(problems, keys, node) if type(node) is Mapping else None
 
 
-def _of_word(report: Report, node: Scalar) -> Redispatch | None:
+def _of_word(problems: Problems, node: Scalar) -> Redispatch | None:
     text = node.text
     if is_nothing(node):
-        expect(report, node, GOES_ON_TYPE.words)
+        expect(problems, node, GOES_ON_TYPE.words)
     elif text in BOOLEANS and not node.plain:
-        report.add("wrong-type", f"expected {text}, found {kind_of(node)}", node, "write it without quotes")
+        problems.add("wrong-type", f"expected {text}, found {kind_of(node)}", node, "write it without quotes")
     elif text in GOES_ON:
-        return Redispatch(_BY_WORD[text], span=report.span(node))
+        return Redispatch(_BY_WORD[text], span=problems.span(node))
     else:
         hint = suggestion(text, GOES_ON)
         if text in (RedispatchKind.TO.value, RedispatchKind.EXCLUDE.value):
             hint = f"name the key: {{{text}: KEY}}"
         elif (other := other_than_text(node)) is not None:
             message = f"expected {GOES_ON_TYPE.words}, found {text}, which is {other} in YAML"
-            report.add("wrong-type", message, node, _BOOLEAN_HINTS.get(text.lower()))
+            problems.add("wrong-type", message, node, _BOOLEAN_HINTS.get(text.lower()))
             return None
         elif text.lower() == "none":
             hint = _BOOLEAN_HINTS["no"]
-        report.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
+        problems.add("bad-value", f"expected {GOES_ON_TYPE.words}, found {kind_of(node)}", node, hint)
     return None
 
 
-def _of_mapping(report: Report, keys: KeyReader, node: Mapping) -> Redispatch | None:
-    values = read_record(report, node, REDISPATCHES)
+def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatch | None:
+    values = read_record(problems, node, REDISPATCHES)
     if values is None:
         return None
     target, excluded = values.get("to"), values.get("exclude")
     if target is not None and excluded is not None:
         message = "a kernel redispatches at a key, or calls the operator anew with keys excluded, but not both"
-        report.add("bad-value", message, excluded, "write 'to' or 'exclude'")
+        problems.add("bad-value", message, excluded, "write 'to' or 'exclude'")
         return None
     if type(target) is Scalar:
-        if text_of(report, target, "a dispatch key") is None:
+        if text_of(problems, target, "a dispatch key") is None:
             return None
-        key = keys.slot(report, target)
-        return Redispatch(RedispatchKind.TO, (key,), report.span(node)) if key is not None else None
+        key = keys.slot(problems, target)
+        return Redispatch(RedispatchKind.TO, (key,), problems.span(node)) if key is not None else None
     found: list[str] = []
     for item in excluded.items if type(excluded) is Sequence else (excluded,):
         if type(item) is Scalar and item.text:
-            if text_of(report, item, "a dispatch key") is None:
+            if text_of(problems, item, "a dispatch key") is None:
                 continue
-            found += keys.in_sets(report, item)
+            found += keys.in_sets(problems, item)
         elif item is not None:
-            expect(report, item, "a dispatch key")
-    return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(found)), report.span(node)) if found else None
+            expect(problems, item, "a dispatch key")
+    return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(found)), problems.span(node)) if found else None
 
 
 class Functions:
@@ -79,14 +79,14 @@ class Functions:
     def __init__(self) -> None:
         self._said: dict[str, Redispatch] = {}
 
-    def note(self, report: Report, name: str, said: Redispatch, node: Node) -> None:
+    def note(self, problems: Problems, name: str, said: Redispatch, node: Node) -> None:
         """Note what is said of a function; it is a problem when something else was said before."""
         first = self._said.setdefault(name, said)
         if first.says_the_same(said) or first.span is None:
             return
         message = f"kernels of one name are one function, and another declaration of {name} says otherwise"
         related = (Related(f"it says redispatches: {first}", first.span),)
-        report.add("redispatches-conflict", message, node, "give one of them another name", related)
+        problems.add("redispatches-conflict", message, node, "give one of them another name", related)
 
     def completed(self, steps: list[Step]) -> list[Step]:
         """The steps, with what is said of a function at every kernel of its name."""

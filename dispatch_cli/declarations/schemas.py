@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import word_of
-from dispatch_cli.declarations.report import Report
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import (
@@ -23,14 +23,14 @@ from dispatch_cli.model.schema import (
 _Read = TypeVar("_Read")
 
 
-def read_schema(context: Context, node: Node | None, namespace: str | None = None) -> FunctionSchema | None:
+def read_schema(context: FileContext, node: Node | None, namespace: str | None = None) -> FunctionSchema | None:
     """The schema in a text; *namespace* is that of the block around it. None, noting it, when it is not one."""
     if type(node) is not Scalar:
         return None
     text = node.text
-    report = context.report
+    problems = context.problems
     if "(" not in text:
-        report.add(
+        problems.add(
             "bad-schema",
             "expected a schema, such as ns::name(Tensor x) -> Tensor, found a name without arguments",
             node,
@@ -38,25 +38,25 @@ def read_schema(context: Context, node: Node | None, namespace: str | None = Non
         )
         return None
     parse = parse_printed_schema if context.snapshot else partial(parse_schema, allow_typevars=False)
-    return _read(report, node, lambda: parse(text), "bad-schema")
+    return _read(problems, node, lambda: parse(text), "bad-schema")
 
 
-def read_signature(report: Report, node: Scalar) -> FunctionSchema | None:
+def read_signature(problems: Problems, node: Scalar) -> FunctionSchema | None:
     """The inferred signature in a text; None, noting it, when it is not one."""
-    return _read(report, node, lambda: parse_signature(node.text), "bad-signature")
+    return _read(problems, node, lambda: parse_signature(node.text), "bad-signature")
 
 
-def read_operator_name(report: Report, node: Node | None) -> OperatorName | None:
+def read_operator_name(problems: Problems, node: Node | None) -> OperatorName | None:
     """The operator name in a text; None, noting it, when it is not one."""
-    text = word_of(report, node)
+    text = word_of(problems, node)
     if text is None or type(node) is not Scalar:
         return None
-    return _read(report, node, lambda: parse_operator_name(node.text), "bad-operator-name")
+    return _read(problems, node, lambda: parse_operator_name(node.text), "bad-operator-name")
 
 
-def _read(report: Report, node: Scalar, parse: Callable[[], _Read], code: str) -> _Read | None:
+def _read(problems: Problems, node: Scalar, parse: Callable[[], _Read], code: str) -> _Read | None:
     try:
         return parse()
     except SchemaError as error:
-        report.add(code, error.message, report.inside(node, error.offset), error.hint)
+        problems.add(code, error.message, problems.inside(node, error.offset), error.hint)
         return None

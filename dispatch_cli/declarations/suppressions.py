@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.declarations.context import Context
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import expect, read_record, text_of
 from dispatch_cli.declarations.format import SUPPRESSION
-from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.settings import Selector, Suppression
 from dispatch_cli.model.span import Span
@@ -19,16 +19,16 @@ _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
 _EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] and, after it, the reason"
 
 
-def read_comments(report: Report, sections: Iterable[Node]) -> Iterator[Suppression]:
+def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Suppression]:
     """The comments ``# dispatch-cli: ignore[CHECK, …] REASON`` of a file; those that say less are noted.
 
     A comment speaks of its line; one that stands alone, of the next line that holds something. Where an entry of one
     of the sections begins on that line, such as an operator, it speaks of the whole entry.
     """
-    if _MARK not in report.source.text:
+    if _MARK not in problems.source.text:
         return
     entries = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
-    lines = report.source.lines
+    lines = problems.source.lines
     following = _following(lines)
     for number, line in enumerate(lines, start=1):
         if _MARK not in line or (found := _COMMENT.search(line)) is None:
@@ -36,18 +36,18 @@ def read_comments(report: Report, sections: Iterable[Node]) -> Iterator[Suppress
         at = Place(number, found.start() + 1)
         said = _IGNORE.match(found[1])
         if said is None:
-            report.add(
+            problems.add(
                 "bad-comment", "the comment is meant for dispatch-cli, which does not understand it", at, _EXAMPLE
             )
             continue
-        checks = tuple(_selectors(said[1], report, number, found.start(1) + said.start(1)))
+        checks = tuple(_selectors(said[1], problems, number, found.start(1) + said.start(1)))
         if not checks:
-            report.add("bad-comment", "the comment names no check to ignore", at, _EXAMPLE)
+            problems.add("bad-comment", "the comment names no check to ignore", at, _EXAMPLE)
         elif not said[2].strip():
-            report.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
+            problems.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
         else:
             line_meant = number if line[: found.start()].strip() else following[number - 1]
-            yield Suppression(checks, said[2].strip(), report.span(at), line_meant, last=entries.get(line_meant))
+            yield Suppression(checks, said[2].strip(), problems.span(at), line_meant, last=entries.get(line_meant))
 
 
 def _last_line(node: Node) -> int:
@@ -59,11 +59,11 @@ def _last_line(node: Node) -> int:
     return node.line
 
 
-def _selectors(text: str, report: Report, line: int, start: int) -> Iterator[Selector]:
+def _selectors(text: str, problems: Problems, line: int, start: int) -> Iterator[Selector]:
     offset = start
     for part in text.split(","):
         if name := part.strip():
-            yield Selector(name, report.span(Place(line, offset + len(part) - len(part.lstrip()) + 1)))
+            yield Selector(name, problems.span(Place(line, offset + len(part) - len(part.lstrip()) + 1)))
         offset += len(part) + 1
 
 
@@ -78,38 +78,38 @@ def _following(lines: list[str]) -> list[int]:
     return found
 
 
-def read_suppressions(context: Context, section: Node) -> None:
+def read_suppressions(context: FileContext, section: Node) -> None:
     """Read the section ``suppress``."""
     if type(section) is Sequence:
         for node in section.items:
             _read_suppression(context, node)
 
 
-def _read_suppression(context: Context, node: Node) -> None:
-    report = context.report
-    values = read_record(report, node, SUPPRESSION)
+def _read_suppression(context: FileContext, node: Node) -> None:
+    problems = context.problems
+    values = read_record(problems, node, SUPPRESSION)
     if values is None:
         return
-    checks = read_selectors(report, values.get("checks"))
-    op, key, reason = (text_of(report, values.get(name)) for name in ("op", "key", "reason"))
+    checks = read_selectors(problems, values.get("checks"))
+    op, key, reason = (text_of(problems, values.get(name)) for name in ("op", "key", "reason"))
     if checks and reason is not None:
-        context.suppressions.append(Suppression(checks, reason, report.span(node), None, op, key))
+        context.suppressions.append(Suppression(checks, reason, problems.span(node), None, op, key))
 
 
-def read_selectors(report: Report, node: Node | None) -> tuple[Selector, ...]:
+def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...]:
     """Names of checks, one or a list of them; each can hold several, separated by commas. Empty ones are noted."""
     found: list[Selector] = []
     for item in node.items if type(node) is Sequence else (node,):
         if type(item) is not Scalar:
             if item is not None:
-                expect(report, item, "the id of a check")
-        elif (text := text_of(report, item)) is not None:
-            span = report.span(item)
+                expect(problems, item, "the id of a check")
+        elif (text := text_of(problems, item)) is not None:
+            span = problems.span(item)
             for name, offset in _parts(text):
                 if name:
-                    found.append(Selector(name, _moved(span, report, item, offset)))
+                    found.append(Selector(name, _moved(span, problems, item, offset)))
                 else:
-                    report.add("wrong-type", "the id of a check is missing here", report.inside(item, offset))
+                    problems.add("wrong-type", "the id of a check is missing here", problems.inside(item, offset))
     return tuple(found)
 
 
@@ -120,5 +120,5 @@ def _parts(text: str) -> Iterator[tuple[str, int]]:
         offset += len(part) + 1
 
 
-def _moved(span: Span, report: Report, node: Scalar, offset: int) -> Span:
-    return report.span(report.inside(node, offset)) if offset else span
+def _moved(span: Span, problems: Problems, node: Scalar, offset: int) -> Span:
+    return problems.span(problems.inside(node, offset)) if offset else span

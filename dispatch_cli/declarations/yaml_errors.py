@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.problems import Place, Problems
 
 _QUOTE = "while scanning a quoted scalar"
 _BRACKETS = ("while parsing a flow sequence", "while parsing a flow mapping")
 _CODE = "yaml-syntax"
 
 
-def explain(report: Report, error: Any) -> None:
+def explain(problems: Problems, error: Any) -> None:
     """Note the problem that *error*, a ``yaml.YAMLError``, is about."""
     problem = str(getattr(error, "problem", None) or error)
     context = str(getattr(error, "context", None) or "")
     place = _place(getattr(error, "problem_mark", None)) or _place(getattr(error, "context_mark", None)) or Place(1, 1)
     start = _place(getattr(error, "context_mark", None)) or place
-    line = report.source.line(place.line)
-    at_end = place.line >= len(report.source.lines) and not line[place.column - 1 :].strip()
+    line = problems.source.line(place.line)
+    at_end = place.line >= len(problems.source.lines) and not line[place.column - 1 :].strip()
     if context == _QUOTE and "end of stream" in problem:
-        report.add(_CODE, "the quote that is opened here is never closed", start)
+        problems.add(_CODE, "the quote that is opened here is never closed", start)
         return
     if context in _BRACKETS and at_end:
-        report.add(_CODE, "the bracket that is opened here is never closed", start)
+        problems.add(_CODE, "the bracket that is opened here is never closed", start)
         return
     if line[place.column - 1 : place.column] == "\t" and "cannot start any token" in problem:
-        report.add(_CODE, "a tab cannot indent YAML", place, "indent with spaces")
+        problems.add(_CODE, "a tab cannot indent YAML", place, "indent with spaces")
         return
     message = f"{context}, {problem}" if context else problem
-    report.add(_CODE, f"this is not YAML: {message}", place, _hint(problem))
+    problems.add(_CODE, f"this is not YAML: {message}", place, _hint(problem))
 
 
 def _hint(problem: str) -> str | None:

@@ -10,7 +10,7 @@ import re
 from typing import Any, Protocol
 
 from dispatch_cli.declarations import limits
-from dispatch_cli.declarations.report import Place, Report
+from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.declarations.yaml_errors import explain
@@ -44,43 +44,43 @@ def make_parser(text: str) -> EventParser:
     return parser
 
 
-def parse(report: Report) -> Node | None:
+def parse(problems: Problems) -> Node | None:
     """The tree of a file; problems go to *report*. None when there is no tree to go on with."""
     from yaml import YAMLError
 
-    text = report.source.text
-    if not _is_fit(report):
+    text = problems.source.text
+    if not _is_fit(problems):
         return None
     if "\t" in text and text.lstrip().startswith(("{", "[")):
         text = _without_tabs(text)
     try:
-        return _Builder(report, make_parser(text)).build()
+        return _Builder(problems, make_parser(text)).build()
     except _Stop:
         return None
     except YAMLError as error:
-        explain(report, error)
+        explain(problems, error)
         return None
 
 
-def _is_fit(report: Report) -> bool:
+def _is_fit(problems: Problems) -> bool:
     """Look for what is better said before the parser stumbles over it."""
-    text = report.source.text
+    text = problems.source.text
     if (found := _UNPRINTABLE.search(text)) is not None:
-        report.add(
+        problems.add(
             "control-character",
             f"the file has the character U+{ord(found[0]):04X}, which a text file cannot have",
             _place(text, found.start()),
         )
     elif (found := _CONFLICT.search(text)) is not None:
-        report.add(
+        problems.add(
             "merge-conflict",
             f"a merge conflict is left in the file: {found[1]}",
             _place(text, found.start()),
             "resolve the conflict and remove its markers",
         )
     elif (found := _TAG_DIRECTIVE.search(text)) is not None:
-        report.add("yaml-tag", "tags are not supported, so %TAG is not either", _place(text, found.start()))
-    return not report
+        problems.add("yaml-tag", "tags are not supported, so %TAG is not either", _place(text, found.start()))
+    return not problems
 
 
 def _place(text: str, offset: int) -> Place:
@@ -116,8 +116,8 @@ class _Open:
 class _Builder:
     """Builds the tree of one file out of the parser's events, with a stack of its own."""
 
-    def __init__(self, report: Report, parser: EventParser) -> None:
-        self._report = report
+    def __init__(self, problems: Problems, parser: EventParser) -> None:
+        self._problems = problems
         self._parser = parser
         self._stack: list[_Open] = []
         self._anchors: dict[str, tuple[Node, int]] = {}
@@ -234,11 +234,11 @@ class _Builder:
         self._is_usable = False
         if not isinstance(key, Scalar):
             kind = "a mapping" if isinstance(key, Mapping) else "a list"
-            self._report.add("key-not-text", f"{kind} cannot be the name of a field", key, "a name is a text")
+            self._problems.add("key-not-text", f"{kind} cannot be the name of a field", key, "a name is a text")
         elif not key.text:
-            self._report.add("key-not-text", "the name of a field is missing before the colon", key)
+            self._problems.add("key-not-text", "the name of a field is missing before the colon", key)
         else:
-            self._report.add(
+            self._problems.add(
                 "yaml-merge-key", "merge keys (<<) are not supported", key, "use an alias for the whole value"
             )
 
@@ -250,8 +250,8 @@ class _Builder:
             key = pair[0]
             kept = first.setdefault(key.text, pair)
             if kept is not pair:
-                related = (Related("it is first written here", self._report.span(kept[0])),)
-                self._report.add("duplicate-key", f"{quoted(key.text)} is written twice", key, related=related)
+                related = (Related("it is first written here", self._problems.span(kept[0])),)
+                self._problems.add("duplicate-key", f"{quoted(key.text)} is written twice", key, related=related)
         return tuple(first.values())
 
     def _check_tag(self, event: Any, kind: type[Node], line: int, column: int) -> None:
@@ -259,7 +259,9 @@ class _Builder:
         if tag not in ("!", f"tag:yaml.org,2002:{_TAGS[kind]}"):
             self._is_usable = False
             shown = tag.replace("tag:yaml.org,2002:", "!!")
-            self._report.add("yaml-tag", f"the tag {quoted(shown)} is not supported", Place(line, column), "remove it")
+            self._problems.add(
+                "yaml-tag", f"the tag {quoted(shown)} is not supported", Place(line, column), "remove it"
+            )
 
     def _count(self, nodes: int, at: Node | Place) -> None:
         self._nodes += nodes
@@ -267,5 +269,5 @@ class _Builder:
             self._stop("too-large", f"the file says more than {limits.MAX_NODES} things, aliases written out", at)
 
     def _stop(self, code: str, message: str, at: Node | Place, hint: str | None = None) -> None:
-        self._report.add(code, message, at, hint)
+        self._problems.add(code, message, at, hint)
         raise _Stop

@@ -100,7 +100,7 @@ class Outcome(Enum):
     HAS_BACKEND_KERNEL = "a backend kernel takes precedence"
 
 
-class Step(NamedTuple):
+class RuleStep(NamedTuple):
     """One rule looked at: its number, what it would have meant, the key it looked at, the outcome.
 
     blockers: bits of the registered keys that decided it (HAS_BACKEND_KERNEL, or AMBIGUOUS fired).
@@ -131,7 +131,7 @@ MISSING = Decision(Rule.MISSING, MISSING_NUMBER)
 
 
 def decide(
-    candidates: Iterable[Candidate], registered: int, has_fallback: bool, steps: list[Step] | None = None
+    candidates: Iterable[Candidate], registered: int, has_fallback: bool, steps: list[RuleStep] | None = None
 ) -> Decision:
     """Decide one slot.
 
@@ -143,24 +143,24 @@ def decide(
         if not registered & candidate.bit:
             if steps is not None:
                 outcome = Outcome.NOTHING_REGISTERED if candidate.covers else Outcome.NOT_COVERED
-                steps.append(Step(candidate.number, candidate.rule, candidate.key, outcome))
+                steps.append(RuleStep(candidate.number, candidate.rule, candidate.key, outcome))
             continue
         if blockers := registered & candidate.ambiguous:
             if steps is not None:
-                steps.append(Step(candidate.number, Rule.AMBIGUOUS, candidate.key, Outcome.FIRED, blockers))
+                steps.append(RuleStep(candidate.number, Rule.AMBIGUOUS, candidate.key, Outcome.FIRED, blockers))
             return Decision(Rule.AMBIGUOUS, candidate.number, None, blockers)
         if blockers := registered & candidate.unless:
             blocked = blockers
             if steps is not None:
                 outcome = Outcome.HAS_BACKEND_KERNEL
-                steps.append(Step(candidate.number, candidate.rule, candidate.key, outcome, blockers))
+                steps.append(RuleStep(candidate.number, candidate.rule, candidate.key, outcome, blockers))
             continue
         if steps is not None:
-            steps.append(Step(candidate.number, candidate.rule, candidate.key, Outcome.FIRED))
+            steps.append(RuleStep(candidate.number, candidate.rule, candidate.key, Outcome.FIRED))
         return Decision(candidate.rule, candidate.number, candidate.key, blocked)
     if steps is not None:
         outcome = Outcome.FIRED if has_fallback else Outcome.NOTHING_REGISTERED
-        steps.append(Step(FALLBACK_NUMBER, Rule.FALLBACK, "", outcome))
+        steps.append(RuleStep(FALLBACK_NUMBER, Rule.FALLBACK, "", outcome))
     if not has_fallback and not blocked:
         return MISSING
     rule, number = (Rule.FALLBACK, FALLBACK_NUMBER) if has_fallback else (Rule.MISSING, MISSING_NUMBER)

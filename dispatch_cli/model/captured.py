@@ -27,7 +27,7 @@ class CapturedOperator(NamedTuple):
     python_kernels: tuple[tuple[str, str], ...] = ()
 
 
-class CapturedOutline(NamedTuple):
+class CapturedHeader(NamedTuple):
     """What a table of a captured operator needs, so that nothing has to be parsed.
 
     schema: as text. kernels: the active kernel of each key: its debug text, and whether it falls through.

@@ -17,7 +17,7 @@ END_NAMES = ("kernel", "decomposition", "handler", "error")
 """The ends of a call that a guard can name; the values of `dispatch_cli.engine.call.trace.EndKind`."""
 
 
-class Wish(Enum):
+class GuardField(Enum):
     """What a guard can ask of a slot, of an operator, or of a call; the value is the field of the declaration.
 
     RULE, NOT: the rule that fills the slot is, or is not, one of the texts.
@@ -44,7 +44,7 @@ class Wish(Enum):
 class Expectation(NamedTuple):
     """One thing that a guard asks for. texts: any of them will do (for NOT and NOT_KERNEL: none may be)."""
 
-    wish: Wish
+    field: GuardField
     texts: tuple[str, ...]
 
 

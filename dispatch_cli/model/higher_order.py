@@ -24,7 +24,7 @@ TRANSFORMS = ("Torch", "Vmap", "Grad", "Jvp", "Functionalize")
 """The functorch transforms (``TransformType``)."""
 
 
-class RuleKind(Enum):
+class ImplKind(Enum):
     """What a rule is registered for."""
 
     DISPATCH = "dispatch"
@@ -43,11 +43,11 @@ class RuleKind(Enum):
 
 RAISES = "raises"
 """Of how a rule goes on: it raises an error."""
-ERROR_PLACES = {RuleKind.DISPATCH: "dispatch", RuleKind.MODE: "modes", RuleKind.TRANSFORM: "transforms"}
+ERROR_PLACES = {ImplKind.DISPATCH: "dispatch", ImplKind.MODE: "modes", ImplKind.TRANSFORM: "transforms"}
 """Where a rule for functionalization is registered, and what that place is called in a declaration."""
 
 
-class HigherOrderRule(NamedTuple):
+class HigherOrderImpl(NamedTuple):
     """One rule of a higher-order operator.
 
     name: the dispatch key, mode type, tensor subclass or transform; of the other kinds, nothing.
@@ -60,7 +60,7 @@ class HigherOrderRule(NamedTuple):
         (`ERROR_PLACES`), or under an empty name for every place; at a place that is named it raises in any case.
     """
 
-    kind: RuleKind
+    kind: ImplKind
     name: str
     kernel: str
     fallthrough: bool = False
@@ -71,7 +71,7 @@ class HigherOrderRule(NamedTuple):
     errors: tuple[tuple[str, str], ...] = ()
     span: Span | None = None
 
-    def error_at(self, kind: RuleKind) -> str | None:
+    def error_at(self, kind: ImplKind) -> str | None:
         """The text of what it raises where it is found by a dispatch key, a mode or a transform.
 
         Empty where the text is not known; None where nothing says that it raises.
@@ -90,7 +90,7 @@ class HigherOrderOperator(NamedTuple):
     """
 
     name: str
-    rules: tuple[HigherOrderRule, ...] = ()
+    rules: tuple[HigherOrderImpl, ...] = ()
     side_effect: bool = False
     adds: bool = False
     span: Span | None = None

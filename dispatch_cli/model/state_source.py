@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from dispatch_cli.model.captured import CapturedOperator, CapturedOutline
+from dispatch_cli.model.captured import CapturedHeader, CapturedOperator
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 
 
@@ -23,8 +23,8 @@ class StateSource(Protocol):
     def operator(self, name: str) -> CapturedOperator:
         """One operator; its live table is in order."""
 
-    def outline(self, name: str) -> CapturedOutline:
-        """The same operator in outline."""
+    def header(self, name: str) -> CapturedHeader:
+        """The same operator, without signatures, schemas as values, and flags."""
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The kernels of the Python dispatcher for the same operator: key and function name."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from dispatch_cli.crossref.compare import Comparison, Part
+from dispatch_cli.crossref.compare import Compared, Comparison
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, plain, to_text
 from dispatch_cli.render.divergence_wording import REASONS, because_of
@@ -17,12 +17,12 @@ from dispatch_cli.report.crossref import CrossrefReport, FoldedDifference, folde
 from dispatch_cli.report.divergences import DivergenceGroup
 
 _PARTS = {
-    Part.OPERATOR: "Operators",
-    Part.DUMP: "Registration dumps",
-    Part.TABLE: "Table slots",
-    Part.INVARIANTS: "Invariants",
-    Part.RESOLVE_KEY: "resolve_key answers",
-    Part.HIGHER_ORDER: "Slots of higher-order operators",
+    Compared.OPERATOR: "Operators",
+    Compared.DUMP: "Registration dumps",
+    Compared.TABLE: "Table slots",
+    Compared.INVARIANTS: "Invariants",
+    Compared.RESOLVE_KEY: "resolve_key answers",
+    Compared.HIGHER_ORDER: "Slots of higher-order operators",
 }
 _SHOWN_OPERATORS = 3
 
@@ -103,10 +103,10 @@ def _operators(number: int) -> str:
 
 def _sum(comparison: Comparison) -> Text:
     counts = {count.part: count for count in comparison.counts}
-    operators = counts[Part.OPERATOR]
+    operators = counts[Compared.OPERATOR]
     higher_order = 0
-    if Part.HIGHER_ORDER in counts:
-        higher_order = counts[Part.HIGHER_ORDER].compared // len(comparison.slots)
+    if Compared.HIGHER_ORDER in counts:
+        higher_order = counts[Compared.HIGHER_ORDER].compared // len(comparison.slots)
     compared = _operators(operators.compared)
     if higher_order:
         compared += f" and {higher_order:,} higher-order operator{'' if higher_order == 1 else 's'}"
@@ -114,6 +114,6 @@ def _sum(comparison: Comparison) -> Text:
     if not number:
         return plain(f"Equal: {compared} ({comparison.universe})", console.KERNEL)
     noun = "difference" if number == 1 else "differences"
-    others = {one.operator for one in comparison.differences if one.part is Part.HIGHER_ORDER}
+    others = {one.operator for one in comparison.differences if one.part is Compared.HIGHER_ORDER}
     different = operators.different + len(others)
     return plain(f"{number:,} {noun} in {different:,} of {compared} ({comparison.universe})", console.BAD)

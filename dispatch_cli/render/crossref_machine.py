@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.crossref.compare import Count, Difference
+from dispatch_cli.crossref.compare import Count, Disagreement
 from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision
 from dispatch_cli.render.machine import Sheet, json_document
@@ -32,7 +32,7 @@ def _count_data(count: Count) -> dict[str, Any]:
     return {"part": count.part.value, "compared": count.compared, "different": count.different}
 
 
-def _difference_data(one: Difference) -> dict[str, Any]:
+def _difference_data(one: Disagreement) -> dict[str, Any]:
     return {
         "operator": one.operator,
         "part": one.part.value,

@@ -10,7 +10,7 @@ from rich.text import Text
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.divergences import Choice
+from dispatch_cli.report.divergences import SlotChoice
 
 _WITHOUT_KEY = {
     Rule.FALLBACK: "the backend fallback",
@@ -19,7 +19,7 @@ _WITHOUT_KEY = {
 }
 
 
-def choice_label(choice: Choice) -> str:
+def choice_label(choice: SlotChoice) -> str:
     """The key whose kernel is chosen, or what is in its place."""
     return choice.key if choice.key is not None else _WITHOUT_KEY[choice.rule]
 

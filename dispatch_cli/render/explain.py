@@ -28,7 +28,7 @@ from dispatch_cli.render.table import RULE_STYLES
 from dispatch_cli.render.wording import inherited_lines, keys_label, origin_place, runs_label
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Run
-from dispatch_cli.report.explain_error import Difference
+from dispatch_cli.report.explain_error import TextDifference
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 
 ROLE_STYLES = {
@@ -215,7 +215,7 @@ def _error(report: ExplainReport, style: Style) -> Iterator[RenderableType]:
     yield Text()
 
 
-def _differences(differences: tuple[Difference, ...], short: bool) -> Rows:
+def _differences(differences: tuple[TextDifference, ...], short: bool) -> Rows:
     table = Rows(["Key", "In the text", "Here"])
     for difference in differences:
         table.add_row(*map(plain, difference_cells(difference, short)))

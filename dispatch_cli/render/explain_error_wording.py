@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from dispatch_cli.render.explain_wording import keys_list
 from dispatch_cli.render.wording import keys_label, short_kernel
-from dispatch_cli.report.error_text import DumpLine, ErrorKind, ErrorText
+from dispatch_cli.report.error_text import DumpLine, ErrorText, TextKind
 from dispatch_cli.report.explain import ExplainReport
-from dispatch_cli.report.explain_error import Difference, DifferenceKind, ErrorReport
+from dispatch_cli.report.explain_error import DifferenceKind, ErrorReport, TextDifference
 
 KINDS = {
-    ErrorKind.NO_KERNEL: "no kernel of {op} at {key}",
-    ErrorKind.NO_TENSORS: "no tensor among the arguments of {op}, so {key} decides",
-    ErrorKind.NO_META: "nothing to run {op} for meta or fake tensors, at {key}",
-    ErrorKind.AMBIGUOUS: "{op} is ambiguous at {key}",
-    ErrorKind.NO_AUTOGRAD: "no autograd kernel of {op}",
-    ErrorKind.NO_PYTHON_KERNEL: "the Python dispatcher finds no kernel of {op} at {key}",
-    ErrorKind.NO_BATCHING_RULE: "no batching rule of {op}, at {key}",
-    ErrorKind.NO_RULE: "the higher-order operator {op} has no rule for a mode or a subclass of tensors",
+    TextKind.NO_KERNEL: "no kernel of {op} at {key}",
+    TextKind.NO_TENSORS: "no tensor among the arguments of {op}, so {key} decides",
+    TextKind.NO_META: "nothing to run {op} for meta or fake tensors, at {key}",
+    TextKind.AMBIGUOUS: "{op} is ambiguous at {key}",
+    TextKind.NO_AUTOGRAD: "no autograd kernel of {op}",
+    TextKind.NO_PYTHON_KERNEL: "the Python dispatcher finds no kernel of {op} at {key}",
+    TextKind.NO_BATCHING_RULE: "no batching rule of {op}, at {key}",
+    TextKind.NO_RULE: "the higher-order operator {op} has no rule for a mode or a subclass of tensors",
 }
 
 
@@ -41,7 +41,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     if text.key is None:
         yield f"The text names no key; {key} is explained."
     if not error.reproduced:
-        python = text.kind is ErrorKind.NO_PYTHON_KERNEL
+        python = text.kind is TextKind.NO_PYTHON_KERNEL
         here_now = f"with the Python dispatcher, {key} gets something else" if python else f"{key} holds something else"
         yield (
             f"It is not so here: {here_now}. The build that printed the text is another one, or it "
@@ -66,7 +66,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
         yield f"{printed} differs from the one here at {count} {'key' if count == 1 else 'keys'}:"
 
 
-def difference_cells(difference: Difference, short: bool) -> tuple[str, str, str]:
+def difference_cells(difference: TextDifference, short: bool) -> tuple[str, str, str]:
     """Keys, what the text says, what is here."""
     keys = keys_label(difference.keys, short)
     named = len(difference.keys) == 1 or difference.kind is DifferenceKind.KERNEL

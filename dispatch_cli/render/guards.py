@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from dispatch_cli.checks.rules.guard import wants_text
+from dispatch_cli.checks.catalogue.guard import wants_text
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
 from dispatch_cli.report.guards import SCHEMA_VERSION, GuardRow, GuardsReport
@@ -53,7 +53,7 @@ def _data(row: GuardRow) -> dict[str, Any]:
     return {
         "op": list(guard.ops),
         "key": list(guard.keys),
-        "wants": {want.wish.value: list(want.texts) for want in guard.wants},
+        "wants": {want.field.value: list(want.texts) for want in guard.wants},
         "call": call
         and {
             "tensors": list(map(str, call.tensors)),
@@ -104,7 +104,7 @@ def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
 
 def _guard(guard: Guard) -> str:
     fields = [("op", _scalars(guard.ops)), ("key", _scalar(", ".join(guard.keys)))]
-    fields += [(want.wish.value, _scalars(want.texts)) for want in guard.wants]
+    fields += [(want.field.value, _scalars(want.texts)) for want in guard.wants]
     return "  - " + "    ".join(f"{name}: {value}\n" for name, value in fields)
 
 

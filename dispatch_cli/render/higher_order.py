@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.higher_order_wording import facts_of, kind_label, rule_label, slot_label
@@ -87,7 +87,7 @@ def _rules(rules: Iterable[RuleRow], short: bool) -> Rows:
     table = Rows(["Rule for", "Name", "Kernel", "Fills", *(["Declared at"] if placed else [])])
     for alike in _alike(rules):
         rule, filled = alike[0].rule, sum(row.fills for row in alike)
-        by_key = rule.kind in (RuleKind.DISPATCH, RuleKind.AUTOGRAD, RuleKind.FUNCTIONALIZE)
+        by_key = rule.kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.FUNCTIONALIZE)
         fills = f"{filled} slot{'' if filled == 1 else 's'}" if by_key and not rule.fallthrough else "-"
         cells = [
             plain(kind_label(rule.kind)),
@@ -107,7 +107,7 @@ def _alike(rules: Iterable[RuleRow]) -> Iterator[tuple[RuleRow, ...]]:
         yield tuple(run)
 
 
-def _kernel(rule: HigherOrderRule, short: bool, facts: bool = True) -> Text:
+def _kernel(rule: HigherOrderImpl, short: bool, facts: bool = True) -> Text:
     """A rule's function; short, what is declared about it, and where, stand below it."""
     if rule.fallthrough:
         text = Text(rule.kernel, console.WARN)

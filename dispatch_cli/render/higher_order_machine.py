@@ -9,7 +9,7 @@ from typing import Any
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
 from dispatch_cli.engine.python.table import chosen_key
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.higher_order import RAISES, HigherOrderRule
+from dispatch_cli.model.higher_order import RAISES, HigherOrderImpl
 from dispatch_cli.render.higher_order_wording import facts_of, kind_label, rule_label, slot_label
 from dispatch_cli.render.machine import place_text, span_data
 from dispatch_cli.render.wording import keys_label, runs_label
@@ -46,7 +46,7 @@ def operator_data(operator: HigherOrderRules) -> dict[str, Any]:
     }
 
 
-def _rule_data(rule: HigherOrderRule) -> dict[str, Any]:
+def _rule_data(rule: HigherOrderImpl) -> dict[str, Any]:
     return {
         "kind": rule.kind.value,
         "name": rule.name,

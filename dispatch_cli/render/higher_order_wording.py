@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dispatch_cli.engine.python.higher_order import Slot
-from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
 from dispatch_cli.report.higher_order import RuleRow
 
 _KINDS = {
-    RuleKind.DISPATCH: "dispatch key",
-    RuleKind.AUTOGRAD: "autograd",
-    RuleKind.FUNCTIONALIZE: "functionalization",
-    RuleKind.MODE: "mode",
-    RuleKind.SUBCLASS: "subclass",
-    RuleKind.TRANSFORM: "transform",
+    ImplKind.DISPATCH: "dispatch key",
+    ImplKind.AUTOGRAD: "autograd",
+    ImplKind.FUNCTIONALIZE: "functionalization",
+    ImplKind.MODE: "mode",
+    ImplKind.SUBCLASS: "subclass",
+    ImplKind.TRANSFORM: "transform",
 }
 _SLOTS = {
     Slot.RULE: "",
@@ -25,7 +25,7 @@ _SLOTS = {
 }
 
 
-def kind_label(kind: RuleKind) -> str:
+def kind_label(kind: ImplKind) -> str:
     """What a rule is for."""
     return _KINDS[kind]
 
@@ -40,7 +40,7 @@ def rule_label(row: RuleRow) -> str:
     return row.rule.name or ", ".join(dict.fromkeys(row.keys))
 
 
-def facts_of(rule: HigherOrderRule) -> str:
+def facts_of(rule: HigherOrderImpl) -> str:
     """What is declared about how a call goes on after a rule."""
     words = []
     if rule.not_implemented:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.engine.keys.notes import ExpressionNote, NoteKind
+from dispatch_cli.engine.keys.notes import ExpressionNote, ExpressionNoteKind
 from dispatch_cli.report.key_groups import KeyGroup, KeyGroups
 
 FEW = 3
@@ -37,19 +37,19 @@ def expression_note_text(note: ExpressionNote) -> str:
     keys = ", ".join(note.keys)
     several = len(note.keys) > 1
     match note.kind:
-        case NoteKind.ADDS_NOTHING:
+        case ExpressionNoteKind.ADDS_NOTHING:
             has = "have no bits and add" if several else "has no bits and adds"
             return f"{keys} {has} nothing to a key set; runtime(ALIAS) is what an alias key covers"
-        case NoteKind.BACKENDS_STAY:
+        case ExpressionNoteKind.BACKENDS_STAY:
             return f"a - b takes functionality bits away, never backend bits: {keys} {'stay' if several else 'stays'}"
-        case NoteKind.OTHERS_GO:
+        case ExpressionNoteKind.OTHERS_GO:
             return f"a - b takes a functionality away from every backend: {keys} {'go' if several else 'goes'} too"
-        case NoteKind.CROSS_PRODUCT:
+        case ExpressionNoteKind.CROSS_PRODUCT:
             are = "are" if several else "is"
             return f"a set does not keep functionalities and backends in pairs: {keys} {are} in it too"
-        case NoteKind.NO_FUNCTIONALITY:
+        case ExpressionNoteKind.NO_FUNCTIONALITY:
             return f"{keys} {'name' if several else 'names'} no key without a functionality that is per backend"
-        case NoteKind.NO_BACKEND:
+        case ExpressionNoteKind.NO_BACKEND:
             return f"{keys} {'name' if several else 'names'} no key without a backend bit"
 
 

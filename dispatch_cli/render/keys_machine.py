@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.keys.universe_differences import Difference
+from dispatch_cli.engine.keys.universe_differences import UniverseDifference
 from dispatch_cli.render.key_wording import expression_note_text, hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document
 from dispatch_cli.report.key import KeyReport
@@ -203,7 +203,7 @@ def differences_json(report: DifferencesReport) -> Iterator[str]:
     return json_document(head, "differences", map(_difference_data, (*report.differences, *report.ids)))
 
 
-def _difference_data(one: Difference) -> dict[str, Any]:
+def _difference_data(one: UniverseDifference) -> dict[str, Any]:
     return {
         "aspect": one.aspect.name.lower(),
         "subject": one.subject or None,

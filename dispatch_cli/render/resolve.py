@@ -19,16 +19,16 @@ from dispatch_cli.render.resolve_wording import (
     end_sentence,
     error_lines,
     excluded_sentences,
-    fate_label,
     from_label,
     kernel_label,
     mask_label,
     option_labels,
+    outcome_kernel_label,
+    outcome_rule,
     over_label,
     path_label,
-    rung_kernel_label,
-    rung_rule,
     stage_title,
+    status_label,
     step_sentence,
     tensor_count,
     thread_label,
@@ -36,7 +36,7 @@ from dispatch_cli.render.resolve_wording import (
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.table import RULE_STYLES
 from dispatch_cli.render.wording import note_text, place_label
-from dispatch_cli.report.ladder import Fate, Rung
+from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 
 DOES_STYLES = {Does.RAISES: console.BAD, Does.ENDS: console.KERNEL, Does.DECOMPOSES: console.KERNEL}
@@ -94,9 +94,9 @@ def _asked(report: ResolveReport) -> Iterator[Fact]:
 
 
 def _stage(report: ResolveReport, stage: Stage, style: Style) -> Iterator[RenderableType]:
-    rungs = _shown(report, stage)
-    full = _ladder(stage, rungs, short=False)
-    yield full if fits(full, style) else _ladder(stage, rungs, short=True)
+    outcomes = _shown(report, stage)
+    full = _key_outcomes(stage, outcomes, short=False)
+    yield full if fits(full, style) else _key_outcomes(stage, outcomes, short=True)
     yield Text()
     rows = [*_thread(stage)] if stage is report.stages[0] else []
     short = style.width is not None
@@ -109,23 +109,23 @@ def _stage(report: ResolveReport, stage: Stage, style: Style) -> Iterator[Render
     yield from facts(rows, style)
 
 
-def _shown(report: ResolveReport, stage: Stage) -> tuple[Rung, ...]:
+def _shown(report: ResolveReport, stage: Stage) -> tuple[KeyOutcome, ...]:
     """The keys worth a row: after the first selection without those that the thread excludes, which the steps name;
     before the last one without those below its last step, which the call anew decides."""
     first, last = stage is report.stages[0], stage is report.stages[-1]
     return tuple(
-        rung
-        for rung in stage.rungs
-        if (first or rung.fate is not Fate.EXCLUDED) and (last or rung.fate is not Fate.NOT_REACHED)
+        outcome
+        for outcome in stage.outcomes
+        if (first or outcome.status is not KeyStatus.EXCLUDED) and (last or outcome.status is not KeyStatus.NOT_REACHED)
     )
 
 
-def _ladder(stage: Stage, rungs: tuple[Rung, ...], short: bool) -> Rows:
+def _key_outcomes(stage: Stage, outcomes: tuple[KeyOutcome, ...], short: bool) -> Rows:
     """The keys. short: the place of a kernel stands below it, and the alias that it comes from is left out."""
     steps = {step.number: step for step in stage.steps}
     count = tensor_count(stage)
-    placed = not short and any(rung.row.span is not None for rung in rungs)
-    aliased = not short and any(rung_rule(rung, steps)[1] for rung in rungs)
+    placed = not short and any(outcome.row.span is not None for outcome in outcomes)
+    aliased = not short and any(outcome_rule(outcome, steps)[1] for outcome in outcomes)
     table = Rows([])
     for header in ("Key", "From", "Step", "Kernel", "Rule"):
         table.add_column(header, wraps=header == "Kernel")
@@ -133,37 +133,37 @@ def _ladder(stage: Stage, rungs: tuple[Rung, ...], short: bool) -> Rows:
         table.add_column("Alias", wraps=False)
     if placed:
         table.add_column("Declared at")
-    for rung in rungs:
-        runs = rung.fate is Fate.RUNS
+    for outcome in outcomes:
+        runs = outcome.status is KeyStatus.RUNS
         dim = "" if runs else console.DIM
-        rule, alias = rung_rule(rung, steps)
+        rule, alias = outcome_rule(outcome, steps)
         cells = [
-            plain(rung.key, console.HEAD if runs else dim),
-            plain(from_label(rung.tensors, rung.included, count, rung.generator), dim),
-            plain(fate_label(rung, steps), _fate_style(rung, steps)),
-            _kernel(rung, steps, short, dim),
+            plain(outcome.key, console.HEAD if runs else dim),
+            plain(from_label(outcome.tensors, outcome.included, count, outcome.generator), dim),
+            plain(status_label(outcome, steps), _status_style(outcome, steps)),
+            _kernel(outcome, steps, short, dim),
             plain(rule.value if short else rule.dump_text, dim or RULE_STYLES[rule]),
         ]
         if aliased:
             cells.append(plain(alias, dim or console.ALIAS))
         if placed:
-            cells.append(plain(place_label(rung.row.span), console.PLACE))
+            cells.append(plain(place_label(outcome.row.span), console.PLACE))
         table.add_row(*cells)
     return table
 
 
-def _fate_style(rung: Rung, steps: Mapping[int, StepReport]) -> str:
-    if rung.fate is Fate.RUNS:
-        return DOES_STYLES.get(steps[rung.steps[-1]].does, "")
-    return console.WARN if rung.fate in (Fate.FALLS_THROUGH, Fate.EXCLUDED) else console.DIM
+def _status_style(outcome: KeyOutcome, steps: Mapping[int, StepReport]) -> str:
+    if outcome.status is KeyStatus.RUNS:
+        return DOES_STYLES.get(steps[outcome.steps[-1]].does, "")
+    return console.WARN if outcome.status in (KeyStatus.FALLS_THROUGH, KeyStatus.EXCLUDED) else console.DIM
 
 
-def _kernel(rung: Rung, steps: Mapping[int, StepReport], short: bool, dim: str) -> Text:
-    parts = [plain(rung_kernel_label(rung, steps, short), dim)]
-    if short and rung.row.span is not None:
-        parts.append(plain(f"  {place_label(rung.row.span, short)}", console.PLACE))
-    if rung.canonical is not None:
-        parts.append(plain(f"stale: canonical is {kernel_label(rung.canonical, short)}", console.BAD))
+def _kernel(outcome: KeyOutcome, steps: Mapping[int, StepReport], short: bool, dim: str) -> Text:
+    parts = [plain(outcome_kernel_label(outcome, steps, short), dim)]
+    if short and outcome.row.span is not None:
+        parts.append(plain(f"  {place_label(outcome.row.span, short)}", console.PLACE))
+    if outcome.canonical is not None:
+        parts.append(plain(f"stale: canonical is {kernel_label(outcome.canonical, short)}", console.BAD))
     return Text("\n").join(parts)
 
 

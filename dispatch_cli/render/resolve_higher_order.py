@@ -15,17 +15,17 @@ from dispatch_cli.render.resolve_higher_order_wording import (
     deferred_sentence,
     end_sentence,
     fake_mode_sentences,
-    fate_label,
     holds_label,
     path_label,
     rule_label,
+    status_label,
     step_lines,
 )
 from dispatch_cli.render.resolve_wording import error_lines, from_label, over_label, thread_label
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.wording import place_label
-from dispatch_cli.report.ladder import Fate
-from dispatch_cli.report.resolve_higher_order import HigherOrderRung, HigherOrderStep, ResolveHigherOrderReport
+from dispatch_cli.report.key_outcomes import KeyStatus
+from dispatch_cli.report.resolve_higher_order import HigherOrderKeyOutcome, HigherOrderStep, ResolveHigherOrderReport
 
 
 def resolve_higher_order_text(report: ResolveHigherOrderReport, style: Style) -> Iterator[str]:
@@ -52,7 +52,7 @@ def _parts(report: ResolveHigherOrderReport, style: Style) -> Iterator[Renderabl
         yield from map(plain, fake_mode_sentences(report.fake_modes))
     if len(report.steps) > 1:
         yield plain(f"Slots: {path_label(report)}")
-    yield from _ladders(report, style)
+    yield from _key_tables(report, style)
     steps = (Fact(f"Step {step.number}", lines(*step_lines(step, short))) for step in report.steps)
     yield Text()
     yield from facts([*_thread(report.steps[0]), *steps], style)
@@ -66,27 +66,31 @@ def _asked(report: ResolveHigherOrderReport) -> Iterator[Fact]:
         yield Fact("Contexts", plain(", ".join(report.contexts)))
 
 
-def _ladders(report: ResolveHigherOrderReport, style: Style) -> Iterator[RenderableType]:
+def _key_tables(report: ResolveHigherOrderReport, style: Style) -> Iterator[RenderableType]:
     """The keys of the first selection whole; of the last one without what the thread excludes by then."""
     first, last = report.steps[0], report.steps[-1]
     yield Text()
-    yield _ladder(
-        first, tuple(rung for rung in first.rungs if last is first or rung.fate is not Fate.NOT_REACHED), style
+    yield _key_outcomes(
+        first,
+        tuple(outcome for outcome in first.outcomes if last is first or outcome.status is not KeyStatus.NOT_REACHED),
+        style,
     )
     if last is not first:
         yield Text()
         yield plain(f"Step {last.number}", console.HEAD)
-        yield _ladder(last, tuple(rung for rung in last.rungs if rung.fate is not Fate.EXCLUDED), style)
+        yield _key_outcomes(
+            last, tuple(outcome for outcome in last.outcomes if outcome.status is not KeyStatus.EXCLUDED), style
+        )
 
 
-def _ladder(step: HigherOrderStep, rungs: tuple[HigherOrderRung, ...], style: Style) -> Rows:
-    full = _rows(step, rungs, short=False)
-    return full if fits(full, style) else _rows(step, rungs, short=True)
+def _key_outcomes(step: HigherOrderStep, outcomes: tuple[HigherOrderKeyOutcome, ...], style: Style) -> Rows:
+    full = _rows(step, outcomes, short=False)
+    return full if fits(full, style) else _rows(step, outcomes, short=True)
 
 
-def _rows(step: HigherOrderStep, rungs: tuple[HigherOrderRung, ...], short: bool) -> Rows:
+def _rows(step: HigherOrderStep, outcomes: tuple[HigherOrderKeyOutcome, ...], short: bool) -> Rows:
     """The keys. short: what a rule is for, and its place, stand below it."""
-    placed = not short and any(_place(rung, short) for rung in rungs)
+    placed = not short and any(_place(outcome, short) for outcome in outcomes)
     table = Rows([])
     for header in ("Key", "From", "Step", "Holds"):
         table.add_column(header, wraps=header == "Holds")
@@ -94,40 +98,40 @@ def _rows(step: HigherOrderStep, rungs: tuple[HigherOrderRung, ...], short: bool
         table.add_column("Rule for", wraps=False)
     if placed:
         table.add_column("Declared at")
-    for rung in rungs:
-        runs = rung.fate is Fate.RUNS
+    for outcome in outcomes:
+        runs = outcome.status is KeyStatus.RUNS
         dim = "" if runs else console.DIM
         cells = [
-            plain(rung.key, console.HEAD if runs else dim),
-            plain(from_label(rung.tensors, rung.included, len(step.arguments)), dim),
-            plain(fate_label(rung, step), _fate_style(rung)),
-            _holds(rung, short, dim),
+            plain(outcome.key, console.HEAD if runs else dim),
+            plain(from_label(outcome.tensors, outcome.included, len(step.arguments)), dim),
+            plain(status_label(outcome, step), _status_style(outcome)),
+            _holds(outcome, short, dim),
         ]
         if not short:
-            cells.append(plain(rule_label(rung), dim or console.ALIAS))
+            cells.append(plain(rule_label(outcome), dim or console.ALIAS))
         if placed:
-            cells.append(plain(_place(rung, short), console.PLACE))
+            cells.append(plain(_place(outcome, short), console.PLACE))
         table.add_row(*cells)
     return table
 
 
-def _holds(rung: HigherOrderRung, short: bool, dim: str) -> Text:
-    parts = [plain(holds_label(rung, short), dim)]
-    if short and rule_label(rung):
-        parts.append(plain(f"  for {rule_label(rung)}", dim))
-    if short and _place(rung, short):
-        parts.append(plain(f"  {_place(rung, short)}", console.PLACE))
+def _holds(outcome: HigherOrderKeyOutcome, short: bool, dim: str) -> Text:
+    parts = [plain(holds_label(outcome, short), dim)]
+    if short and rule_label(outcome):
+        parts.append(plain(f"  for {rule_label(outcome)}", dim))
+    if short and _place(outcome, short):
+        parts.append(plain(f"  {_place(outcome, short)}", console.PLACE))
     return Text("\n").join(parts)
 
 
-def _place(rung: HigherOrderRung, short: bool) -> str:
-    return "" if rung.entry.rule is None else place_label(rung.entry.rule.span, short)
+def _place(outcome: HigherOrderKeyOutcome, short: bool) -> str:
+    return "" if outcome.entry.rule is None else place_label(outcome.entry.rule.span, short)
 
 
-def _fate_style(rung: HigherOrderRung) -> str:
-    if rung.fate is Fate.RUNS:
+def _status_style(outcome: HigherOrderKeyOutcome) -> str:
+    if outcome.status is KeyStatus.RUNS:
         return ""
-    return console.WARN if rung.fate in (Fate.FALLS_THROUGH, Fate.EXCLUDED) else console.DIM
+    return console.WARN if outcome.status in (KeyStatus.FALLS_THROUGH, KeyStatus.EXCLUDED) else console.DIM
 
 
 def _thread(step: HigherOrderStep) -> Iterator[Fact]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.call.higher_order.trace import Asked, FakeModes
+from dispatch_cli.engine.call.higher_order.trace import AskedHandler, FakeModes
 from dispatch_cli.engine.keys.named_sets import functionalities_of
-from dispatch_cli.model.higher_order import HigherOrderRule
+from dispatch_cli.model.higher_order import HigherOrderImpl
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_higher_order_wording import (
     deferred_sentence,
     end_sentence,
     fake_mode_sentences,
-    fate_label,
     holds_label,
     rule_label,
+    status_label,
     step_lines,
 )
 from dispatch_cli.render.resolve_machine import end_data, set_data, thread_data
 from dispatch_cli.render.resolve_wording import error_lines, from_label
 from dispatch_cli.report.resolve import SCHEMA_VERSION
-from dispatch_cli.report.resolve_higher_order import HigherOrderRung, HigherOrderStep, ResolveHigherOrderReport
+from dispatch_cli.report.resolve_higher_order import HigherOrderKeyOutcome, HigherOrderStep, ResolveHigherOrderReport
 
 
 def resolve_higher_order_json(report: ResolveHigherOrderReport) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _step_data(step: HigherOrderStep) -> dict[str, Any]:
         "unmasked": set_data(step.unmasked),
         "mask": set_data(step.mask),
         "result": set_data(step.result),
-        "keys": [_rung_data(rung) for rung in step.rungs],
+        "keys": [_outcome_data(outcome) for outcome in step.outcomes],
         "asked": [_asked_data(one) for one in step.asked],
         "rule": None if step.rule is None else _rule_data(step.rule),
         "resolved_from": None if step.entry is None else step.entry.decision.source,
@@ -77,19 +77,19 @@ def _step_data(step: HigherOrderStep) -> dict[str, Any]:
     }
 
 
-def _rung_data(rung: HigherOrderRung) -> dict[str, Any]:
+def _outcome_data(outcome: HigherOrderKeyOutcome) -> dict[str, Any]:
     return {
-        "key": rung.key,
-        "fate": rung.fate.value,
-        "tensors": list(rung.tensors),
-        "included": rung.included,
-        "slot": rung.entry.slot.value,
-        "rule": None if rung.entry.rule is None else _rule_data(rung.entry.rule),
-        "resolved_from": rung.entry.decision.source,
+        "key": outcome.key,
+        "fate": outcome.status.value,
+        "tensors": list(outcome.tensors),
+        "included": outcome.included,
+        "slot": outcome.entry.slot.value,
+        "rule": None if outcome.entry.rule is None else _rule_data(outcome.entry.rule),
+        "resolved_from": outcome.entry.decision.source,
     }
 
 
-def _asked_data(asked: Asked) -> dict[str, Any]:
+def _asked_data(asked: AskedHandler) -> dict[str, Any]:
     return {
         "kind": asked.asker.value,
         "name": asked.name,
@@ -99,7 +99,7 @@ def _asked_data(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _rule_data(rule: HigherOrderRule) -> dict[str, Any]:
+def _rule_data(rule: HigherOrderImpl) -> dict[str, Any]:
     return {
         "kind": rule.kind.value,
         "name": rule.name or None,
@@ -130,21 +130,21 @@ def resolve_higher_order_markdown(report: ResolveHigherOrderReport) -> Iterator[
         yield markdown_line(form, text)
     for step in report.steps:
         yield "\n"
-        yield from markdown_text(_ladder(step))
+        yield from markdown_text(_key_outcomes(step))
         yield "\n"
         yield from (markdown_line("- {}", line) for line in step_lines(step, short=False))
 
 
-def _ladder(step: HigherOrderStep) -> Sheet:
+def _key_outcomes(step: HigherOrderStep) -> Sheet:
     rows = (
         (
-            rung.key,
-            from_label(rung.tensors, rung.included, len(step.arguments)),
-            fate_label(rung, step),
-            holds_label(rung, short=False),
-            rule_label(rung),
-            "" if rung.entry.rule is None else place_text(rung.entry.rule.span),
+            outcome.key,
+            from_label(outcome.tensors, outcome.included, len(step.arguments)),
+            status_label(outcome, step),
+            holds_label(outcome, short=False),
+            rule_label(outcome),
+            "" if outcome.entry.rule is None else place_text(outcome.entry.rule.span),
         )
-        for rung in step.rungs
+        for outcome in step.outcomes
     )
     return Sheet(("Key", "From", "Step", "Holds", "Rule for", "Declared at"), rows)

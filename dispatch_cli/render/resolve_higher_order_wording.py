@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.engine.call.higher_order.fake_modes import ACTIVE
-from dispatch_cli.engine.call.higher_order.trace import Answer, Asked, Asker, FakeModes, Known
+from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, FakeModes, HandlerAnswer, Known
 from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.engine.python.higher_order import Slot, is_autograd_not_implemented
-from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
 from dispatch_cli.render.higher_order_wording import slot_label
-from dispatch_cli.render.resolve_wording import DOES, FATES, handed_over, raised_label, some_keys
+from dispatch_cli.render.resolve_wording import DOES, STATUSES, handed_over, raised_label, some_keys
 from dispatch_cli.render.wording import short_function
-from dispatch_cli.report.ladder import Fate
-from dispatch_cli.report.resolve_higher_order import HigherOrderRung, HigherOrderStep, ResolveHigherOrderReport
+from dispatch_cli.report.key_outcomes import KeyStatus
+from dispatch_cli.report.resolve_higher_order import HigherOrderKeyOutcome, HigherOrderStep, ResolveHigherOrderReport
 
 _ASKERS = {
     Asker.MODE: "the mode {name}{place}",
@@ -25,29 +25,29 @@ _ASKERS = {
     Asker.TRANSFORM: "the transform {name}",
 }
 _ANSWERS = {
-    Answer.HANDLES: "handles it",
-    Answer.NOT_IMPLEMENTED: "returns NotImplemented",
-    Answer.NO_RULE: "has no rule",
+    HandlerAnswer.HANDLES: "handles it",
+    HandlerAnswer.NOT_IMPLEMENTED: "returns NotImplemented",
+    HandlerAnswer.NO_RULE: "has no rule",
 }
 
 
-def fate_label(rung: HigherOrderRung, step: HigherOrderStep) -> str:
+def status_label(outcome: HigherOrderKeyOutcome, step: HigherOrderStep) -> str:
     """What became of a key."""
-    return f"{step.number} {DOES[step.does]}" if rung.fate is Fate.RUNS else FATES[rung.fate]
+    return f"{step.number} {DOES[step.does]}" if outcome.status is KeyStatus.RUNS else STATUSES[outcome.status]
 
 
-def holds_label(rung: HigherOrderRung, short: bool) -> str:
+def holds_label(outcome: HigherOrderKeyOutcome, short: bool) -> str:
     """What a call finds at a slot."""
-    entry = rung.entry
-    if rung.fate is Fate.FALLS_THROUGH or entry.slot is Slot.FALLTHROUGH:
+    entry = outcome.entry
+    if outcome.status is KeyStatus.FALLS_THROUGH or entry.slot is Slot.FALLTHROUGH:
         return "-" if entry.rule is None else _function(entry.rule, short)
     return slot_label(entry.slot) if entry.rule is None else _function(entry.rule, short)
 
 
-def rule_label(rung: HigherOrderRung) -> str:
+def rule_label(outcome: HigherOrderKeyOutcome) -> str:
     """The key that the rule of a slot is registered for."""
-    source = rung.entry.decision.source
-    return source if source is not None and rung.entry.rule is not None else ""
+    source = outcome.entry.decision.source
+    return source if source is not None and outcome.entry.rule is not None else ""
 
 
 def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
@@ -70,12 +70,12 @@ def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
             yield f"{step.key}: {what} runs{known}{_gradient(step)}"
 
 
-def _asked(asked: Asked) -> str:
+def _asked(asked: AskedHandler) -> str:
     place = "" if asked.position is None else f" ({'context' if _of_context(asked) else 'tensor'} {asked.position + 1})"
     return f"{_ASKERS[asked.asker].format(name=asked.name, place=place)} {_ANSWERS[asked.answer]}"
 
 
-def _of_context(asked: Asked) -> bool:
+def _of_context(asked: AskedHandler) -> bool:
     return asked.asker in (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
 
 
@@ -90,7 +90,7 @@ def _without(step: HigherOrderStep, short: bool) -> str:
 
 def _steps_aside(step: HigherOrderStep) -> bool:
     """Whether an autograd rule is not called, because nothing needs a gradient (``py_autograd_impl``)."""
-    return step.rule is not None and step.rule.kind is RuleKind.AUTOGRAD and step.needs_gradient is False
+    return step.rule is not None and step.rule.kind is ImplKind.AUTOGRAD and step.needs_gradient is False
 
 
 def _gradient(step: HigherOrderStep) -> str:
@@ -124,7 +124,7 @@ def _raised(end: End, last: HigherOrderStep, short: bool) -> str:
     return f"{_function(last.rule, short)} raises {what}"
 
 
-def _for(step: HigherOrderStep, rule: HigherOrderRule) -> str:
+def _for(step: HigherOrderStep, rule: HigherOrderImpl) -> str:
     """What the rule that ran is registered for."""
     if step.entry is not None and step.entry.decision.source is not None:
         return f"rule for {step.entry.decision.source}"
@@ -154,5 +154,5 @@ def path_label(report: ResolveHigherOrderReport) -> str:
     return " > ".join(step.key for step in report.steps)
 
 
-def _function(rule: HigherOrderRule, short: bool) -> str:
+def _function(rule: HigherOrderImpl, short: bool) -> str:
     return short_function(rule.kernel) if short else rule.kernel

@@ -17,19 +17,19 @@ from dispatch_cli.render.resolve_wording import (
     end_sentence,
     error_lines,
     excluded_sentences,
-    fate_label,
     from_label,
     mask_label,
     option_labels,
-    rung_kernel_label,
-    rung_rule,
+    outcome_kernel_label,
+    outcome_rule,
     stage_title,
+    status_label,
     step_sentence,
     tensor_count,
     thread_label,
 )
 from dispatch_cli.render.wording import note_text
-from dispatch_cli.report.ladder import Rung
+from dispatch_cli.report.key_outcomes import KeyOutcome
 from dispatch_cli.report.notes import Note
 from dispatch_cli.report.resolve import SCHEMA_VERSION, ResolveReport, Stage, StepReport, ThreadKeys
 from dispatch_cli.report.table import TableRow
@@ -114,7 +114,7 @@ def _stage_data(stage: Stage) -> dict[str, Any]:
         "unmasked": set_data(stage.unmasked),
         "mask": {"kind": stage.mask_kind.value, "backend": stage.backend, "keyset": set_data(stage.mask)},
         "result": set_data(stage.result),
-        "keys": [_rung_data(rung) for rung in stage.rungs],
+        "keys": [_outcome_data(outcome) for outcome in stage.outcomes],
         "steps": [_step_data(step) for step in stage.steps],
     }
 
@@ -124,17 +124,17 @@ def thread_data(keys: ThreadKeys) -> dict[str, Any]:
     return {"functionalities": list(keys.keys), "added": list(keys.more), "removed": list(keys.less)}
 
 
-def _rung_data(rung: Rung) -> dict[str, Any]:
+def _outcome_data(outcome: KeyOutcome) -> dict[str, Any]:
     return {
-        "key": rung.key,
-        "fate": rung.fate.value,
-        "steps": list(rung.steps),
-        "tensors": list(rung.tensors),
-        "generator": rung.generator,
-        "included": rung.included,
-        "excluded_by_context": rung.by_context,
-        "entry": _row_data(rung.row),
-        "canonical": None if rung.canonical is None else _row_data(rung.canonical),
+        "key": outcome.key,
+        "fate": outcome.status.value,
+        "steps": list(outcome.steps),
+        "tensors": list(outcome.tensors),
+        "generator": outcome.generator,
+        "included": outcome.included,
+        "excluded_by_context": outcome.by_context,
+        "entry": _row_data(outcome.row),
+        "canonical": None if outcome.canonical is None else _row_data(outcome.canonical),
     }
 
 
@@ -212,7 +212,7 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
         if stage is not report.stages[0]:
             yield markdown_line("{}", stage_title(report, stage))
             yield "\n"
-        yield from markdown_text(_ladder(stage))
+        yield from markdown_text(_key_outcomes(stage))
         yield "\n"
         changes = (thread_label("includes", stage.included), thread_label("excludes", stage.excluded))
         differs = "; ".join(change for change in changes if change is not None)
@@ -222,18 +222,18 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
         yield from (markdown_line(f"{step.number}. {{}}", step_sentence(step, short=False)) for step in stage.steps)
 
 
-def _ladder(stage: Stage) -> Sheet:
+def _key_outcomes(stage: Stage) -> Sheet:
     steps = {step.number: step for step in stage.steps}
     rows = (
         (
-            rung.key,
-            from_label(rung.tensors, rung.included, tensor_count(stage), rung.generator),
-            fate_label(rung, steps),
-            rung_kernel_label(rung, steps, short=False),
-            rung_rule(rung, steps)[0].dump_text,
-            rung_rule(rung, steps)[1],
-            place_text(rung.row.span),
+            outcome.key,
+            from_label(outcome.tensors, outcome.included, tensor_count(stage), outcome.generator),
+            status_label(outcome, steps),
+            outcome_kernel_label(outcome, steps, short=False),
+            outcome_rule(outcome, steps)[0].dump_text,
+            outcome_rule(outcome, steps)[1],
+            place_text(outcome.row.span),
         )
-        for rung in stage.rungs
+        for outcome in stage.outcomes
     )
     return Sheet(("Key", "From", "Step", "Kernel", "Rule", "Alias", "Declared at"), rows)

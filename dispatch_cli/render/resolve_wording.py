@@ -5,13 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Origin, Why
+from dispatch_cli.engine.call.trace import (
+    Does,
+    End,
+    EndKind,
+    ErrorKind,
+    Handler,
+    HandlerKind,
+    MaskKind,
+    OptionOrigin,
+    Why,
+)
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.wording import short_kernel, source_label
-from dispatch_cli.report.ladder import Fate, Rung
+from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport, ThreadKeys
 from dispatch_cli.report.table import TableRow
 
@@ -23,13 +33,13 @@ DOES = {
     Does.HANDS_OVER: "hands over",
     Does.RAISES: "raises",
 }
-FATES = {
-    Fate.RUNS: "runs",
-    Fate.EXCLUDED: "excluded",
-    Fate.FALLS_THROUGH: "falls through",
-    Fate.OTHER_BACKEND: "other backend",
-    Fate.LEFT_OUT: "left out",
-    Fate.NOT_REACHED: "not reached",
+STATUSES = {
+    KeyStatus.RUNS: "runs",
+    KeyStatus.EXCLUDED: "excluded",
+    KeyStatus.FALLS_THROUGH: "falls through",
+    KeyStatus.OTHER_BACKEND: "other backend",
+    KeyStatus.LEFT_OUT: "left out",
+    KeyStatus.NOT_REACHED: "not reached",
 }
 _REASONS = {
     Why.CONVENTION: ", as wrappers do by convention",
@@ -43,12 +53,12 @@ MANY = 6
 """More keys than this are counted where there is little room."""
 
 
-def fate_label(rung: Rung, steps: Mapping[int, StepReport]) -> str:
+def status_label(outcome: KeyOutcome, steps: Mapping[int, StepReport]) -> str:
     """What became of a key: ``1 redispatches``, ``falls through``."""
-    if rung.fate is not Fate.RUNS:
-        return FATES[rung.fate]
+    if outcome.status is not KeyStatus.RUNS:
+        return STATUSES[outcome.status]
     by_act: dict[str, list[str]] = {}
-    for number in rung.steps:
+    for number in outcome.steps:
         by_act.setdefault(DOES[steps[number].does], []).append(str(number))
     return ", ".join(f"{', '.join(numbers)} {act}" for act, numbers in by_act.items())
 
@@ -87,21 +97,21 @@ def kernel_label(row: TableRow, short: bool) -> str:
     return f"fallthrough {kernel}" if row.fallthrough else kernel
 
 
-def rung_kernel_label(rung: Rung, steps: Mapping[int, StepReport], short: bool) -> str:
+def outcome_kernel_label(outcome: KeyOutcome, steps: Mapping[int, StepReport], short: bool) -> str:
     """What ran at a key, or what is there: of the Python dispatcher, its own kernel or the one that it chose."""
-    last = steps[rung.steps[-1]] if rung.steps else None
+    last = steps[outcome.steps[-1]] if outcome.steps else None
     if last is None or last.python is None:
-        return kernel_label(rung.row, short)
+        return kernel_label(outcome.row, short)
     return f"{last.python.kernel} (Python)" if last.python.kernel is not None else kernel_label(last.row, short)
 
 
-def rung_rule(rung: Rung, steps: Mapping[int, StepReport]) -> tuple[Rule, str]:
+def outcome_rule(outcome: KeyOutcome, steps: Mapping[int, StepReport]) -> tuple[Rule, str]:
     """The rule by which it is there, and the alias key that it comes from."""
-    last = steps[rung.steps[-1]] if rung.steps else None
+    last = steps[outcome.steps[-1]] if outcome.steps else None
     if last is None or last.python is None:
-        return rung.row.rule, source_label(rung.row)
+        return outcome.row.rule, source_label(outcome.row)
     key = last.python.key
-    return last.python.decision.rule, "" if key in (None, rung.key) else str(key)
+    return last.python.decision.rule, "" if key in (None, outcome.key) else str(key)
 
 
 def thread_label(verb: str, keys: ThreadKeys) -> str | None:
@@ -118,7 +128,7 @@ def mask_label(stage: Stage) -> str:
     """Which mask, and what it took away."""
     if stage.mask_kind is MaskKind.NONE:
         return "none: a key set was given"
-    taken = [rung.key for rung in stage.rungs if rung.fate is Fate.FALLS_THROUGH]
+    taken = [outcome.key for outcome in stage.outcomes if outcome.status is KeyStatus.FALLS_THROUGH]
     takes = f"takes away {', '.join(taken)}" if taken else "takes nothing away"
     match stage.mask_kind:
         case MaskKind.BACKEND:
@@ -192,7 +202,7 @@ def option_labels(report: ResolveReport) -> Iterator[tuple[str, str]]:
 _UNBOXED = "whose key counts, as in an unboxed call (torch.rand, C++); torch.ops makes boxed ones, as with 'cpu boxed'"
 _BOXED = "whose key does not count, as in a call of torch.ops"
 _UNUSED = "by which no kernel on the way chooses"
-_DEFAULT_OF = {Origin.SCHEMA: "the default of the schema", Origin.ASSUMED: "PyTorch's default"}
+_DEFAULT_OF = {OptionOrigin.SCHEMA: "the default of the schema", OptionOrigin.ASSUMED: "PyTorch's default"}
 
 
 def alternative_sentences(report: ResolveReport) -> Iterator[str]:
@@ -220,10 +230,10 @@ def excluded_sentences(report: ResolveReport, short: bool) -> list[str]:
     """The kernels of the operator that do not run because of the contexts; one that runs at another key does."""
     ran = {step.row.kernel for step in report.steps}
     found = []
-    for rung in report.stages[0].rungs:
-        row = rung.row
-        if rung.by_context and row.kernel not in (None, *ran) and not row.core and not row.fallthrough:
-            found.append(f"{rung.key} is excluded by the contexts, and so {kernel_label(row, short)} does not run")
+    for outcome in report.stages[0].outcomes:
+        row = outcome.row
+        if outcome.by_context and row.kernel not in (None, *ran) and not row.core and not row.fallthrough:
+            found.append(f"{outcome.key} is excluded by the contexts, and so {kernel_label(row, short)} does not run")
     return found
 
 

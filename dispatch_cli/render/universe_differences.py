@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.console import RenderableType
 from rich.text import Text
 
-from dispatch_cli.engine.keys.universe_differences import Aspect, Difference
+from dispatch_cli.engine.keys.universe_differences import Aspect, UniverseDifference
 from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts
@@ -66,7 +66,7 @@ def _parts(report: DifferencesReport, style: Style) -> Iterator[RenderableType]:
         yield plain(_ids(report))
 
 
-def _section(report: DifferencesReport, found: list[Difference], style: Style) -> Iterator[RenderableType]:
+def _section(report: DifferencesReport, found: list[UniverseDifference], style: Style) -> Iterator[RenderableType]:
     rows = Rows(["Key", safe(report.one), safe(report.other)], indent=2)
     for one in found:
         rows.add_row(plain(one.subject or "-"), plain(_names(one.one)), plain(_names(one.other)))

@@ -86,7 +86,7 @@ def slot_advice(state: State, name: OperatorName, key: str) -> tuple[Advice, ...
     """What is to be known about a slot, and what would help. Errors: Refused for an unknown operator."""
     dispatcher = state.dispatcher
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
-    schema = dispatcher.outline(name).schema
+    schema = dispatcher.header(name).schema
     return advise(state, name, slot_notes(dispatcher, name, dispatcher.table(name), schema, key, stale))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from dispatch_cli.crossref.compare import Comparison, Part
+from dispatch_cli.crossref.compare import Compared, Comparison
 from dispatch_cli.report.divergences import DivergenceGroup, ReasonCount, by_reason, groups_of, runs_of
 from dispatch_cli.report.folding import Runs
 
@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 class FoldedDifference(NamedTuple):
     """Keys of an operator about which the engine and PyTorch differ in the same way."""
 
-    part: Part
+    part: Compared
     keys: Runs
     ours: str | None
     theirs: str | None
@@ -40,7 +40,7 @@ def folded(comparison: Comparison) -> Iterator[tuple[str, list[FoldedDifference]
     """The differences by operator; keys of a part at which the same is said on either side are together."""
     places = _places(comparison)
     for operator, own in groupby(comparison.differences, key=lambda one: one.operator):
-        alike: dict[tuple[Part, str | None, str | None], list[str]] = {}
+        alike: dict[tuple[Compared, str | None, str | None], list[str]] = {}
         for one in own:
             alike.setdefault((one.part, one.ours, one.theirs), []).append(one.key)
         yield operator, [FoldedDifference(part, runs_of(keys, places), *said) for (part, *said), keys in alike.items()]

@@ -10,7 +10,7 @@ from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.report.folding import Runs
 
 
-class Choice(NamedTuple):
+class SlotChoice(NamedTuple):
     """What one of two algorithms chooses for a slot. key: whose kernel it is; None for a fallback, or where none is."""
 
     rule: Rule
@@ -31,14 +31,14 @@ class DivergenceGroup(NamedTuple):
     reason: Reason
     because: tuple[str, ...]
     keys: Runs
-    cpp: Choice
-    python: Choice
+    cpp: SlotChoice
+    python: SlotChoice
     operators: tuple[str, ...]
 
 
-def choice(decision: Decision) -> Choice:
+def choice(decision: Decision) -> SlotChoice:
     """A decision about a slot, as far as it says which kernel runs."""
-    return Choice(decision.rule, decision.source)
+    return SlotChoice(decision.rule, decision.source)
 
 
 def by_reason(divergences: Sequence[tuple[str, Divergence]]) -> tuple[ReasonCount, ...]:
@@ -53,12 +53,12 @@ def by_reason(divergences: Sequence[tuple[str, Divergence]]) -> tuple[ReasonCoun
 
 def groups_of(divergences: Sequence[tuple[str, Divergence]], places: Mapping[str, int]) -> tuple[DivergenceGroup, ...]:
     """Operators with the same differences together; the groups that hold most first. places: of the slots."""
-    runs: dict[tuple[str, Reason, tuple[str, ...], Choice, Choice], list[str]] = {}
+    runs: dict[tuple[str, Reason, tuple[str, ...], SlotChoice, SlotChoice], list[str]] = {}
     for operator, one in divergences:
         # Which rule led to a kernel matters less than the kernel: a key's own and an alias's are told apart by the key.
         answers = _coarse(choice(one.cpp)), _coarse(choice(one.python))
         runs.setdefault((operator, one.reason, one.because, *answers), []).append(one.key)
-    groups: dict[tuple[Reason, tuple[str, ...], Runs, Choice, Choice], list[str]] = {}
+    groups: dict[tuple[Reason, tuple[str, ...], Runs, SlotChoice, SlotChoice], list[str]] = {}
     for (operator, reason, because, cpp, python), keys in runs.items():
         groups.setdefault((reason, because, runs_of(keys, places), cpp, python), []).append(operator)
     order = list(Reason)
@@ -66,8 +66,8 @@ def groups_of(divergences: Sequence[tuple[str, Divergence]], places: Mapping[str
     return tuple(sorted(found, key=lambda group: (order.index(group.reason), -len(group.operators), group.keys)))
 
 
-def _coarse(answer: Choice) -> Choice:
-    return answer if answer.key is None else Choice(Rule.KERNEL, answer.key)
+def _coarse(answer: SlotChoice) -> SlotChoice:
+    return answer if answer.key is None else SlotChoice(Rule.KERNEL, answer.key)
 
 
 def runs_of(keys: Iterable[str], places: Mapping[str, int]) -> Runs:

@@ -34,7 +34,7 @@ META = "Meta"
 FUNC_TORCH_BATCHED = "FuncTorchBatched"
 
 
-class ErrorKind(Enum):
+class TextKind(Enum):
     """Which of PyTorch's texts it is; the value is the name in machine formats."""
 
     NO_KERNEL = "no-kernel"
@@ -73,7 +73,7 @@ class ErrorText(NamedTuple):
     state: the registrations that it prints, newest first.
     """
 
-    kind: ErrorKind
+    kind: TextKind
     operator: str
     key: str | None
     line: int
@@ -88,33 +88,33 @@ _KEY = r"(?P<key>\w{1,100})"
 _QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
 _PATTERNS = (
     (
-        ErrorKind.NO_KERNEL,
+        TextKind.NO_KERNEL,
         f"Could not run {_QUOTE}{_NAME}{_QUOTE} with arguments from the {_QUOTE}{_KEY}{_QUOTE}",
         None,
     ),
-    (ErrorKind.NO_TENSORS, f"no fallback function is registered for schema {_NAME}", UNDEFINED),
-    (ErrorKind.NO_META, rf"{_NAME}: (?:while )?attempt(?:ed|ing) to run this operator with Meta [Tt]ensors", META),
-    (ErrorKind.NO_META, rf"{_NAME}: We could not find the (?:fake|abstract) impl for this operator", META),
-    (ErrorKind.NO_META, rf"UnsupportedOperatorException: {_NAME}", META),
+    (TextKind.NO_TENSORS, f"no fallback function is registered for schema {_NAME}", UNDEFINED),
+    (TextKind.NO_META, rf"{_NAME}: (?:while )?attempt(?:ed|ing) to run this operator with Meta [Tt]ensors", META),
+    (TextKind.NO_META, rf"{_NAME}: We could not find the (?:fake|abstract) impl for this operator", META),
+    (TextKind.NO_META, rf"UnsupportedOperatorException: {_NAME}", META),
     (
-        ErrorKind.AMBIGUOUS,
+        TextKind.AMBIGUOUS,
         f"{_NAME} has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther",
         AUTOGRAD_OTHER,
     ),
-    (ErrorKind.NO_AUTOGRAD, f"{_NAME}: an autograd kernel was not registered to the Autograd key", None),
+    (TextKind.NO_AUTOGRAD, f"{_NAME}: an autograd kernel was not registered to the Autograd key", None),
     (
-        ErrorKind.NO_PYTHON_KERNEL,
+        TextKind.NO_PYTHON_KERNEL,
         f"could not find kernel for (?:HigherOrderOperator )?{_NAME} at dispatch key "
         rf"(?:DispatchKey[.])?(?!DispatchKey\b){_KEY}",
         None,
     ),
     (
-        ErrorKind.NO_BATCHING_RULE,
+        TextKind.NO_BATCHING_RULE,
         f"(?:atching rule not implemented|not yet implemented the batching rule) for {_NAME}",
         FUNC_TORCH_BATCHED,
     ),
-    (ErrorKind.NO_RULE, f"There was no rule registered for (?:HigherOrderOperator|HOP) {_NAME}", PYTHON_KEY),
-    (ErrorKind.NO_RULE, f"HigherOrderOperator {_QUOTE}{_NAME}{_QUOTE} is not supported for the given", PYTHON_KEY),
+    (TextKind.NO_RULE, f"There was no rule registered for (?:HigherOrderOperator|HOP) {_NAME}", PYTHON_KEY),
+    (TextKind.NO_RULE, f"HigherOrderOperator {_QUOTE}{_NAME}{_QUOTE} is not supported for the given", PYTHON_KEY),
 )
 LOOKED_FOR = (
     "Could not run 'OPERATOR' with arguments from the 'KEY' backend",
@@ -178,7 +178,7 @@ def _worth(text: str) -> int:
     return errors + sum(1 for _ in _dump(text)) + sum(1 for _ in _state(text))
 
 
-def _found(pasted: Plain, patterns: tuple[tuple[ErrorKind, re.Pattern[str], str | None], ...]) -> Iterator[ErrorText]:
+def _found(pasted: Plain, patterns: tuple[tuple[TextKind, re.Pattern[str], str | None], ...]) -> Iterator[ErrorText]:
     text = pasted.text
     matches = sorted(
         ((match, kind, key) for kind, pattern, key in patterns for match in pattern.finditer(text)),

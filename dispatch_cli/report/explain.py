@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.succession import succession
+from dispatch_cli.engine.dispatcher.runners_up import runners_up
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.table.live import StaleEntry
@@ -97,7 +97,7 @@ def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | Ali
 def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
     """Explain a slot. Errors: Refused for an unknown operator, and for a key without a slot."""
     dispatcher = state.dispatcher
-    answers = succession(dispatcher, name, key)
+    answers = runners_up(dispatcher, name, key)
     table = dispatcher.table(name)
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
     behind = stale.get(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.dispatcher.succession import filled_by
+from dispatch_cli.engine.dispatcher.runners_up import filled_by
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.model.names import OperatorName

@@ -16,19 +16,19 @@ from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.error_text import DumpLine, ErrorKind, ErrorText, known_lines
+from dispatch_cli.report.error_text import DumpLine, ErrorText, TextKind, known_lines
 
 LISTED = "listed as available in the text"
 """The kernel at a key of which a text says no more."""
 ANSWERS = {
-    ErrorKind.NO_KERNEL: (Rule.MISSING,),
-    ErrorKind.NO_TENSORS: (Rule.MISSING,),
-    ErrorKind.NO_META: (Rule.FALLBACK, Rule.MISSING),
-    ErrorKind.AMBIGUOUS: (Rule.AMBIGUOUS,),
-    ErrorKind.NO_AUTOGRAD: (Rule.FALLBACK,),
-    ErrorKind.NO_PYTHON_KERNEL: (Rule.MISSING,),
-    ErrorKind.NO_BATCHING_RULE: (Rule.FALLBACK, Rule.MISSING),
-    ErrorKind.NO_RULE: (Rule.FALLBACK, Rule.MISSING),
+    TextKind.NO_KERNEL: (Rule.MISSING,),
+    TextKind.NO_TENSORS: (Rule.MISSING,),
+    TextKind.NO_META: (Rule.FALLBACK, Rule.MISSING),
+    TextKind.AMBIGUOUS: (Rule.AMBIGUOUS,),
+    TextKind.NO_AUTOGRAD: (Rule.FALLBACK,),
+    TextKind.NO_PYTHON_KERNEL: (Rule.MISSING,),
+    TextKind.NO_BATCHING_RULE: (Rule.FALLBACK, Rule.MISSING),
+    TextKind.NO_RULE: (Rule.FALLBACK, Rule.MISSING),
 }
 """The rule that decides the slot where PyTorch raises the error."""
 
@@ -46,7 +46,7 @@ class DifferenceKind(Enum):
     NO_KEY = "no-key"
 
 
-class Difference(NamedTuple):
+class TextDifference(NamedTuple):
     """Slots that differ in one way. there: what the text says; None where it has nothing. here: what we say."""
 
     kind: DifferenceKind
@@ -70,7 +70,7 @@ class ErrorReport(NamedTuple):
     others: tuple[tuple[str, str | None], ...]
     reproduced: bool
     lines: int
-    differences: tuple[Difference, ...] | None
+    differences: tuple[TextDifference, ...] | None
     from_text: bool
 
 
@@ -81,7 +81,7 @@ def error_report(
     first, *others = errors
     dispatcher = state.dispatcher
     table = dispatcher.table(name)
-    differences: tuple[Difference, ...] | None = None
+    differences: tuple[TextDifference, ...] | None = None
     if first.dump:
         differences = tuple(_differences(table, first.dump))
     elif first.available is not None:
@@ -97,9 +97,9 @@ def error_report(
     )
 
 
-def _rule_here(state: State, name: OperatorName, key: str, kind: ErrorKind) -> Rule:
+def _rule_here(state: State, name: OperatorName, key: str, kind: TextKind) -> Rule:
     """The rule that decides a slot, in the dispatcher that raises such an error."""
-    if kind is ErrorKind.NO_PYTHON_KERNEL:
+    if kind is TextKind.NO_PYTHON_KERNEL:
         python_keys = [kernel.dispatch_key for kernel in state.python_kernels(name)]
         return resolve_key(state.dispatcher, name, key, python_keys).rule
     return state.dispatcher.operator(name).live[key].rule
@@ -121,7 +121,7 @@ def _line(entry: TableEntry) -> DumpLine | None:
     return None if entry.kernel is None else DumpLine(entry.kernel.debug, entry.is_fallthrough, entry.rule)
 
 
-def _differences(table: Table, dump: dict[str, DumpLine]) -> Iterator[Difference]:
+def _differences(table: Table, dump: dict[str, DumpLine]) -> Iterator[TextDifference]:
     groups: dict[tuple[object, ...], list[tuple[DifferenceKind, str, DumpLine | None, DumpLine | None]]] = {}
     for key in [*table, *(key for key in dump if key not in table)]:
         there, here = dump.get(key), _line(table[key]) if key in table else None
@@ -132,7 +132,7 @@ def _differences(table: Table, dump: dict[str, DumpLine]) -> Iterator[Difference
             groups.setdefault(answer, []).append((kind, key, there, here))
     for found in groups.values():
         kind, _, there, here = found[0]
-        yield Difference(kind, tuple(key for _, key, _, _ in found), there, here)
+        yield TextDifference(kind, tuple(key for _, key, _, _ in found), there, here)
 
 
 def _kind(there: DumpLine | None, here: DumpLine | None) -> DifferenceKind | None:
@@ -153,7 +153,7 @@ def _source_file(debug: str) -> str | None:
     return None if match is None else match[1] + match[2]
 
 
-def _available(dispatcher: Dispatcher, table: Table, available: tuple[str, ...]) -> Iterator[Difference]:
+def _available(dispatcher: Dispatcher, table: Table, available: tuple[str, ...]) -> Iterator[TextDifference]:
     """The keys that a first line lists hold something; it does not say what."""
     listed = frozenset(available)
     only_there = tuple(key for key in listed if key in table and table[key].rule is Rule.MISSING)
@@ -164,11 +164,11 @@ def _available(dispatcher: Dispatcher, table: Table, available: tuple[str, ...])
     unknown = tuple(key for key in available if key not in table)
     order = dispatcher.universe.slot
     if only_there:
-        yield Difference(DifferenceKind.ONLY_THERE, tuple(sorted(only_there, key=order.__getitem__)), None, None)
+        yield TextDifference(DifferenceKind.ONLY_THERE, tuple(sorted(only_there, key=order.__getitem__)), None, None)
     if only_here:
-        yield Difference(DifferenceKind.ONLY_HERE, only_here, None, None)
+        yield TextDifference(DifferenceKind.ONLY_HERE, only_here, None, None)
     if unknown:
-        yield Difference(DifferenceKind.NO_KEY, unknown, None, None)
+        yield TextDifference(DifferenceKind.NO_KEY, unknown, None, None)
 
 
 def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorText) -> bool:
@@ -189,7 +189,7 @@ def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorTe
             if key in universe.slot and key not in dispatcher.fallbacks:
                 dispatcher.implement(name, key, Kernel(LISTED))
     # a name without a namespace is a higher-order operator's, which has no kernels
-    if name not in dispatcher and text.kind is not ErrorKind.AMBIGUOUS and name.namespace is not None:
+    if name not in dispatcher and text.kind is not TextKind.AMBIGUOUS and name.namespace is not None:
         _define(dispatcher, name)
     if name not in dispatcher:
         return False

@@ -7,9 +7,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.dispatcher.succession import Answer
+from dispatch_cli.engine.dispatcher.runners_up import SlotAnswer
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, Step
+from dispatch_cli.engine.rules import MISSING_NUMBER, PRECEDENCE, Outcome, Rule, RuleStep
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
@@ -88,7 +88,7 @@ _STATES = {
 }
 
 
-def _steps(answers: tuple[Answer, ...]) -> Iterator[tuple[Step, bool]]:
+def _steps(answers: tuple[SlotAnswer, ...]) -> Iterator[tuple[RuleStep, bool]]:
     """Every rule's step once, and whether the decision got as far; what comes after it is as if it had not fired."""
     last = 0
     for position, answer in enumerate(answers):
@@ -98,7 +98,9 @@ def _steps(answers: tuple[Answer, ...]) -> Iterator[tuple[Step, bool]]:
                 last = step.number
 
 
-def rule_lines(dispatcher: Dispatcher, name: OperatorName, key: str, answers: tuple[Answer, ...]) -> Iterator[RuleLine]:
+def rule_lines(
+    dispatcher: Dispatcher, name: OperatorName, key: str, answers: tuple[SlotAnswer, ...]
+) -> Iterator[RuleLine]:
     asked = False
     for step, reached in _steps(answers):
         if not asked and step.number > QUESTION_NUMBER:
@@ -127,7 +129,7 @@ def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: boo
     return RuleLine(QUESTION_NUMBER, None, looks_at if unless else (), state, reached, found)
 
 
-def concerned(state: State, name: OperatorName, key: str, answers: tuple[Answer, ...]) -> Iterator[Concerned]:
+def concerned(state: State, name: OperatorName, key: str, answers: tuple[SlotAnswer, ...]) -> Iterator[Concerned]:
     """What fills the slot, what it stands before, what takes it away from another, what comes next; by rule."""
     dispatcher = state.dispatcher
     operator = dispatcher.operator(name)

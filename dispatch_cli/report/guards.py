@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dispatch_cli.checks.guarding import Guards, Verdict
+from dispatch_cli.checks.guarding import Guards, Violation
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
-from dispatch_cli.model.guard import Expectation, Guard, Wish
+from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.names import OperatorName
 
 SCHEMA_VERSION = 1
@@ -29,7 +29,7 @@ class GuardRow:
     guard: Guard
     operators: int
     slots: int
-    broken: tuple[Verdict, ...]
+    broken: tuple[Violation, ...]
     unmatched: tuple[tuple[str, str], ...]
 
     @property
@@ -81,9 +81,9 @@ def recorded_guards(
             for (rule, source), some in groups:
                 said.setdefault((some, rule.value, _kernel(source, active, kernels)), []).append(str(name))
     for (some, rule_name, kernel), ops in sorted(said.items(), key=lambda one: (one[1][0], slots.index(one[0][0][0]))):
-        wants = [Expectation(Wish.RULE, (rule_name,))]
+        wants = [Expectation(GuardField.RULE, (rule_name,))]
         if kernel is not None:
-            wants.append(Expectation(Wish.KERNEL, (kernel,)))
+            wants.append(Expectation(GuardField.KERNEL, (kernel,)))
         yield Guard(tuple(ops), some, tuple(wants))
 
 

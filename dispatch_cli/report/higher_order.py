@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
-from dispatch_cli.model.higher_order import HigherOrderOperator, HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.folding import Runs
 
@@ -16,7 +16,7 @@ from dispatch_cli.report.folding import Runs
 class RuleRow(NamedTuple):
     """One rule. keys: the dispatch keys, modes and so on at which it is registered; fills: slots in which it runs."""
 
-    rule: HigherOrderRule
+    rule: HigherOrderImpl
     keys: tuple[str, ...]
     fills: int
 
@@ -95,15 +95,15 @@ def _rules(table: HigherOrderTable) -> HigherOrderRules:
     )
 
 
-def _row(rule: HigherOrderRule, fills: Counter[str | None]) -> RuleRow:
+def _row(rule: HigherOrderImpl, fills: Counter[str | None]) -> RuleRow:
     at = places(rule)
-    filled = sum(fills[place.name] for place in at if place.kind is RuleKind.DISPATCH)
+    filled = sum(fills[place.name] for place in at if place.kind is ImplKind.DISPATCH)
     return RuleRow(rule, tuple(place.name for place in at) or (rule.name,), filled)
 
 
 def asked_rules(rules: HigherOrderRules) -> list[RuleRow]:
     """The rules that are not found by ``resolve_key`` alone: of modes, subclasses, transforms and functionalization."""
-    return [row for row in rules.rules if row.rule.kind not in (RuleKind.DISPATCH, RuleKind.AUTOGRAD)]
+    return [row for row in rules.rules if row.rule.kind not in (ImplKind.DISPATCH, ImplKind.AUTOGRAD)]
 
 
 def fold_entries(entries: Iterable[HigherOrderEntry]) -> tuple[list[FoldedEntry], dict[Slot, Runs]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import Layout, layout_of
+from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.keys.named_sets import COMPONENT
 from dispatch_cli.engine.keys.universe_differences import KeyKind, kind_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
@@ -146,7 +146,7 @@ def _is_autograd(universe: Universe, key: str) -> bool:
     return key in universe.aliases.get("Autograd", ())
 
 
-def _fillers(layout: Layout, key: str) -> tuple[Filler, ...]:
+def _fillers(layout: KeyLayout, key: str) -> tuple[Filler, ...]:
     slot = layout.universe.slot.get(key)
     if slot is None:
         return ()
@@ -157,7 +157,7 @@ def _fillers(layout: Layout, key: str) -> tuple[Filler, ...]:
     )
 
 
-def _names(layout: Layout, registered: int) -> tuple[str, ...]:
+def _names(layout: KeyLayout, registered: int) -> tuple[str, ...]:
     """The keys of bits among registered keys: runtime keys and aliases, which are what one registers at."""
     universe = layout.universe
     bits = layout.registered_bit

@@ -116,8 +116,8 @@ def _table(state: State, name: OperatorName, keys: frozenset[str] | None) -> Pyt
 
     slots = zip(dispatcher.universe.slots, decisions, strict=True)
     rows = tuple(row(key, decision) for key, decision in slots if keys is None or key in keys)
-    outline = dispatcher.outline(name)
-    return PythonTable(str(name), outline.schema, outline.span, tuple(kernels.values()), rows)
+    header = dispatcher.header(name)
+    return PythonTable(str(name), header.schema, header.span, tuple(kernels.values()), rows)
 
 
 def _summary(state: State, name: OperatorName, keys: frozenset[str] | None) -> PythonSummary:
@@ -126,7 +126,7 @@ def _summary(state: State, name: OperatorName, keys: frozenset[str] | None) -> P
     decisions = zip(dispatcher.universe.slots, python_table.decisions(dispatcher, name, python), strict=True)
     counts = Counter(decision.rule for key, decision in decisions if keys is None or key in keys)
     different = len(_differences(state, name, keys).divergences)
-    return PythonSummary(str(name), dispatcher.outline(name).span, counts, different)
+    return PythonSummary(str(name), dispatcher.header(name).span, counts, different)
 
 
 def _differences(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorDifferences:

@@ -30,7 +30,7 @@ from dispatch_cli.model.options import Options
 from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.ladder import Fate, Rung, ladder
+from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, key_outcomes
 from dispatch_cli.report.notes import Note, table_notes
 from dispatch_cli.report.slot_notes import slot_notes
 from dispatch_cli.report.table import TableRow, table_row
@@ -44,7 +44,7 @@ SCHEMA_VERSION = 2
 class StepReport(NamedTuple):
     """A kernel that was called. number: from 1. keys: the set that it gets; passes: the set of its redispatch.
 
-    row, canonical: as in `Rung`. excludes, includes: what it changes on the thread for what it calls.
+    row, canonical: as in `KeyOutcome`. excludes, includes: what it changes on the thread for what it calls.
     chosen_by: the options by which it chose what it passes.
     declared: how it goes on, where its declaration says so.
     """
@@ -85,7 +85,7 @@ class Stage(NamedTuple):
 
     generator: the keys of a generator, where it counts. union: the arguments' keys together.
     mask_kind, backend: which fallthrough mask. unmasked, result: the set before
-    and after it. rungs: every key, highest first.
+    and after it. outcomes: every key, highest first.
     """
 
     arguments: tuple[ArgumentReport, ...]
@@ -98,7 +98,7 @@ class Stage(NamedTuple):
     mask: DispatchKeySet
     unmasked: DispatchKeySet
     result: DispatchKeySet
-    rungs: tuple[Rung, ...]
+    outcomes: tuple[KeyOutcome, ...]
     steps: tuple[StepReport, ...]
 
 
@@ -158,7 +158,7 @@ def resolve_report(
     dispatcher = state.dispatcher
     stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
     hops = call.hops[:stopped]
-    outline = dispatcher.outline(call.operator)
+    header = dispatcher.header(call.operator)
     stages = tuple(_stages(dispatcher, call.operator, hops))
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(call.operator)}
     report = ResolveReport(
@@ -166,8 +166,8 @@ def resolve_report(
         over=over,
         assumed=assumed,
         operator=str(call.operator),
-        schema=outline.schema,
-        span=outline.span,
+        schema=header.schema,
+        span=header.span,
         tensors=tuple(map(str, call.tensors)),
         contexts=tuple(map(str, call.contexts)),
         options=call.options,
@@ -197,7 +197,7 @@ def _advice(state: State, call: Call, given: bool, stale: dict[str, StaleEntry])
 
     dispatcher, name = state.dispatcher, call.operator
     notes = slot_notes(
-        dispatcher, name, dispatcher.table(name), dispatcher.outline(name).schema, failing_slot(call), stale
+        dispatcher, name, dispatcher.table(name), dispatcher.header(name).schema, failing_slot(call), stale
     )
     return advise(state, name, notes, None if given else Question(call.tensors, call.contexts, call.options))
 
@@ -213,8 +213,8 @@ def _stages(dispatcher: Dispatcher, name: OperatorName, hops: tuple[Hop, ...]) -
         selection = part[0][1].selection
         assert selection is not None, "a stage begins with a selection"
         steps = tuple(_step(dispatcher, number, hop) for number, hop in part)
-        rungs = tuple(ladder(dispatcher, name, selection, part, stale))
-        yield _stage(dispatcher.universe, selection, rungs, steps)
+        outcomes = tuple(key_outcomes(dispatcher, name, selection, part, stale))
+        yield _stage(dispatcher.universe, selection, outcomes, steps)
 
 
 def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
@@ -236,7 +236,9 @@ def _step(dispatcher: Dispatcher, number: int, hop: Hop) -> StepReport:
     )
 
 
-def _stage(universe: Universe, selection: Selection, rungs: tuple[Rung, ...], steps: tuple[StepReport, ...]) -> Stage:
+def _stage(
+    universe: Universe, selection: Selection, outcomes: tuple[KeyOutcome, ...], steps: tuple[StepReport, ...]
+) -> Stage:
     return Stage(
         arguments=tuple(ArgumentReport(one.text, one.keyset) for one in selection.arguments),
         generator=selection.generator,
@@ -248,7 +250,7 @@ def _stage(universe: Universe, selection: Selection, rungs: tuple[Rung, ...], st
         mask=selection.mask,
         unmasked=selection.unmasked,
         result=selection.result,
-        rungs=rungs,
+        outcomes=outcomes,
         steps=steps,
     )
 
@@ -267,9 +269,9 @@ def _notes(
     They are about what the registrations determine, and so not about slots that hold something else.
     """
     shown = dict.fromkeys(
-        rung.key
+        outcome.key
         for stage in stages
-        for rung in stage.rungs
-        if rung.fate in (Fate.RUNS, Fate.NOT_REACHED) and rung.key not in stale
+        for outcome in stage.outcomes
+        if outcome.status in (KeyStatus.RUNS, KeyStatus.NOT_REACHED) and outcome.key not in stale
     )
-    return table_notes(dispatcher, dispatcher.table(name), dispatcher.outline(name).schema, shown, stale)
+    return table_notes(dispatcher, dispatcher.table(name), dispatcher.header(name).schema, shown, stale)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.higher_order.trace import Asked, FakeModes, HigherOrderCall, HigherOrderHop, Known
+from dispatch_cli.engine.call.higher_order.trace import AskedHandler, FakeModes, HigherOrderCall, HigherOrderHop, Known
 from dispatch_cli.engine.call.trace import Does, End, EndKind
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable
-from dispatch_cli.model.higher_order import HigherOrderRule
+from dispatch_cli.model.higher_order import HigherOrderImpl
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.ladder import Fate
+from dispatch_cli.report.key_outcomes import KeyStatus
 from dispatch_cli.report.resolve import ArgumentReport, ThreadKeys, thread_keys
 
 
-class HigherOrderRung(NamedTuple):
-    """A key, from the highest to the lowest. entry: what a call finds there; the rest as in `resolve.Rung`."""
+class HigherOrderKeyOutcome(NamedTuple):
+    """A key, from the highest to the lowest. entry: what a call finds there; the rest as in `resolve.KeyOutcome`."""
 
     key: str
-    fate: Fate
+    status: KeyStatus
     entry: HigherOrderEntry
     tensors: tuple[int, ...]
     included: bool
@@ -35,9 +35,9 @@ class HigherOrderStep(NamedTuple):
 
     number: int
     key: str
-    rule: HigherOrderRule | None
+    rule: HigherOrderImpl | None
     entry: HigherOrderEntry | None
-    asked: tuple[Asked, ...]
+    asked: tuple[AskedHandler, ...]
     needs_gradient: bool | None
     does: Does
     known: Known
@@ -51,7 +51,7 @@ class HigherOrderStep(NamedTuple):
     mask: DispatchKeySet
     unmasked: DispatchKeySet
     result: DispatchKeySet
-    rungs: tuple[HigherOrderRung, ...]
+    outcomes: tuple[HigherOrderKeyOutcome, ...]
 
 
 class ResolveHigherOrderReport(NamedTuple):
@@ -133,11 +133,11 @@ def _step(table: HigherOrderTable, number: int, hop: HigherOrderHop) -> HigherOr
         mask=selection.mask,
         unmasked=selection.unmasked,
         result=selection.result,
-        rungs=tuple(_rungs(table, hop)),
+        outcomes=tuple(_outcomes(table, hop)),
     )
 
 
-def _rungs(table: HigherOrderTable, hop: HigherOrderHop) -> Iterator[HigherOrderRung]:
+def _outcomes(table: HigherOrderTable, hop: HigherOrderHop) -> Iterator[HigherOrderKeyOutcome]:
     universe, selection = table.universe, hop.selection
     slot, parts = universe.slot, universe.runtime_parts
     slot_name = hop.key if hop.key in slot else UNDEFINED
@@ -146,17 +146,17 @@ def _rungs(table: HigherOrderTable, hop: HigherOrderHop) -> Iterator[HigherOrder
     for key in sorted(names, key=slot.__getitem__, reverse=True):
         functionality = UNDEFINED if key == UNDEFINED else parts[key][0]
         if key == slot_name:
-            fate = Fate.RUNS
+            status = KeyStatus.RUNS
             runs.add(functionality)
         elif selection.excluded.has(functionality) and key != UNDEFINED:
-            fate = Fate.EXCLUDED
+            status = KeyStatus.EXCLUDED
         elif not selection.result.has(functionality):
-            fate = Fate.FALLS_THROUGH
+            status = KeyStatus.FALLS_THROUGH
         else:
-            fate = Fate.OTHER_BACKEND if functionality in runs else Fate.NOT_REACHED
-        yield HigherOrderRung(
+            status = KeyStatus.OTHER_BACKEND if functionality in runs else KeyStatus.NOT_REACHED
+        yield HigherOrderKeyOutcome(
             key=key,
-            fate=fate,
+            status=status,
             entry=table.entry(key),
             tensors=tuple(
                 position

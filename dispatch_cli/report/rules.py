@@ -31,19 +31,19 @@ def rules_report(selectors: Sequence[Selector]) -> RulesReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DocPart:
     """A part of a check's documentation: a paragraph, or an example. code: it is YAML."""
 
     text: str
     code: bool
 
 
-def blocks(documentation: str) -> tuple[Block, ...]:
+def blocks(documentation: str) -> tuple[DocPart, ...]:
     """The parts of a documentation, in order; the first is what holds up, in a sentence."""
     found = []
     for part in re.split(r"^(```yaml\n.*?^```)$", documentation.strip(), flags=re.M | re.S):
         if part.startswith("```yaml"):
-            found.append(Block(part.removeprefix("```yaml\n").removesuffix("```").rstrip("\n"), True))
+            found.append(DocPart(part.removeprefix("```yaml\n").removesuffix("```").rstrip("\n"), True))
         else:
-            found += [Block(paragraph, False) for paragraph in re.split(r"\n{2,}", part.strip()) if paragraph]
+            found += [DocPart(paragraph, False) for paragraph in re.split(r"\n{2,}", part.strip()) if paragraph]
     return tuple(found)

@@ -101,15 +101,15 @@ def table_report(state: State, names: Iterable[OperatorName], keys: frozenset[st
 
 def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:
     dispatcher = state.dispatcher
-    outline = dispatcher.outline(name)
+    header = dispatcher.header(name)
     stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
     before = changed_slots(state, name)
     table = dispatcher.table(name)
     shown = [key for key in table if keys is None or key in keys]
     rows = tuple(row_of(state, table[key], stale.get(key), before.get(key)) for key in shown)
     new = state.base is not None and name not in state.base
-    notes = table_notes(dispatcher, table, outline.schema, shown, stale)
-    return OperatorTable(str(name), outline.schema, outline.span, rows, new, notes, state.operator_origin(name))
+    notes = table_notes(dispatcher, table, header.schema, shown, stale)
+    return OperatorTable(str(name), header.schema, header.span, rows, new, notes, state.operator_origin(name))
 
 
 def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None) -> TableRow:
@@ -157,7 +157,7 @@ def _summary(state: State, name: OperatorName) -> OperatorSummary:
     dispatcher = state.dispatcher
     return OperatorSummary(
         operator=str(name),
-        span=dispatcher.outline(name).span,
+        span=dispatcher.header(name).span,
         counts=dispatcher.table(name).plan.counts,
         stale=len(dispatcher.stale_entries(name)),
         changed=len(changed_slots(state, name)),

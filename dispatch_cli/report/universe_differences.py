@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.universe_differences import Aspect, Difference, universe_differences
+from dispatch_cli.engine.keys.universe_differences import Aspect, UniverseDifference, universe_differences
 from dispatch_cli.model.universe import Universe
 
 
@@ -15,8 +15,8 @@ class DifferencesReport(NamedTuple):
     other: str
     one_torch: str
     other_torch: str
-    differences: tuple[Difference, ...]
-    ids: tuple[Difference, ...]
+    differences: tuple[UniverseDifference, ...]
+    ids: tuple[UniverseDifference, ...]
 
     @property
     def equal(self) -> bool:

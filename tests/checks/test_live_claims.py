@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from dispatch_cli.checks.catalogue.terminal_fallthrough import ASSERTS, COULD_NOT_RUN, NO_TENSORS
 from dispatch_cli.checks.check import Finding
-from dispatch_cli.checks.rules.terminal_fallthrough import ASSERTS, COULD_NOT_RUN, NO_TENSORS
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from tests.capture.support import torch_python

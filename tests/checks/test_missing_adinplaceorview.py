@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dispatch_cli.checks.catalogue.missing_adinplaceorview import TIP
 from dispatch_cli.checks.check import Finding, Severity
-from dispatch_cli.checks.rules.missing_adinplaceorview import TIP
 from dispatch_cli.model.edit import own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dispatch_cli.checks.catalogue.terminal_fallthrough import ASSERTS, COULD_NOT_RUN, NO_TENSORS, TIP
 from dispatch_cli.checks.check import Finding, Severity
-from dispatch_cli.checks.rules.terminal_fallthrough import ASSERTS, COULD_NOT_RUN, NO_TENSORS, TIP
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 

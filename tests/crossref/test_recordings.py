@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli.crossref.answers import Answers, Probed
-from dispatch_cli.crossref.compare import Count, Difference, Part, compare, names_of
+from dispatch_cli.crossref.compare import Compared, Count, Disagreement, compare, names_of
 from dispatch_cli.crossref.recording import read
 from dispatch_cli.crossref.replay import replay
 from tests.cli.support import call, in_terminal
@@ -189,10 +189,10 @@ def test_operators_that_only_one_of_the_two_has(tmp_path: Path) -> None:
     answers = probed(recording_of((RELU, SILU)), tmp_path).answers
     found = compare(subject, answers, names_of(subject, answers))
     assert found.differences == (
-        Difference(ADD, Part.OPERATOR, "", "registered", "no such operator"),
-        Difference(SILU, Part.OPERATOR, "", "no such operator", "registered"),
+        Disagreement(ADD, Compared.OPERATOR, "", "registered", "no such operator"),
+        Disagreement(SILU, Compared.OPERATOR, "", "no such operator", "registered"),
     )
-    assert found.counts == (Count(Part.OPERATOR, 3, 2), Count(Part.DUMP, 1, 0), Count(Part.TABLE, 130, 0))
+    assert found.counts == (Count(Compared.OPERATOR, 3, 2), Count(Compared.DUMP, 1, 0), Count(Compared.TABLE, 130, 0))
 
 
 def test_a_kernel_that_contradicts_its_schema_is_refused(tmp_path: Path) -> None:
@@ -215,4 +215,4 @@ def test_the_white_space_of_a_dump_counts(tmp_path: Path) -> None:
     recording["ops"][RELU]["table"] = ours + "\n"
     subject = replay(probed(recording, tmp_path))
     answers: Answers = probed(recording, tmp_path).answers
-    assert compare(subject, answers, [RELU]).differences == (Difference(RELU, Part.TABLE, "", None, ""),)
+    assert compare(subject, answers, [RELU]).differences == (Disagreement(RELU, Compared.TABLE, "", None, ""),)

@@ -21,12 +21,12 @@ from dispatch_cli.model.declarations import (
     PythonKernel,
     Settle,
 )
-from dispatch_cli.model.guard import END_NAMES, RULE_NAMES, Expectation, Guard, GuardedCall, Wish
+from dispatch_cli.model.guard import END_NAMES, RULE_NAMES, Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import (
+    HigherOrderImpl,
     HigherOrderOperator,
-    HigherOrderRule,
+    ImplKind,
     ModeType,
-    RuleKind,
 )
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -295,20 +295,20 @@ modes:
     file = str(tmp_path / "x.yaml")
     found = read(tmp_path, text)
 
-    def rule(kind: RuleKind, name: str, kernel: str, line: int, column: int, **facts: bool) -> HigherOrderRule:
-        return HigherOrderRule(kind, name, kernel, **facts, span=Span(file, line, column))
+    def rule(kind: ImplKind, name: str, kernel: str, line: int, column: int, **facts: bool) -> HigherOrderImpl:
+        return HigherOrderImpl(kind, name, kernel, **facts, span=Span(file, line, column))
 
     assert found.higher_order_operators == (
         HigherOrderOperator(
             "call_torchbind",
             (
-                rule(RuleKind.DISPATCH, "CPU", "impl", 4, 16),
-                rule(RuleKind.DISPATCH, "CompositeExplicitAutograd", "impl", 4, 16),
-                rule(RuleKind.DISPATCH, "Autograd", "autograd", 4, 55),
-                rule(RuleKind.MODE, "ProxyTorchDispatchMode", "inner", 5, 13),
-                rule(RuleKind.MODE, "MyMode", "m", 5, 44, not_implemented=True),
-                rule(RuleKind.SUBCLASS, "MyTensor", "mine", 6, 18, redispatches=False),
-                rule(RuleKind.FUNCTIONALIZE, "", "func", 7, 20),
+                rule(ImplKind.DISPATCH, "CPU", "impl", 4, 16),
+                rule(ImplKind.DISPATCH, "CompositeExplicitAutograd", "impl", 4, 16),
+                rule(ImplKind.DISPATCH, "Autograd", "autograd", 4, 55),
+                rule(ImplKind.MODE, "ProxyTorchDispatchMode", "inner", 5, 13),
+                rule(ImplKind.MODE, "MyMode", "m", 5, 44, not_implemented=True),
+                rule(ImplKind.SUBCLASS, "MyTensor", "mine", 6, 18, redispatches=False),
+                rule(ImplKind.FUNCTIONALIZE, "", "func", 7, 20),
             ),
             side_effect=True,
             span=Span(file, 3, 5),
@@ -316,11 +316,11 @@ modes:
         HigherOrderOperator(
             "bare",
             (
-                rule(RuleKind.AUTOGRAD, "", "a.b.autograd_not_implemented", 11, 15, deferred_error=True),
-                rule(RuleKind.TRANSFORM, "Vmap", "batch", 12, 18),
-                rule(RuleKind.DISPATCH, "XLA", "fallthrough", 13, 16, fallthrough=True),
-                rule(RuleKind.DISPATCH, "HPU", "fallthrough", 13, 34),
-                rule(RuleKind.DISPATCH, "IPU", "fallthrough", 13, 54, fallthrough=True),
+                rule(ImplKind.AUTOGRAD, "", "a.b.autograd_not_implemented", 11, 15, deferred_error=True),
+                rule(ImplKind.TRANSFORM, "Vmap", "batch", 12, 18),
+                rule(ImplKind.DISPATCH, "XLA", "fallthrough", 13, 16, fallthrough=True),
+                rule(ImplKind.DISPATCH, "HPU", "fallthrough", 13, 34),
+                rule(ImplKind.DISPATCH, "IPU", "fallthrough", 13, 54, fallthrough=True),
             ),
             adds=True,
             span=Span(file, 9, 5),
@@ -343,35 +343,35 @@ def test_guards(tmp_path: Path) -> None:
         Guard(
             ("m::*",),
             ("Autograd*",),
-            (Expectation(Wish.NOT, ("missing",)), Expectation(Wish.KERNEL, ("k*",))),
+            (Expectation(GuardField.NOT, ("missing",)), Expectation(GuardField.KERNEL, ("k*",))),
             span=Span(file, 3, 5),
         ),
         Guard(
             ("m::a", "m::b"),
             ("QuantizedHIP", "CPU", "Autograd"),
-            (Expectation(Wish.RULE, ("kernel", "math")), Expectation(Wish.NOT_KERNEL, ("k",))),
+            (Expectation(GuardField.RULE, ("kernel", "math")), Expectation(GuardField.NOT_KERNEL, ("k",))),
             reason="it must",
             span=Span(file, 4, 5),
         ),
         Guard(
             ("m::a",),
             ("CPU",),
-            (Expectation(Wish.FALLTHROUGH, ("false",)), Expectation(Wish.SAME_AS, ("CUDA",))),
+            (Expectation(GuardField.FALLTHROUGH, ("false",)), Expectation(GuardField.SAME_AS, ("CUDA",))),
             span=Span(file, 5, 5),
         ),
-        Guard(("m::a",), (), (Expectation(Wish.BACKEND, ("PrivateUse1",)),), span=Span(file, 6, 5)),
+        Guard(("m::a",), (), (Expectation(GuardField.BACKEND, ("PrivateUse1",)),), span=Span(file, 6, 5)),
         Guard(
             ("m::a",),
             (),
             (
-                Expectation(Wish.END, ("error",)),
-                Expectation(Wish.AT, ("CPU",)),
-                Expectation(Wish.ERROR, ("Could*",)),
+                Expectation(GuardField.END, ("error",)),
+                Expectation(GuardField.AT, ("CPU",)),
+                Expectation(GuardField.ERROR, ("Could*",)),
             ),
             GuardedCall((TensorSpec.parse("cpu sparse"),), (Context.parse("autocast cpu"),)),
             span=Span(file, 7, 5),
         ),
-        Guard(("m::a",), (), (Expectation(Wish.RAN, ("k*",)),), GuardedCall(), span=Span(file, 8, 5)),
+        Guard(("m::a",), (), (Expectation(GuardField.RAN, ("k*",)),), GuardedCall(), span=Span(file, 8, 5)),
     )
 
 

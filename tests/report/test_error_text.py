@@ -16,8 +16,8 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.error_text import (
     MAX_ERRORS,
     DumpLine,
-    ErrorKind,
     ErrorText,
+    TextKind,
     find_errors,
     names_only_the_key,
     operator_of,
@@ -260,7 +260,7 @@ def test_what_names_an_operator_in_python() -> None:
 def test_several_errors_each_once_in_order() -> None:
     pairs = [("a::b", "CPU"), ("a::c", "CUDA"), ("a::b", "CPU"), ("a::b", "Meta")]
     text = "\n".join(["Traceback", *(ARGUMENTS.format(*pair) for pair in pairs)])
-    found = [ErrorText(ErrorKind.NO_KERNEL, op, key, line, {}, None) for line, (op, key) in enumerate(pairs, start=2)]
+    found = [ErrorText(TextKind.NO_KERNEL, op, key, line, {}, None) for line, (op, key) in enumerate(pairs, start=2)]
     assert find_errors(text) == [found[0], found[1], found[3]]
     many = "\n".join(ARGUMENTS.format(f"a::b{number}", "CPU") for number in range(3 * MAX_ERRORS))
     assert len(find_errors(many)) == MAX_ERRORS

@@ -16,7 +16,7 @@ from dispatch_cli import bases
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.error_text import ErrorKind, find_errors
+from dispatch_cli.report.error_text import TextKind, find_errors
 from dispatch_cli.report.explain import SlotExplanation, explain
 from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
 from tests.capture.support import torch_python
@@ -66,7 +66,7 @@ def test_what_pytorch_says_is_so_over_its_capture(errors: list[dict[str, Any]], 
             found = find_errors(text)
             if own:
                 _check(declared, name, error["key"], text)
-                if found[0].kind is ErrorKind.AMBIGUOUS and not found[0].state:
+                if found[0].kind is TextKind.AMBIGUOUS and not found[0].state:
                     continue  # a first line does not say of what
                 shown = load_state([], bases=[bases.names()[0]])
                 assert register_from_text(shown.dispatcher, name, found[0])
@@ -85,4 +85,4 @@ def _check(state: State, name: OperatorName, key: str | None, text: str, elsewhe
     what = explain(state, name, key)
     assert isinstance(what, SlotExplanation)
     if name.namespace == "broken":
-        assert what.advice or found[0].kind is ErrorKind.NO_PYTHON_KERNEL, (name, key)
+        assert what.advice or found[0].kind is TextKind.NO_PYTHON_KERNEL, (name, key)

@@ -14,7 +14,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.ladder import Fate
+from dispatch_cli.report.key_outcomes import KeyStatus
 from dispatch_cli.report.notes import NoteKind
 from dispatch_cli.report.resolve import ResolveReport, resolve_report
 
@@ -51,28 +51,28 @@ def report(
     return resolve_report(state, call, stop_after=stop)
 
 
-def fates(found: ResolveReport, stage: int = 0) -> list[tuple[str, Fate, tuple[int, ...]]]:
-    return [(rung.key, rung.fate, rung.steps) for rung in found.stages[stage].rungs]
+def statuses(found: ResolveReport, stage: int = 0) -> list[tuple[str, KeyStatus, tuple[int, ...]]]:
+    return [(outcome.key, outcome.status, outcome.steps) for outcome in found.stages[stage].outcomes]
 
 
 def test_a_wrapper_and_a_kernel(state: State) -> None:
     found = report(state, "demo::op", "cpu")
-    assert fates(found) == [
-        ("AutocastCPU", Fate.EXCLUDED, ()),
-        ("AutogradCPU", Fate.RUNS, (1,)),
-        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
-        ("BackendSelect", Fate.FALLS_THROUGH, ()),
-        ("CPU", Fate.RUNS, (2,)),
+    assert statuses(found) == [
+        ("AutocastCPU", KeyStatus.EXCLUDED, ()),
+        ("AutogradCPU", KeyStatus.RUNS, (1,)),
+        ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
+        ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
+        ("CPU", KeyStatus.RUNS, (2,)),
     ]
-    rungs = {rung.key: rung for rung in found.stages[0].rungs}
-    assert {key: (rung.tensors, rung.included) for key, rung in rungs.items()} == {
+    outcomes = {outcome.key: outcome for outcome in found.stages[0].outcomes}
+    assert {key: (outcome.tensors, outcome.included) for key, outcome in outcomes.items()} == {
         "AutocastCPU": ((1,), False),
         "AutogradCPU": ((1,), False),
         "ADInplaceOrView": ((1,), True),
         "BackendSelect": ((), True),
         "CPU": ((1,), False),
     }
-    assert [(row.kernel, row.source) for row in (rungs["AutogradCPU"].row, rungs["AutocastCPU"].row)] == [
+    assert [(row.kernel, row.source) for row in (outcomes["AutogradCPU"].row, outcomes["AutocastCPU"].row)] == [
         ("op_autograd", "Autograd"),
         ("op_autocast", "AutocastCPU"),
     ]
@@ -88,52 +88,52 @@ def test_a_wrapper_and_a_kernel(state: State) -> None:
 def test_a_key_that_a_redispatch_leaves_out() -> None:
     """PyTorch's autograd kernels go on below all autograd keys, AutogradOther too (``after_autograd_keyset``)."""
     found = report(load_state([], bases=["torch-2.15"]), "aten::add.Tensor", "cpu", "mkldnn")
-    assert fates(found) == [
-        ("AutocastCPU", Fate.EXCLUDED, ()),
-        ("AutogradCPU", Fate.RUNS, (1,)),
-        ("AutogradOther", Fate.LEFT_OUT, ()),
-        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
-        ("BackendSelect", Fate.FALLS_THROUGH, ()),
-        ("MkldnnCPU", Fate.RUNS, (2,)),
-        ("CPU", Fate.NOT_REACHED, ()),
+    assert statuses(found) == [
+        ("AutocastCPU", KeyStatus.EXCLUDED, ()),
+        ("AutogradCPU", KeyStatus.RUNS, (1,)),
+        ("AutogradOther", KeyStatus.LEFT_OUT, ()),
+        ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
+        ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
+        ("MkldnnCPU", KeyStatus.RUNS, (2,)),
+        ("CPU", KeyStatus.NOT_REACHED, ()),
     ]
 
 
 def test_contexts_bring_keys_back(state: State) -> None:
     found = report(state, "demo::op", "cpu conj", contexts=("autocast cpu",))
-    assert fates(found)[:3] == [
-        ("AutocastCPU", Fate.RUNS, (1,)),
-        ("AutogradCPU", Fate.RUNS, (2,)),
-        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
+    assert statuses(found)[:3] == [
+        ("AutocastCPU", KeyStatus.RUNS, (1,)),
+        ("AutogradCPU", KeyStatus.RUNS, (2,)),
+        ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
     ]
-    assert ("Conjugate", Fate.FALLS_THROUGH, ()) in fates(found)
+    assert ("Conjugate", KeyStatus.FALLS_THROUGH, ()) in statuses(found)
 
 
 def test_two_backends(state: State) -> None:
     found = report(state, "demo::op", "cpu", "cuda sparse")
-    assert fates(found) == [
-        ("AutocastCUDA", Fate.EXCLUDED, ()),
-        ("AutocastCPU", Fate.EXCLUDED, ()),
-        ("AutogradCUDA", Fate.RUNS, (1,)),
-        ("AutogradCPU", Fate.OTHER_BACKEND, ()),
-        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
-        ("BackendSelect", Fate.FALLS_THROUGH, ()),
-        ("SparseCUDA", Fate.RUNS, (2,)),
-        ("SparseCPU", Fate.OTHER_BACKEND, ()),
-        ("CUDA", Fate.NOT_REACHED, ()),
-        ("CPU", Fate.OTHER_BACKEND, ()),
+    assert statuses(found) == [
+        ("AutocastCUDA", KeyStatus.EXCLUDED, ()),
+        ("AutocastCPU", KeyStatus.EXCLUDED, ()),
+        ("AutogradCUDA", KeyStatus.RUNS, (1,)),
+        ("AutogradCPU", KeyStatus.OTHER_BACKEND, ()),
+        ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
+        ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
+        ("SparseCUDA", KeyStatus.RUNS, (2,)),
+        ("SparseCPU", KeyStatus.OTHER_BACKEND, ()),
+        ("CUDA", KeyStatus.NOT_REACHED, ()),
+        ("CPU", KeyStatus.OTHER_BACKEND, ()),
     ]
     # a set does not keep its pairs: neither tensor has these
-    assert [rung.tensors for rung in found.stages[0].rungs if rung.key in ("SparseCPU", "CUDA")] == [(), ()]
+    assert [outcome.tensors for outcome in found.stages[0].outcomes if outcome.key in ("SparseCPU", "CUDA")] == [(), ()]
     assert found.fails
 
 
 def test_no_tensors(state: State) -> None:
     found = report(state, "demo::op")
-    assert fates(found) == [
-        ("ADInplaceOrView", Fate.FALLS_THROUGH, ()),
-        ("BackendSelect", Fate.FALLS_THROUGH, ()),
-        ("Undefined", Fate.RUNS, (1,)),
+    assert statuses(found) == [
+        ("ADInplaceOrView", KeyStatus.FALLS_THROUGH, ()),
+        ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
+        ("Undefined", KeyStatus.RUNS, (1,)),
     ]
     assert (found.steps[0].does, found.steps[0].row.kernel, found.fails) == (Does.RAISES, None, True)
 
@@ -142,12 +142,12 @@ def test_a_key_set_that_is_given(state: State) -> None:
     given = evaluate(state.dispatcher.universe, "AutogradCPU | AutocastCPU | CPU")
     call = simulate(state, OperatorName.parse("demo::op"), (), (), given.keys)
     found = resolve_report(state, call, keyset=given.text)
-    assert fates(found) == [
-        ("AutocastCPU", Fate.RUNS, (1,)),
-        ("AutogradCPU", Fate.RUNS, (2,)),
-        ("CPU", Fate.RUNS, (3,)),
+    assert statuses(found) == [
+        ("AutocastCPU", KeyStatus.RUNS, (1,)),
+        ("AutogradCPU", KeyStatus.RUNS, (2,)),
+        ("CPU", KeyStatus.RUNS, (3,)),
     ]
-    assert {rung.included for rung in found.stages[0].rungs} == {False}
+    assert {outcome.included for outcome in found.stages[0].outcomes} == {False}
 
 
 def test_a_call_anew_has_a_selection_of_its_own(state: State) -> None:
@@ -156,7 +156,7 @@ def test_a_call_anew_has_a_selection_of_its_own(state: State) -> None:
     assert [step.number for step in found.steps] == [*range(1, len(found.steps) + 1)]
     assert found.stages[0].included.more == ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode")
     assert found.stages[0].steps[-1].does is Does.CALLS_ANEW
-    assert found.stages[1].rungs[0].fate is Fate.EXCLUDED
+    assert found.stages[1].outcomes[0].status is KeyStatus.EXCLUDED
 
 
 def test_what_the_thread_changes(state: State) -> None:
@@ -178,7 +178,7 @@ def test_stale_slots() -> None:
     found = report(load_state(["examples/stale.yaml"]), "stale::quantized", "mkldnn")
     (step,) = found.steps
     assert (step.row.kernel, step.canonical and step.canonical.kernel) == ("quantized_math", "ambiguous_autogradother")
-    assert [rung.key for rung in found.stages[0].rungs if rung.canonical is not None] == ["AutogradOther"]
+    assert [outcome.key for outcome in found.stages[0].outcomes if outcome.canonical is not None] == ["AutogradOther"]
     assert found.notes == ()
 
 
@@ -222,17 +222,17 @@ def test_every_key_has_one_fate(state: State) -> None:
         found = resolve_report(state, call)
         assert [step.slot for step in found.steps] == [hop.slot for hop in call.hops]
         for stage in found.stages:
-            keys = [rung.key for rung in stage.rungs]
+            keys = [outcome.key for outcome in stage.outcomes]
             assert keys == sorted(set(keys), key=slot.__getitem__, reverse=True)
             assert {*stage.union, *stage.unmasked, *stage.result} <= {*keys}
             slots = {step.slot for step in stage.steps}
-            assert {rung.key for rung in stage.rungs if rung.fate is Fate.RUNS} == slots
-            for rung in stage.rungs:
-                if rung.fate is Fate.RUNS:
+            assert {outcome.key for outcome in stage.outcomes if outcome.status is KeyStatus.RUNS} == slots
+            for outcome in stage.outcomes:
+                if outcome.status is KeyStatus.RUNS:
                     continue
-                functionality = parts[rung.key][0]
-                assert (rung.fate is Fate.EXCLUDED) == (functionality in stage.excluded.keys)
-                if rung.fate is Fate.FALLS_THROUGH:
-                    assert rung.row.fallthrough
+                functionality = parts[outcome.key][0]
+                assert (outcome.status is KeyStatus.EXCLUDED) == (functionality in stage.excluded.keys)
+                if outcome.status is KeyStatus.FALLS_THROUGH:
+                    assert outcome.row.fallthrough
                     assert stage.unmasked.has(functionality)
                     assert not stage.result.has(functionality)

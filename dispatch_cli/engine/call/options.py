@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import RUNTIME, no_such_layout
 from dispatch_cli.engine.call.schema_facts import most_tensors
-from dispatch_cli.engine.call.step import Moment, Step, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, raises, redispatches
 from dispatch_cli.engine.call.tensors import META, TensorMaker
-from dispatch_cli.engine.call.trace import ChosenBy, Error, ErrorKind, Option, Origin, Why
+from dispatch_cli.engine.call.trace import ChosenBy, Error, ErrorKind, Option, OptionOrigin, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
@@ -63,7 +63,7 @@ def check_options(maker: TensorMaker, name: OperatorName, schema: FunctionSchema
             raise CallError(f"{name} {without} argument of type {_TYPES[option][0]}", text)
 
 
-def select_backend(moment: Moment, why: Why) -> Step:
+def select_backend(moment: Moment, why: Why) -> KernelStep:
     """On with the key of a tensor with these options, and the keys of the tensors.
 
     Where an option is not given, the default of its argument counts, or else PyTorch's.
@@ -85,7 +85,7 @@ def select_backend(moment: Moment, why: Why) -> Step:
     return redispatches(chosen, why)._replace(chosen_by=by)
 
 
-def select_registered_device(moment: Moment, dispatcher: Dispatcher) -> Step:
+def select_registered_device(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
     """On with the device's key alone, where ``torch.library.custom_op`` was given a kernel for that device.
 
     One kernel at Meta does not count: it is the fake one, which every such operator has.
@@ -117,9 +117,9 @@ def alternatives(dispatcher: Dispatcher, name: OperatorName, by: ChosenBy) -> It
     device = device_type(by.device.value)
     given = Layout.STRIDED if by.layout is None else layout_named(by.layout.value)
     tried: list[tuple[str, str, Layout, bool]] = []
-    if by.layout is not None and by.layout.origin is Origin.ASSUMED:
+    if by.layout is not None and by.layout.origin is OptionOrigin.ASSUMED:
         tried += [("layout", layout.value, layout, False) for layout in Layout if layout is not given]
-    if by.dtype is not None and by.dtype.origin is Origin.ASSUMED:
+    if by.dtype is not None and by.dtype.origin is OptionOrigin.ASSUMED:
         tried.append(("dtype", "quint8", given, True))
     seen = set()
     for option, value, layout, quantized in tried:
@@ -135,25 +135,25 @@ def _chosen_by(moment: Moment) -> ChosenBy:
     found = {option: _option(moment, option) for option in ("device", "layout", "dtype")}
     device, layout, dtype = found.values()
     if layout is None and option_argument(moment.schema, "layout") is not None:
-        layout = Option(Layout.STRIDED.value, Origin.ASSUMED)
+        layout = Option(Layout.STRIDED.value, OptionOrigin.ASSUMED)
     if dtype is None and option_argument(moment.schema, "dtype") is not None:
-        dtype = Option(DEFAULT_DTYPE, Origin.ASSUMED)
+        dtype = Option(DEFAULT_DTYPE, OptionOrigin.ASSUMED)
     return ChosenBy(device or _assumed_device(moment), layout, dtype)
 
 
 def _assumed_device(moment: Moment) -> Option:
-    return Option(next(iter(moment.maker.universe.devices)), Origin.ASSUMED)
+    return Option(next(iter(moment.maker.universe.devices)), OptionOrigin.ASSUMED)
 
 
 def _option(moment: Moment, option: str) -> Option | None:
     """What is given, or else what the schema has as a default; None where that is None, too."""
     text: str | None = getattr(moment.options, option)
     if text is not None:
-        return Option(_plain(option, text), Origin.GIVEN)
+        return Option(_plain(option, text), OptionOrigin.GIVEN)
     argument = option_argument(moment.schema, option)
     default = None if argument is None or argument.default is None else argument.default.value
     found = _of_default(moment, option, default)
-    return None if found is None else Option(found, Origin.SCHEMA)
+    return None if found is None else Option(found, OptionOrigin.SCHEMA)
 
 
 def _plain(option: str, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import python_unresolved
-from dispatch_cli.engine.call.step import Step, decomposes, ends, raises
+from dispatch_cli.engine.call.step import KernelStep, decomposes, ends, raises
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.python.table import chosen_key, resolve_key
@@ -17,7 +17,7 @@ PYTHON = "Python"
 _COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
 
-class Choice(NamedTuple):
+class KernelChoice(NamedTuple):
     """What Python chose.
 
     key: the key of the kernel. kernel: the Python kernel there. entry: the C++ kernel, as an entry of the slot.
@@ -28,10 +28,10 @@ class Choice(NamedTuple):
     key: str | None
     kernel: str | None = None
     entry: TableEntry | None = None
-    step: Step | None = None
+    step: KernelStep | None = None
 
 
-class PythonDispatcher:
+class PythonResolver:
     """Chooses for one operator. kernels: its Python kernels by dispatch key."""
 
     def __init__(self, dispatcher: Dispatcher, name: OperatorName, kernels: dict[str, str]) -> None:
@@ -39,22 +39,22 @@ class PythonDispatcher:
         self._name = name
         self._kernels = kernels
 
-    def choose(self, slot: str, key: str) -> Choice:
+    def choose(self, slot: str, key: str) -> KernelChoice:
         """What runs for *slot*. key: what PyTorch calls it, which differs for a set without a backend."""
         if slot == PYTHON:  # not resolved: C++ knows about modes and subclasses
             return self._cpp(slot, self._dispatcher.operator(self._name).live[slot].decision, PYTHON)
         decision = resolve_key(self._dispatcher, self._name, slot, self._kernels)
         chosen = chosen_key(slot, decision)
         if chosen is None:
-            return Choice(decision, None, step=raises(python_unresolved(self._name, key, decision), Why.PYTHON))
+            return KernelChoice(decision, None, step=raises(python_unresolved(self._name, key, decision), Why.PYTHON))
         if chosen in self._kernels:
             composite = decision.rule in _COMPOSITES
             step = decomposes(Why.PYTHON) if composite else ends(Why.PYTHON)
-            return Choice(decision, chosen, self._kernels[chosen], step=step)
+            return KernelChoice(decision, chosen, self._kernels[chosen], step=step)
         return self._cpp(slot, decision, chosen)
 
-    def _cpp(self, slot: str, decision: Decision, chosen: str) -> Choice:
+    def _cpp(self, slot: str, decision: Decision, chosen: str) -> KernelChoice:
         registration = self._dispatcher.operator(self._name).active(chosen)
         if registration is None:
             registration = self._dispatcher.fallbacks.get(chosen)
-        return Choice(decision, chosen, entry=TableEntry(slot, decision, registration))
+        return KernelChoice(decision, chosen, entry=TableEntry(slot, decision, registration))

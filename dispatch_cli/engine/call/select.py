@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import LocalKeys
-from dispatch_cli.engine.call.trace import Argument, MaskKind, Selection, Skipped
+from dispatch_cli.engine.call.trace import MaskKind, Selection, Skipped, TensorArgument
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -34,7 +34,7 @@ def highest_functionality(keyset: DispatchKeySet) -> str | None:
     return universe.functionalities[index] if index >= 0 else None
 
 
-class Selector:
+class SlotSelector:
     """Selects slots of one operator; reads its live table once."""
 
     def __init__(self, universe: Universe, operator: Operator) -> None:
@@ -56,7 +56,7 @@ class Selector:
         kind, backend, mask = self._mask(deciding)
         result = unmasked & mask
         return Selection(
-            arguments=tuple(Argument(value.text, value.keyset) for value in values),
+            arguments=tuple(TensorArgument(value.text, value.keyset) for value in values),
             keyset=keyset,
             included=keys.included,
             excluded=keys.excluded,
@@ -72,7 +72,7 @@ class Selector:
     def given(self, values: tuple[Value, ...], keyset: DispatchKeySet, keys: LocalKeys) -> Selection:
         """The selection of a call with a key set of the caller's choice: neither thread state nor mask count."""
         mask = DispatchKeySet.full(self.universe)
-        arguments = tuple(Argument(value.text, value.keyset) for value in values)
+        arguments = tuple(TensorArgument(value.text, value.keyset) for value in values)
         return Selection(arguments, keyset, keys.included, keys.excluded, keyset, MaskKind.NONE, None, mask, (), keyset)
 
     def _mask(self, deciding: DispatchKeySet) -> tuple[MaskKind, str | None, DispatchKeySet]:

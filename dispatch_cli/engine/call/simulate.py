@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.engine.call.machine import Machine
 from dispatch_cli.engine.call.options import check_options
 from dispatch_cli.engine.call.schema_facts import arguments_of, most_tensors
+from dispatch_cli.engine.call.simulator import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Thread
 from dispatch_cli.engine.call.trace import Call
@@ -60,7 +60,7 @@ def simulate(
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
-    hops, end = Machine(dispatcher, name, maker, python, options).run(values, thread, keyset)
+    hops, end = CallSimulator(dispatcher, name, maker, python, options).run(values, thread, keyset)
     return Call(name, tensors, contexts, hops, end, options)
 
 

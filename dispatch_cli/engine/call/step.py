@@ -38,7 +38,7 @@ class Moment(NamedTuple):
         return self.keyset & DispatchKeySet.full_after(self.maker.universe, key)
 
 
-class Step(NamedTuple):
+class KernelStep(NamedTuple):
     """What a kernel does.
 
     passes: the set of a redispatch. values, thread: with what a call goes on; None for as they are.
@@ -56,24 +56,24 @@ class Step(NamedTuple):
     unboxed: bool = False
 
 
-def ends(why: Why) -> Step:
+def ends(why: Why) -> KernelStep:
     """The kernel computes."""
-    return Step(Does.ENDS, why, end=End(EndKind.KERNEL))
+    return KernelStep(Does.ENDS, why, end=End(EndKind.KERNEL))
 
 
-def decomposes(why: Why) -> Step:
+def decomposes(why: Why) -> KernelStep:
     """The kernel calls other operators."""
-    return Step(Does.DECOMPOSES, why, end=End(EndKind.DECOMPOSITION))
+    return KernelStep(Does.DECOMPOSES, why, end=End(EndKind.DECOMPOSITION))
 
 
-def raises(error: Error, why: Why = Why.CORE_FALLBACK) -> Step:
+def raises(error: Error, why: Why = Why.CORE_FALLBACK) -> KernelStep:
     """The kernel, or its absence, is an error."""
-    return Step(Does.RAISES, why, end=End(EndKind.ERROR, error=error))
+    return KernelStep(Does.RAISES, why, end=End(EndKind.ERROR, error=error))
 
 
-def hands_over(handler: Handler, passed: tuple[Handler, ...] = ()) -> Step:
+def hands_over(handler: Handler, passed: tuple[Handler, ...] = ()) -> KernelStep:
     """A Python handler gets the call. passed: those that returned NotImplemented before."""
-    return Step(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.HANDLER, handler, passed=passed))
+    return KernelStep(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.HANDLER, handler, passed=passed))
 
 
 def redispatches(
@@ -81,13 +81,13 @@ def redispatches(
     why: Why = Why.CORE_FALLBACK,
     values: tuple[Value, ...] | None = None,
     thread: Thread | None = None,
-) -> Step:
+) -> KernelStep:
     """The kernel goes on with a key set."""
-    return Step(Does.REDISPATCHES, why, passes, values, thread)
+    return KernelStep(Does.REDISPATCHES, why, passes, values, thread)
 
 
 def calls_anew(
     thread: Thread, values: tuple[Value, ...] | None = None, why: Why = Why.CORE_FALLBACK, unboxed: bool = False
-) -> Step:
+) -> KernelStep:
     """The kernel calls the operator again, on a thread that it has changed."""
-    return Step(Does.CALLS_ANEW, why, None, values, thread, unboxed=unboxed)
+    return KernelStep(Does.CALLS_ANEW, why, None, values, thread, unboxed=unboxed)

@@ -43,7 +43,7 @@ class Skipped(NamedTuple):
     entry: TableEntry
 
 
-class Argument(NamedTuple):
+class TensorArgument(NamedTuple):
     """One tensor as an operator gets it. keyset: its own key set."""
 
     text: str
@@ -59,7 +59,7 @@ class Selection(NamedTuple):
     result: what is left; its highest key is the slot. generator: the key set of a generator, where it counts.
     """
 
-    arguments: tuple[Argument, ...]
+    arguments: tuple[TensorArgument, ...]
     keyset: DispatchKeySet
     included: DispatchKeySet
     excluded: DispatchKeySet
@@ -134,7 +134,7 @@ class PythonChoice(NamedTuple):
     kernel: str | None
 
 
-class Origin(Enum):
+class OptionOrigin(Enum):
     """How it is known what an option of a factory is."""
 
     GIVEN = "given"
@@ -148,7 +148,7 @@ class Option(NamedTuple):
     """An option of a factory, such as the layout ``sparse``."""
 
     value: str
-    origin: Origin
+    origin: OptionOrigin
 
 
 class ChosenBy(NamedTuple):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.dispatcher.operator import Operator
-    from dispatch_cli.engine.table.live import Change
+    from dispatch_cli.engine.table.live import KernelChange
     from dispatch_cli.engine.table.registration import Fallbacks, LibraryHold
     from dispatch_cli.model.names import OperatorName
 
@@ -29,7 +29,7 @@ class Kept:
         self.operators: dict[OperatorName, tuple[Operator | None, bool]] = {}
         self.libraries: dict[str, LibraryHold | None] = {}
         self.fallbacks: Fallbacks | None = None
-        self.changes: tuple[int, list[Change]] = (0, [])
+        self.changes: tuple[int, list[KernelChange]] = (0, [])
         self.time = time
 
     def __bool__(self) -> bool:
@@ -46,7 +46,7 @@ class Checkpoint:
     """
 
     # The checkpoints of a dispatcher form a tree with the present at its root: each knows the next state on the way
-    # there, and what leads from that one to itself. `Contents` turns the tree when another state becomes the present.
+    # there, and what leads from that one to itself. `Registry` turns the tree when another state becomes the present.
     __slots__ = ("__weakref__", "dispatcher", "kept", "toward")
 
     def __init__(self, dispatcher: Dispatcher, time: int) -> None:

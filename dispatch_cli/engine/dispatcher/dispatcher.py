@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.dispatcher.contents import Contents
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.keys.layout import Layout, layout_of
-from dispatch_cli.engine.rules import Step, decide
-from dispatch_cli.engine.table.live import Change, StaleEntry
+from dispatch_cli.engine.dispatcher.registry import Registry
+from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
+from dispatch_cli.engine.rules import RuleStep, decide
+from dispatch_cli.engine.table.live import KernelChange, StaleEntry
 from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration
 from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, fallback_name, plan
 from dispatch_cli.model.alias_analysis import AliasAnalysisKind
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.state_source import StateSource
 
 
-class Outline(NamedTuple):
+class OperatorHeader(NamedTuple):
     """How an operator is headed: its schema as text, and where that is declared.
 
     overridden: the keys with more than one kernel.
@@ -51,21 +51,21 @@ class Dispatcher:
     def __init__(self, universe: Universe, core_fallbacks: bool = True, base: StateSource | None = None) -> None:
         self.universe = universe
         self.has_core_fallbacks = core_fallbacks
-        self.layout: Layout = layout_of(universe)
-        self._contents = Contents(self.layout)
-        self._operators = self._contents.operators
+        self.layout: KeyLayout = layout_of(universe)
+        self._registry = Registry(self.layout)
+        self._operators = self._registry.operators
         if core_fallbacks:
             for fallback in universe.fallbacks:
                 self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
         self._base = base
         if base is not None:
-            self._contents.continue_from(base)
+            self._registry.continue_from(base)
 
     # registering
 
     def open_library(self, namespace: str, debug: str, span: Span | None = None) -> LibraryHold:
         """Take *namespace* for its one DEF library. Errors: Refused when it is taken."""
-        earlier = self._contents.libraries.get(namespace)
+        earlier = self._registry.libraries.get(namespace)
         if earlier is not None:
             raise Refused(
                 Refusal.DUPLICATE_LIBRARY,
@@ -78,8 +78,8 @@ class Dispatcher:
                 f"latest registration was {debug}",
                 earlier,
             )
-        self._contents.keep_library(namespace)
-        hold = self._contents.libraries[namespace] = LibraryHold(namespace, debug, span)
+        self._registry.keep_library(namespace)
+        hold = self._registry.libraries[namespace] = LibraryHold(namespace, debug, span)
         return hold
 
     def define(
@@ -106,7 +106,7 @@ class Dispatcher:
                 for registration in operator.kernels[key]:
                     _check_signature(schema.name, schema, debug, registration.kernel, registration)
         definition = Definition(schema.name, schema, debug, alias_analysis, tags, span)
-        operator = self._for_change(operator) if operator is not None else self._contents.create(schema.name)
+        operator = self._for_change(operator) if operator is not None else self._registry.create(schema.name)
         operator.definition = definition
         operator.holds += 1
         return definition
@@ -123,7 +123,7 @@ class Dispatcher:
         if operator is not None and operator.definition is not None:
             definition = operator.definition
             _check_signature(name, definition.schema, definition.debug, kernel, definition)
-        operator = self._for_change(operator) if operator is not None else self._contents.create(name)
+        operator = self._for_change(operator) if operator is not None else self._registry.create(name)
         registration = self._add(operator, key, kernel, catch_all)
         operator.live.note(self._change(registration, registration, came=True, full=catch_all))
         return registration
@@ -144,21 +144,21 @@ class Dispatcher:
                     earlier,
                 )
         registrations = tuple(Registration(None, key, kernel) for key in keys)
-        self._contents.keep_fallbacks()
-        fallbacks = self._contents.fallbacks
+        self._registry.keep_fallbacks()
+        fallbacks = self._registry.fallbacks
         for registration in registrations:
             fallbacks.registrations[registration.key] = registration
             fallbacks.bits |= 1 << self.universe.slot[registration.key]
             fallbacks.texts[fallback_name(registration.key)] = _kernel_text(kernel.debug, kernel.fallthrough)
-            self._contents.note_fallback(self._change(registration, registration, came=True, fallback=True))
+            self._registry.note_fallback(self._change(registration, registration, came=True, fallback=True))
         return registrations
 
     def drop(self, handle: Handle) -> None:
         """Take back what *handle* stands for; dropping it a second time does nothing."""
         if isinstance(handle, LibraryHold):
-            if self._contents.libraries.get(handle.namespace) is handle:
-                self._contents.keep_library(handle.namespace)
-                del self._contents.libraries[handle.namespace]
+            if self._registry.libraries.get(handle.namespace) is handle:
+                self._registry.keep_library(handle.namespace)
+                del self._registry.libraries[handle.namespace]
         elif isinstance(handle, Registration):
             self._drop_registration(handle)
         else:
@@ -174,7 +174,7 @@ class Dispatcher:
 
         What it costs, in time and memory, is what changes while it is held, however large the state is.
         """
-        return self._contents.checkpoint(self)
+        return self._registry.checkpoint(self)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back, or forward, to a checkpoint of this dispatcher: everything is exactly as it was then.
@@ -187,69 +187,69 @@ class Dispatcher:
         """
         if checkpoint.dispatcher is not self:
             raise ValueError("the checkpoint is of another dispatcher")
-        self._contents.restore(checkpoint)
+        self._registry.restore(checkpoint)
 
     def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> tuple[set[OperatorName], bool]:
         """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
-        return self._contents.changed_between(one, other)
+        return self._registry.changed_between(one, other)
 
     def present(self) -> set[OperatorName]:
         """The operators that do not simply wait in the base: something was registered for them, or they were asked for.
 
         Those of the base that were dropped are among them.
         """
-        return self._contents.present()
+        return self._registry.present()
 
     # asking
 
     def __iter__(self) -> Iterator[OperatorName]:
-        return iter([*map(OperatorName.parse, self._contents.waiting()), *self._contents.in_order()])
+        return iter([*map(OperatorName.parse, self._registry.waiting()), *self._registry.in_order()])
 
     def __len__(self) -> int:
-        return self._contents.waiting_count + len(self._operators)
+        return self._registry.waiting_count + len(self._operators)
 
     def __contains__(self, name: OperatorName) -> bool:
-        return name in self._operators or self._contents.waits(name)
+        return name in self._operators or self._registry.waits(name)
 
     def names(self) -> list[str]:
         """The names of all operators, sorted."""
-        return sorted([*self._contents.waiting(), *map(str, self._operators)])
+        return sorted([*self._registry.waiting(), *map(str, self._operators)])
 
     def find(self, name: OperatorName) -> Operator | None:
         """The operator of that name, or None."""
-        return self._operators.get(name) or (self._take_in(name) if self._contents.waits(name) else None)
+        return self._operators.get(name) or (self._take_in(name) if self._registry.waits(name) else None)
 
     def is_as_captured(self, name: OperatorName) -> bool:
         """Whether the operator comes from the base, and nothing that concerns it has happened since."""
-        return self._contents.waits(name) and self._contents.fallbacks_are_the_bases
+        return self._registry.waits(name) and self._registry.fallbacks_are_the_bases
 
     def is_untouched(self, name: OperatorName) -> bool:
         """Whether the operator comes from the base, and nothing has been registered for it, or asked, since."""
-        return self._contents.waits(name)
+        return self._registry.waits(name)
 
-    def outline(self, name: OperatorName) -> Outline:
+    def header(self, name: OperatorName) -> OperatorHeader:
         """How the operator is headed. Errors: Refused when there is none of that name.
 
         An operator of the base is not taken in for that.
         """
-        if self._base is not None and self._contents.waits(name):
-            captured = self._base.outline(str(name))
-            return Outline(captured.schema, None, captured.overridden)
+        if self._base is not None and self._registry.waits(name):
+            captured = self._base.header(str(name))
+            return OperatorHeader(captured.schema, None, captured.overridden)
         operator = self.operator(name)
         definition = operator.definition
         overridden = tuple(key for key, registrations in operator.kernels.items() if len(registrations) > 1)
         if definition is None:
-            return Outline(None, None, overridden)
-        return Outline(str(definition.schema), definition.span, overridden)
+            return OperatorHeader(None, None, overridden)
+        return OperatorHeader(str(definition.schema), definition.span, overridden)
 
     def active(self, name: OperatorName) -> Mapping[str, Registration]:
         """The active registration of every key that has one. Errors: Refused when there is no operator of that name.
 
         An operator of the base is not taken in for that.
         """
-        if self._base is None or not self._contents.waits(name):
+        if self._base is None or not self._registry.waits(name):
             return self.operator(name).active_kernels()
-        kernels = self._base.outline(str(name)).kernels
+        kernels = self._base.header(str(name)).kernels
         return {
             key: Registration(name, key, Kernel(debug, fallthrough=fallthrough), captured=True)
             for key, (debug, fallthrough) in kernels.items()
@@ -261,11 +261,11 @@ class Dispatcher:
         All that decides the operator's table, but for the backend fallbacks. An operator of the base is not taken in
         for that. Errors: Refused for an unknown operator.
         """
-        if self._base is None or not self._contents.waits(name):
+        if self._base is None or not self._registry.waits(name):
             operator = self.operator(name)
             skipped = frozenset(key for key, found in operator.kernels.items() if found and found[0].kernel.fallthrough)
             return operator.registered, skipped
-        kernels = self._base.outline(str(name)).kernels
+        kernels = self._base.header(str(name)).kernels
         skipped = frozenset([key for key, (_, fallthrough) in kernels.items() if fallthrough])
         return self._registered(kernels), skipped
 
@@ -296,17 +296,17 @@ class Dispatcher:
     @property
     def libraries(self) -> Mapping[str, LibraryHold]:
         """The DEF libraries, by namespace."""
-        return self._contents.libraries
+        return self._registry.libraries
 
     @property
     def fallbacks(self) -> Mapping[str, Registration]:
         """The backend fallbacks in effect, by runtime key."""
-        return self._contents.fallbacks.registrations
+        return self._registry.fallbacks.registrations
 
     @property
     def fallback_bits(self) -> int:
         """Bit *i* is set when slot *i* has a backend fallback."""
-        return self._contents.fallbacks.bits
+        return self._registry.fallbacks.bits
 
     def check_key(self, key: str) -> str:
         """*key* itself. Errors: Refused when the universe has no key of that name."""
@@ -317,7 +317,7 @@ class Dispatcher:
     def table(self, name: OperatorName) -> Table:
         """The canonical table: what the registrations in effect determine, whatever their order."""
         active = self.active(name)
-        fallbacks = self._contents.fallbacks
+        fallbacks = self._registry.fallbacks
         shared = plan(self.layout, self._registered(active), fallbacks.bits)
         return Table(self.layout, shared, active, fallbacks.registrations)
 
@@ -329,23 +329,23 @@ class Dispatcher:
         operator = self._operators.get(name)
         if operator is not None:
             texts, registered = operator.texts, operator.registered
-        elif self._base is not None and self._contents.waits(name):
-            kernels = self._base.outline(str(name)).kernels
+        elif self._base is not None and self._registry.waits(name):
+            kernels = self._base.header(str(name)).kernels
             texts = {key: _kernel_text(*kernel) for key, kernel in kernels.items()}
             registered = self._registered(kernels)
         else:
             return ""
-        fallbacks = self._contents.fallbacks
+        fallbacks = self._registry.fallbacks
         return plan(self.layout, registered, fallbacks.bits).dump(fallbacks.texts | texts)
 
-    def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[Step, ...]]:
+    def explain(self, name: OperatorName, key: str) -> tuple[TableEntry, tuple[RuleStep, ...]]:
         """One slot of the canonical table, and every rule that was looked at on the way.
 
         Errors: Refused for an unknown operator, and for a key without a slot.
         """
         operator = self.operator(name)
         slot = self._slot(key)
-        steps: list[Step] = []
+        steps: list[RuleStep] = []
         candidates = self.layout.candidates[slot]
         decision = decide(candidates, operator.registered, key in self.fallbacks, steps)
         return entry_for(key, decision, operator.active_kernels(), self.fallbacks), tuple(steps)
@@ -403,14 +403,14 @@ class Dispatcher:
 
     def _for_change(self, operator: Operator) -> Operator:
         """An operator that is about to change."""
-        self._contents.keep_operator(operator.name)
+        self._registry.keep_operator(operator.name)
         return operator
 
     def _take_in(self, name: OperatorName) -> Operator:
         """Make a waiting operator of the base a present one."""
         assert self._base is not None, "only a base has operators that wait"
         captured = self._base.operator(str(name))
-        operator = self._contents.take_in(name)
+        operator = self._registry.take_in(name)
         if captured.schema is not None:
             operator.definition = Definition(
                 name, captured.schema, captured.debug, captured.alias_analysis, captured.tags, captured=True
@@ -446,19 +446,19 @@ class Dispatcher:
         came: bool,
         full: bool = False,
         fallback: bool = False,
-    ) -> Change:
-        self._contents.time += 1
-        return Change(cause.key, active, cause, came, full, fallback, self._contents.time)
+    ) -> KernelChange:
+        self._registry.time += 1
+        return KernelChange(cause.key, active, cause, came, full, fallback, self._registry.time)
 
     def _drop_registration(self, registration: Registration) -> None:
         key = registration.key
         if registration.operator is None:
             if self.fallbacks.get(key) is registration:
-                self._contents.keep_fallbacks()
-                fallbacks = self._contents.fallbacks
+                self._registry.keep_fallbacks()
+                fallbacks = self._registry.fallbacks
                 del fallbacks.registrations[key], fallbacks.texts[fallback_name(key)]
                 fallbacks.bits &= ~(1 << self.universe.slot[key])
-                self._contents.note_fallback(self._change(registration, None, came=False, fallback=True))
+                self._registry.note_fallback(self._change(registration, None, came=False, fallback=True))
             return
         operator = self._operators.get(registration.operator)
         registrations = operator.kernels.get(key, []) if operator is not None else []

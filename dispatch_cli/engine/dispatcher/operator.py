@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.dispatcher.override_warning import FirstKernels
 from dispatch_cli.engine.dispatcher.visit_order import VisitOrder
-from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.table.live import FallbackHistory, LiveTable
 from dispatch_cli.engine.table.registration import Definition, Registration
 from dispatch_cli.model.names import OperatorName
@@ -15,7 +15,7 @@ class Operator:
 
     definition: the schema in effect, or None. kernels: per key the registrations, newest first; the first is active.
     holds: how many things keep the operator in existence (definition and kernels).
-    registered: one bit per key that has a kernel (`Layout.registered_bit`). texts: what a table dump prints for the
+    registered: one bit per key that has a kernel (`KeyLayout.registered_bit`). texts: what a table dump prints for the
         active kernel of each key.
     live: the live table. visits: the order in which PyTorch visits the keys.
     first: the kernels that PyTorch's warnings of overrides name; those of a captured state are not among them.
@@ -26,7 +26,7 @@ class Operator:
     __slots__ = ("definition", "first", "holds", "kernels", "live", "name", "number", "registered", "texts", "visits")
 
     def __init__(
-        self, name: OperatorName, layout: Layout, history: FallbackHistory, seen: int, number: int = 0
+        self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int, number: int = 0
     ) -> None:
         self.name = name
         self.number = number

@@ -67,7 +67,7 @@ def differences(
     return tuple(found) or None
 
 
-class _Operator(NamedTuple):
+class _OperatorState(NamedTuple):
     """What is compared of an operator. kernels: newest first."""
 
     definition: Definition | None = None
@@ -76,7 +76,7 @@ class _Operator(NamedTuple):
     stale: Mapping[str, StaleEntry] = {}
 
 
-_NOTHING = _Operator()
+_NOTHING = _OperatorState()
 
 
 class _Seen(NamedTuple):
@@ -84,7 +84,7 @@ class _Seen(NamedTuple):
 
     libraries: Mapping[str, LibraryHold]
     fallbacks: Mapping[str, Registration]
-    operators: Mapping[OperatorName, _Operator]
+    operators: Mapping[OperatorName, _OperatorState]
 
 
 class _Candidates(NamedTuple):
@@ -136,11 +136,11 @@ def _seen(
         return _Seen(dict(dispatcher.libraries), dict(dispatcher.fallbacks), operators)
 
 
-def _operator(dispatcher: Dispatcher, name: OperatorName) -> _Operator:
+def _operator(dispatcher: Dispatcher, name: OperatorName) -> _OperatorState:
     table, stale = dispatcher.table(name), _stale_entries(dispatcher, name)
     operator = dispatcher.operator(name)
     kernels = {key: tuple(one.kernel for one in found) for key, found in operator.kernels.items()}
-    return _Operator(operator.definition, kernels, table, stale)
+    return _OperatorState(operator.definition, kernels, table, stale)
 
 
 def _stale_entries(dispatcher: Dispatcher, name: OperatorName) -> dict[str, StaleEntry]:
@@ -161,7 +161,9 @@ def _fallbacks(dispatcher: Dispatcher, old: _Seen, new: _Seen) -> Iterator[Diffe
             yield FallbackDifference(key, before, after)
 
 
-def _registered(dispatcher: Dispatcher, name: OperatorName, old: _Operator, new: _Operator) -> Iterator[Difference]:
+def _registered(
+    dispatcher: Dispatcher, name: OperatorName, old: _OperatorState, new: _OperatorState
+) -> Iterator[Difference]:
     if _content(old.definition) != _content(new.definition):
         yield DefinitionDifference(name, old.definition, new.definition)
     for key in sorted({*old.kernels, *new.kernels}, key=dispatcher.universe.ids.__getitem__):
@@ -202,7 +204,7 @@ def _content(one: Definition | LibraryHold | None) -> tuple[object, ...] | None:
     return None if one is None else (one.debug, one.span)
 
 
-def _slots(name: OperatorName, old: _Operator, new: _Operator) -> Iterator[Difference]:
+def _slots(name: OperatorName, old: _OperatorState, new: _OperatorState) -> Iterator[Difference]:
     if old.table is not None and new.table is not None:
         for before, after in changed_slots(old.table, new.table):
             yield SlotDifference(name, before.key, before, after)
@@ -214,7 +216,9 @@ def _slots(name: OperatorName, old: _Operator, new: _Operator) -> Iterator[Diffe
             yield SlotDifference(name, entry.key, *pair)
 
 
-def _stale(dispatcher: Dispatcher, name: OperatorName, old: _Operator, new: _Operator) -> Iterator[Difference]:
+def _stale(
+    dispatcher: Dispatcher, name: OperatorName, old: _OperatorState, new: _OperatorState
+) -> Iterator[Difference]:
     for key in sorted({*old.stale, *new.stale}, key=dispatcher.universe.slot.__getitem__):
         before, after = old.stale.get(key), new.stale.get(key)
         if _stale_content(before) != _stale_content(after):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.history.play import play, refuse
+from dispatch_cli.engine.history.apply import apply, refuse
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.problem import Problem
@@ -18,14 +18,14 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
     source: the captured state that it continues. Errors: InputError with every refusal, each naming both places.
     """
     dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
-    played = play(dispatcher, declarations.steps)
-    refuse((*played.problems, *_refused_in_python(declarations, source)))
+    applied = apply(dispatcher, declarations.steps)
+    refuse((*applied.problems, *_refused_in_python(declarations, source)))
     before = declarations.inherited_steps
     base = None
     if (source is not None or before) and len(before) < len(declarations.steps):
         base = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
-        play(base, before)
-    return State(dispatcher, played.overrides, base, source, declarations)
+        apply(base, before)
+    return State(dispatcher, applied.overrides, base, source, declarations)
 
 
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.engine.keys.named_sets import COMPONENT, FUNCTIONS, NAMED_SETS
-from dispatch_cli.engine.keys.notes import ExpressionNote, NoteKind, notes_of_difference, notes_of_loose_bits
+from dispatch_cli.engine.keys.notes import ExpressionNote, ExpressionNoteKind, notes_of_difference, notes_of_loose_bits
 from dispatch_cli.engine.keys.tokens import (
     MAX_DEPTH,
     ExpressionMistake,
@@ -47,7 +47,7 @@ _Read = TypeVar("_Read")
 _JOIN = "join keys by | (or), & (and) or - (without)"
 
 
-class _Part(NamedTuple):
+class _ExpressionPart(NamedTuple):
     keys: DispatchKeySet
     reading: str
     compound: bool = False
@@ -63,7 +63,7 @@ def evaluate(universe: Universe, text: str, origin: str = "EXPR") -> KeyExpressi
     origin: what stands in the place of a file's name in a problem. Errors: InputError, with every unknown name, or
     the place where *text* stops being an expression.
     """
-    reader = _Reader(universe, text, origin)
+    reader = _ExpressionReader(universe, text, origin)
     try:
         part = reader.whole()
     except ExpressionMistake as mistake:
@@ -74,7 +74,7 @@ def evaluate(universe: Universe, text: str, origin: str = "EXPR") -> KeyExpressi
     return KeyExpression(text, part.reading, part.keys, tuple(notes))
 
 
-class _Reader:
+class _ExpressionReader:
     """Reads one expression by recursive descent; only brackets recurse, and they are counted."""
 
     def __init__(self, universe: Universe, text: str, origin: str) -> None:
@@ -84,10 +84,10 @@ class _Reader:
         self._text = text
         self._origin = origin
         self._components = {f"{backend}{COMPONENT}": 1 << i for i, backend in enumerate(universe.backends)}
-        self._found: dict[NoteKind, dict[str, None]] = {}
+        self._found: dict[ExpressionNoteKind, dict[str, None]] = {}
         self._depth = 0
 
-    def whole(self) -> _Part:
+    def whole(self) -> _ExpressionPart:
         self._tokens = tokens(self._text, self._origin)
         self._next = next(self._tokens)
         part = self._union()
@@ -101,25 +101,25 @@ class _Reader:
 
     # the grammar
 
-    def _union(self) -> _Part:
+    def _union(self) -> _ExpressionPart:
         parts = self._joined("|", self._intersection)
         if len(parts) == 1:
             return parts[0]
         keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
         inside = {key for part in parts for key in part.keys}
-        self._note(NoteKind.CROSS_PRODUCT, (key for key in keys if key not in inside))
-        return _Part(keys, " | ".join(part.bracketed for part in parts), compound=True)
+        self._note(ExpressionNoteKind.CROSS_PRODUCT, (key for key in keys if key not in inside))
+        return _ExpressionPart(keys, " | ".join(part.bracketed for part in parts), compound=True)
 
-    def _intersection(self) -> _Part:
+    def _intersection(self) -> _ExpressionPart:
         parts = self._joined("&", self._difference)
         if len(parts) == 1:
             return parts[0]
         keys = parts[0].keys
         for part in parts[1:]:
             keys &= part.keys
-        return _Part(keys, " & ".join(part.bracketed for part in parts), compound=True)
+        return _ExpressionPart(keys, " & ".join(part.bracketed for part in parts), compound=True)
 
-    def _difference(self) -> _Part:
+    def _difference(self) -> _ExpressionPart:
         parts = self._joined("-", self._atom)
         if len(parts) == 1:
             return parts[0]
@@ -127,28 +127,28 @@ class _Reader:
         for part in parts[1:]:
             left, keys = keys, keys - part.keys
             self._add(notes_of_difference(left, part.keys, keys))
-        return _Part(keys, " - ".join(part.bracketed for part in parts), compound=True)
+        return _ExpressionPart(keys, " - ".join(part.bracketed for part in parts), compound=True)
 
-    def _joined(self, sign: str, read: Callable[[], _Part]) -> list[_Part]:
+    def _joined(self, sign: str, read: Callable[[], _ExpressionPart]) -> list[_ExpressionPart]:
         parts = [read()]
         while self._takes(sign):
             parts.append(read())
         return parts
 
-    def _atom(self) -> _Part:
+    def _atom(self) -> _ExpressionPart:
         token = self._next
         if self._takes("("):
             return self._within(token, self._union)
         if token.kind is Kind.NUMBER:
             self._advance()
-            return _Part(self._raw(token), token.text)
+            return _ExpressionPart(self._raw(token), token.text)
         if token.kind is not Kind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
         name = bare(token.text)
         opening = self._next
         if not self._takes("("):
-            return _Part(self._named(name, token), name)
+            return _ExpressionPart(self._named(name, token), name)
         if name == UNION:
             return self._within(opening, self._printed)
         function = FUNCTIONS.get(name)
@@ -159,15 +159,15 @@ class _Reader:
         hint = f"{name} takes one key"
         key = self._within(opening, lambda: self._argument(hint), hint)
         keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
-        return _Part(keys, f"{name}({key})")
+        return _ExpressionPart(keys, f"{name}({key})")
 
-    def _printed(self) -> _Part:
+    def _printed(self) -> _ExpressionPart:
         """``DispatchKeySet(CPU, AutogradCPU)``, as PyTorch prints it; it may be empty."""
         if self._next.text == ")":
-            return _Part(DispatchKeySet(self._layout), f"{UNION}()")
+            return _ExpressionPart(DispatchKeySet(self._layout), f"{UNION}()")
         parts = self._joined(",", self._intersection)
         keys = DispatchKeySet(self._layout, _any_bits(part.keys.bits for part in parts))
-        return _Part(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
+        return _ExpressionPart(keys, f"{UNION}({', '.join(part.reading for part in parts)})")
 
     def _argument(self, hint: str) -> str | None:
         """The one key of a function; None when it is unknown, which is noted."""
@@ -202,7 +202,7 @@ class _Reader:
     def _named(self, name: str, token: Token) -> DispatchKeySet:
         if (bits := self._layout.key_bits.get(name)) is not None:
             if not bits:
-                self._note(NoteKind.ADDS_NOTHING, (name,))
+                self._note(ExpressionNoteKind.ADDS_NOTHING, (name,))
             return DispatchKeySet(self._layout, bits)
         if (bits := self._components.get(name)) is not None:
             return DispatchKeySet(self._layout, bits)
@@ -230,7 +230,7 @@ class _Reader:
         problem = problem_at(self._text, self._origin, token.start, message, close(name, known), "unknown-dispatch-key")
         self.problems.append(problem)
 
-    def _note(self, kind: NoteKind, keys: Iterable[str]) -> None:
+    def _note(self, kind: ExpressionNoteKind, keys: Iterable[str]) -> None:
         self._add((ExpressionNote(kind, tuple(keys)),))
 
     def _add(self, notes: Iterable[ExpressionNote]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dispatch_cli.engine.keys.layout import Layout, layout_of
+from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 
@@ -20,7 +20,7 @@ class DispatchKeySet:
     bits: PyTorch's raw representation in that universe.
     """
 
-    layout: Layout
+    layout: KeyLayout
     bits: int = 0
 
     @classmethod

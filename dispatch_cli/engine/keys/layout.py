@@ -11,7 +11,7 @@ from dispatch_cli.model.universe import UNDEFINED, Universe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Layout:
+class KeyLayout:
     """Derived from a universe once, then shared.
 
     key_bits: the key-set bits of every key: backend components lowest, functionalities above them. Alias keys and
@@ -82,7 +82,7 @@ class Layout:
 
 
 @lru_cache(maxsize=16)
-def layout_of(universe: Universe) -> Layout:
+def layout_of(universe: Universe) -> KeyLayout:
     """The layout of *universe*."""
     width = len(universe.backends)
     backend_bit = {backend: 1 << i for i, backend in enumerate(universe.backends)}
@@ -93,7 +93,7 @@ def layout_of(universe: Universe) -> Layout:
     registered_bit = {key: 1 << i for i, key in enumerate(universe.keys_by_id)}
     covered = {alias: frozenset(keys) for alias, keys in universe.aliases.items()}
     candidates = tuple(_candidates(universe, covered, key_bits, registered_bit, key) for key in universe.slots)
-    return Layout(
+    return KeyLayout(
         universe=universe,
         key_bits=key_bits,
         backend_mask=(1 << width) - 1,

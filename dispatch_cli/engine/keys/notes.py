@@ -10,7 +10,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.named_sets import COMPONENT, components_of, functionalities_of
 
 
-class NoteKind(Enum):
+class ExpressionNoteKind(Enum):
     """What about an expression is not what one would expect."""
 
     ADDS_NOTHING = "alias keys and Undefined have no bits"
@@ -24,7 +24,7 @@ class NoteKind(Enum):
 class ExpressionNote(NamedTuple):
     """A note and the keys it is about."""
 
-    kind: NoteKind
+    kind: ExpressionNoteKind
     keys: tuple[str, ...]
 
 
@@ -44,8 +44,8 @@ def notes_of_difference(
     ]
     closed = DispatchKeySet.of(universe, expected)
     extra = DispatchKeySet(left.layout, result.bits & ~closed.bits)
-    yield ExpressionNote(NoteKind.BACKENDS_STAY, components_of(extra))
-    yield ExpressionNote(NoteKind.OTHERS_GO, tuple(key for key in expected if not result.has(key)))
+    yield ExpressionNote(ExpressionNoteKind.BACKENDS_STAY, components_of(extra))
+    yield ExpressionNote(ExpressionNoteKind.OTHERS_GO, tuple(key for key in expected if not result.has(key)))
 
 
 def notes_of_loose_bits(keys: DispatchKeySet) -> Iterator[ExpressionNote]:
@@ -54,6 +54,6 @@ def notes_of_loose_bits(keys: DispatchKeySet) -> Iterator[ExpressionNote]:
     per_backend = tuple(name for name in functionalities_of(keys) if name in universe.per_backend)
     components = components_of(keys)
     if components and not per_backend:
-        yield ExpressionNote(NoteKind.NO_FUNCTIONALITY, components)
+        yield ExpressionNote(ExpressionNoteKind.NO_FUNCTIONALITY, components)
     if per_backend and not components:
-        yield ExpressionNote(NoteKind.NO_BACKEND, per_backend)
+        yield ExpressionNote(ExpressionNoteKind.NO_BACKEND, per_backend)

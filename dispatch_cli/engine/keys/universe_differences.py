@@ -52,7 +52,7 @@ class KeyKind(Enum):
     UNDEFINED = "undefined"
 
 
-class Difference(NamedTuple):
+class UniverseDifference(NamedTuple):
     """One difference.
 
     subject: the key, device or set that it is about; empty where the aspect says all. one, other: what only the one
@@ -99,12 +99,12 @@ _COMPARED = frozenset(
 """The fields that an aspect of their own is about, or that do not count."""
 
 
-def universe_differences(one: Universe, other: Universe) -> tuple[Difference, ...]:
+def universe_differences(one: Universe, other: Universe) -> tuple[UniverseDifference, ...]:
     """Every difference, by aspect and within it in the order of the keys; empty when there is none."""
     return tuple(_differences(one, other))
 
 
-def _differences(one: Universe, other: Universe) -> Iterator[Difference]:
+def _differences(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     yield from _keys(one, other)
     yield from _sets(Aspect.BACKEND, "", one.backends, other.backends)
     yield from _order(Aspect.PRIORITY, one.functionalities, other.functionalities)
@@ -124,15 +124,15 @@ def _differences(one: Universe, other: Universe) -> Iterator[Difference]:
             yield from _sets(Aspect.OTHER, field.name, _texts(first), _texts(second))
     for key in _common(one.keys_by_id, other.ids):
         if one.ids[key] != other.ids[key]:
-            yield Difference(Aspect.ID, key, (str(one.ids[key]),), (str(other.ids[key]),))
+            yield UniverseDifference(Aspect.ID, key, (str(one.ids[key]),), (str(other.ids[key]),))
 
 
-def _keys(one: Universe, other: Universe) -> Iterator[Difference]:
+def _keys(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     """Keys that only one has, or that are of another kind or made of other parts."""
     for key in dict.fromkeys((*one.keys_by_id, *other.keys_by_id)):
         first, second = _nature(one, key), _nature(other, key)
         if first != second:
-            yield Difference(Aspect.KEY, key, first, second)
+            yield UniverseDifference(Aspect.KEY, key, first, second)
 
 
 def _nature(universe: Universe, key: str) -> tuple[str, ...]:
@@ -143,12 +143,12 @@ def _nature(universe: Universe, key: str) -> tuple[str, ...]:
     return (kind.value,) if backend is None else (kind.value, functionality, backend)
 
 
-def _sets(aspect: Aspect, subject: str, one: Sequence[str], other: Sequence[str]) -> Iterator[Difference]:
+def _sets(aspect: Aspect, subject: str, one: Sequence[str], other: Sequence[str]) -> Iterator[UniverseDifference]:
     first, second = set(one), set(other)
     if first != second:
         only_one = tuple(key for key in one if key not in second)
         only_other = tuple(key for key in other if key not in first)
-        yield Difference(aspect, subject, only_one, only_other)
+        yield UniverseDifference(aspect, subject, only_one, only_other)
 
 
 def _mappings(
@@ -156,7 +156,7 @@ def _mappings(
     one: Mapping[str, Sequence[str]],
     other: Mapping[str, Sequence[str]],
     only_common: bool = False,
-) -> Iterator[Difference]:
+) -> Iterator[UniverseDifference]:
     """Differences of the sets behind each key. only_common: a key that one of the two lacks is said elsewhere."""
     for key in dict.fromkeys((*one, *other)):
         if only_common and not (key in one and key in other):
@@ -164,7 +164,7 @@ def _mappings(
         yield from _sets(aspect, key, one.get(key, ()), other.get(key, ()))
 
 
-def _refreshes(one: Universe, other: Universe) -> Iterator[Difference]:
+def _refreshes(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     """Of the keys that both have; a new slot alone, which its alias recomputes too, makes no difference."""
     for key in _common(one.keys_by_id, other.ids):
         first, second = one.refreshed_by(key), other.refreshed_by(key)
@@ -172,32 +172,32 @@ def _refreshes(one: Universe, other: Universe) -> Iterator[Difference]:
             yield from _sets(Aspect.REFRESHES, key, first, second)
 
 
-def _fallbacks(one: Universe, other: Universe) -> Iterator[Difference]:
+def _fallbacks(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     first, second = ({core.key: core.fallthrough for core in universe.fallbacks} for universe in (one, other))
     for key in dict.fromkeys((*first, *second)):
         if first.get(key) != second.get(key):
-            yield Difference(Aspect.FALLBACK, key, _fallback(first.get(key)), _fallback(second.get(key)))
+            yield UniverseDifference(Aspect.FALLBACK, key, _fallback(first.get(key)), _fallback(second.get(key)))
 
 
 def _fallback(fallthrough: bool | None) -> tuple[str, ...]:
     return () if fallthrough is None else ("fallthrough" if fallthrough else "kernel",)
 
 
-def _parser(one: Universe, other: Universe) -> Iterator[Difference]:
+def _parser(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     """Among the keys that both have."""
     shared = _common(one.keys_by_id, other.ids)
     known, known_to_other = ([key for key in shared if key in universe.parseable] for universe in (one, other))
     yield from _sets(Aspect.PARSER, "", known, known_to_other)
 
 
-def _devices(one: Universe, other: Universe) -> Iterator[Difference]:
+def _devices(one: Universe, other: Universe) -> Iterator[UniverseDifference]:
     for device in dict.fromkeys((*one.devices, *other.devices)):
         first, second = ((universe.devices[device],) if device in universe.devices else () for universe in (one, other))
         if first != second:
-            yield Difference(Aspect.DEVICE, device, first, second)
+            yield UniverseDifference(Aspect.DEVICE, device, first, second)
 
 
-def _order(aspect: Aspect, one: Sequence[str], other: Sequence[str]) -> Iterator[Difference]:
+def _order(aspect: Aspect, one: Sequence[str], other: Sequence[str]) -> Iterator[UniverseDifference]:
     """The fewest keys whose move makes the one order of common keys the other."""
     first, second = _common(one, frozenset(other)), _common(other, frozenset(one))
     if first == second:
@@ -206,7 +206,7 @@ def _order(aspect: Aspect, one: Sequence[str], other: Sequence[str]) -> Iterator
     stay = _longest_rising([place[key] for key in first])
     for position, key in enumerate(first):
         if place[key] not in stay:
-            yield Difference(aspect, key, first[:position][-1:], second[: place[key]][-1:])
+            yield UniverseDifference(aspect, key, first[:position][-1:], second[: place[key]][-1:])
 
 
 def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:

@@ -38,7 +38,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.order.blocks import Unit
 from dispatch_cli.engine.order.slot import SlotOrders
 from dispatch_cli.engine.rules import decide
@@ -92,7 +92,7 @@ class Orders:
     def _registrations(self, name: OperatorName) -> list[Registration]:
         """Oldest first at each key; the keys in the order of the enum."""
         dispatcher = self._dispatcher
-        if dispatcher.is_untouched(name) and not dispatcher.outline(name).overridden:
+        if dispatcher.is_untouched(name) and not dispatcher.header(name).overridden:
             active = dispatcher.active(name)
             return [active[key] for key in sorted(active, key=dispatcher.universe.ids.__getitem__)]
         kernels = dispatcher.operator(name).kernels
@@ -142,7 +142,7 @@ class _Found(NamedTuple):
 
 
 def _analyse(
-    layout: Layout, slots: Iterable[str], pattern: Sequence[Sequence[Unit]], fallbacks: Mapping[str, Hashable]
+    layout: KeyLayout, slots: Iterable[str], pattern: Sequence[Sequence[Unit]], fallbacks: Mapping[str, Hashable]
 ) -> Iterator[_Found]:
     """Those of the slots that some order leaves stale. fallbacks: the function of each backend fallback."""
     for key in slots:
@@ -153,7 +153,7 @@ def _analyse(
 
 
 @lru_cache(maxsize=8192)
-def slots_at_risk(layout: Layout, registered: int) -> tuple[str, ...]:
+def slots_at_risk(layout: KeyLayout, registered: int) -> tuple[str, ...]:
     """The slots, Undefined left out, that registrations at these keys can leave behind, in table order.
 
     registered: bits of the keys. Few slots: a registration that does not refresh a slot matters there only when it can
@@ -183,7 +183,7 @@ class _Risk(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _risks(layout: Layout) -> Mapping[int, tuple[_Risk, ...]]:
+def _risks(layout: KeyLayout) -> Mapping[int, tuple[_Risk, ...]]:
     """Per key, by its bit, the slots that a registration at it can leave behind."""
     found = {}
     for key, bit in layout.registered_bit.items():

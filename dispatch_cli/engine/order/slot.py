@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
 
-from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.order.blocks import Newest, SlotBlock, Unit, Way, all_bits, answer_of, sums
 from dispatch_cli.engine.rules import Decision, Rule, decide
 
@@ -17,7 +17,7 @@ class SlotOrders:
     """
 
     def __init__(
-        self, layout: Layout, key: str, blocks: Sequence[Sequence[Unit]], fallback: Hashable | None = None
+        self, layout: KeyLayout, key: str, blocks: Sequence[Sequence[Unit]], fallback: Hashable | None = None
     ) -> None:
         self._layout = layout
         self._key = key

@@ -19,9 +19,9 @@ from dispatch_cli.model.higher_order import (
     AUTOGRAD_NOT_IMPLEMENTED,
     FUNCTIONAL_MODE,
     FUNCTIONALIZE_KEY,
+    HigherOrderImpl,
     HigherOrderOperator,
-    HigherOrderRule,
-    RuleKind,
+    ImplKind,
 )
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -62,44 +62,44 @@ def problems_of(
                 places_of.setdefault(place, rule)
 
 
-class Place(NamedTuple):
+class ImplPlace(NamedTuple):
     """Where a rule stands: in the table of a kind, under a name."""
 
-    kind: RuleKind
+    kind: ImplKind
     name: str
 
 
-def places(rule: HigherOrderRule) -> tuple[Place, ...]:
+def places(rule: HigherOrderImpl) -> tuple[ImplPlace, ...]:
     """Where a rule is registered: three places for functionalization, one for everything else."""
     if rule.fallthrough:
         return ()
-    if rule.kind is RuleKind.FUNCTIONALIZE:
+    if rule.kind is ImplKind.FUNCTIONALIZE:
         return (
-            Place(RuleKind.DISPATCH, FUNCTIONALIZE_KEY),
-            Place(RuleKind.MODE, FUNCTIONAL_MODE),
-            Place(RuleKind.TRANSFORM, FUNCTIONALIZE_KEY),
+            ImplPlace(ImplKind.DISPATCH, FUNCTIONALIZE_KEY),
+            ImplPlace(ImplKind.MODE, FUNCTIONAL_MODE),
+            ImplPlace(ImplKind.TRANSFORM, FUNCTIONALIZE_KEY),
         )
-    if rule.kind is RuleKind.AUTOGRAD:
-        return (Place(RuleKind.DISPATCH, AUTOGRAD_KEY),)
-    return (Place(rule.kind, rule.name),)
+    if rule.kind is ImplKind.AUTOGRAD:
+        return (ImplPlace(ImplKind.DISPATCH, AUTOGRAD_KEY),)
+    return (ImplPlace(rule.kind, rule.name),)
 
 
 def _refused(
-    operator: HigherOrderOperator, rule: HigherOrderRule, taken: dict[Place, HigherOrderRule]
+    operator: HigherOrderOperator, rule: HigherOrderImpl, taken: dict[ImplPlace, HigherOrderImpl]
 ) -> Iterator[Problem]:
     for place in places(rule):
-        if place == (RuleKind.DISPATCH, PYTHON_KEY):
+        if place == (ImplKind.DISPATCH, PYTHON_KEY):
             message = "Please register a mode for the DispatchKey.Python key instead."
             yield Problem(Refusal.PYTHON_KERNEL.value, message, rule.span, hint="write the rule under 'modes'")
             continue
         earlier = taken.get(place)
         if earlier is None:
             continue
-        if place.kind is RuleKind.DISPATCH:
+        if place.kind is ImplKind.DISPATCH:
             key = python_key_text(place.name)
             message = f"Trying to override a python impl for {key} on operator {operator.name}"
         else:
-            table = "functorch_table" if place.kind is RuleKind.TRANSFORM else "python_key_table"
+            table = "functorch_table" if place.kind is ImplKind.TRANSFORM else "python_key_table"
             message = f"{_key_text(place)} already registered in {table}"
         span = earlier.span
         related = (Related("the earlier rule is here", span),) if span is not None else ()
@@ -107,9 +107,9 @@ def _refused(
         return
 
 
-def _key_text(place: Place) -> str:
+def _key_text(place: ImplPlace) -> str:
     """A key of a table as PyTorch prints it; the module of a class is not known here."""
-    return f"TransformType.{place.name}" if place.kind is RuleKind.TRANSFORM else f"<class '{place.name}'>"
+    return f"TransformType.{place.name}" if place.kind is ImplKind.TRANSFORM else f"<class '{place.name}'>"
 
 
 def is_autograd_not_implemented(kernel: str) -> bool:
@@ -142,7 +142,7 @@ class HigherOrderEntry(NamedTuple):
     key: str
     slot: Slot
     decision: Decision
-    rule: HigherOrderRule | None = None
+    rule: HigherOrderImpl | None = None
     error: str | None = None
 
 
@@ -161,14 +161,14 @@ class HigherOrderTable:
         self.universe = universe
         self.operator = operator
         self._fallbacks = fallbacks
-        tables: dict[RuleKind, dict[str, HigherOrderRule]] = {kind: {} for kind in RuleKind}
+        tables: dict[ImplKind, dict[str, HigherOrderImpl]] = {kind: {} for kind in ImplKind}
         for rule in operator.rules:
             for place in places(rule):
                 tables[place.kind].setdefault(place.name, rule)
-        self.kernels = tables[RuleKind.DISPATCH]
-        self.modes = tables[RuleKind.MODE]
-        self.subclasses = tables[RuleKind.SUBCLASS]
-        self.transforms = tables[RuleKind.TRANSFORM]
+        self.kernels = tables[ImplKind.DISPATCH]
+        self.modes = tables[ImplKind.MODE]
+        self.subclasses = tables[ImplKind.SUBCLASS]
+        self.transforms = tables[ImplKind.TRANSFORM]
 
     @cached_property
     def non_fallthrough(self) -> DispatchKeySet:
@@ -185,7 +185,7 @@ class HigherOrderTable:
                 mask = mask.remove(rule.name)
                 continue
             for place in places(rule):
-                if place.kind is RuleKind.DISPATCH and not mask.has(place.name):
+                if place.kind is ImplKind.DISPATCH and not mask.has(place.name):
                     mask = mask.add(place.name)
         return mask
 
@@ -231,5 +231,5 @@ class HigherOrderTable:
         """Every slot, in table order."""
         return map(self.entry, self.universe.slots)
 
-    def _rule(self, decision: Decision) -> HigherOrderRule | None:
+    def _rule(self, decision: Decision) -> HigherOrderImpl | None:
         return None if decision.source is None else self.kernels[decision.source]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import Layout, layout_of
+from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, decide
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.names import OperatorName
@@ -104,7 +104,7 @@ def divergences(dispatcher: Dispatcher, name: OperatorName, python_keys: Iterabl
 
 
 @lru_cache(maxsize=8192)
-def _divergences(layout: Layout, registered: int, python: int, fallbacks: frozenset[str]) -> tuple[Divergence, ...]:
+def _divergences(layout: KeyLayout, registered: int, python: int, fallbacks: frozenset[str]) -> tuple[Divergence, ...]:
     """The divergences of all operators that have kernels at the same keys."""
     found = []
     slots = layout.universe.slots
@@ -122,7 +122,7 @@ def _divergences(layout: Layout, registered: int, python: int, fallbacks: frozen
     return tuple(found)
 
 
-def _needed(layout: Layout, registered: int, python: int, fallbacks: frozenset[str], slot: int) -> tuple[str, ...]:
+def _needed(layout: KeyLayout, registered: int, python: int, fallbacks: frozenset[str], slot: int) -> tuple[str, ...]:
     """The Python kernels without any one of which the slot would be decided otherwise; all where none is like that."""
     now = _decisions(layout, registered | python, fallbacks)[slot]
     kernels = layout.keys_in(python)
@@ -134,7 +134,7 @@ def _needed(layout: Layout, registered: int, python: int, fallbacks: frozenset[s
     return tuple(needed) or kernels
 
 
-def _cpp_decisions(layout: Layout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
+def _cpp_decisions(layout: KeyLayout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
     slot = layout.universe.slot
     return plan(layout, registered, sum(1 << slot[key] for key in fallbacks)).decisions
 
@@ -146,7 +146,7 @@ def _same(one: Decision, other: Decision) -> bool:
     return one.rule is other.rule
 
 
-def _bits(layout: Layout, keys: Iterable[str]) -> int:
+def _bits(layout: KeyLayout, keys: Iterable[str]) -> int:
     bits = 0
     for key in keys:
         bits |= layout.registered_bit[key]
@@ -154,13 +154,13 @@ def _bits(layout: Layout, keys: Iterable[str]) -> int:
 
 
 @lru_cache(maxsize=8192)
-def _decisions(layout: Layout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
+def _decisions(layout: KeyLayout, registered: int, fallbacks: frozenset[str]) -> tuple[Decision, ...]:
     slots = zip(layout.universe.slots, _candidates(layout), strict=True)
     return tuple(decide(candidates, registered, key in fallbacks) for key, candidates in slots)
 
 
 @lru_cache(maxsize=16)
-def _candidates(layout: Layout) -> tuple[tuple[Candidate, ...], ...]:
+def _candidates(layout: KeyLayout) -> tuple[tuple[Candidate, ...], ...]:
     """The candidates of every slot as Python has them."""
     return tuple(
         tuple(
@@ -171,7 +171,7 @@ def _candidates(layout: Layout) -> tuple[tuple[Candidate, ...], ...]:
     )
 
 
-def _backend_kernels(layout: Layout, key: str) -> int:
+def _backend_kernels(layout: KeyLayout, key: str) -> int:
     """Bits of the keys whose kernel is a backend kernel to the slot of *key* (rule 4)."""
     backends = DispatchKeySet.of(layout.universe, layout.universe.autograd_backends.get(key, ()))
     yields_to = {precedence.yields_to for precedence in PRECEDENCE if precedence.yields_to_backends}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import TableEntry, entry_for
@@ -21,7 +21,7 @@ MAX_PENDING = 256
 """Notes kept before they are replayed in any case, so that a long-lived dispatcher does not hoard them."""
 
 
-class Change(NamedTuple):
+class KernelChange(NamedTuple):
     """A kernel came to, or went from, *key*.
 
     active: the key's active registration after the change, or None. cause: the registration that came or went.
@@ -48,7 +48,7 @@ class FallbackHistory:
     __slots__ = ("before_replay", "changes")
 
     def __init__(self) -> None:
-        self.changes: list[Change] = []
+        self.changes: list[KernelChange] = []
         self.before_replay: Callable[[OperatorName], None] | None = None
 
 
@@ -60,14 +60,14 @@ class StaleEntry(NamedTuple):
 
     live: TableEntry
     canonical: TableEntry
-    cause: Change
+    cause: KernelChange
 
 
 class _Behind(NamedTuple):
     """A slot whose live entry is not the canonical one. cause: None while both are one function."""
 
     live: TableEntry
-    cause: Change | None
+    cause: KernelChange | None
 
 
 class LiveTable:
@@ -78,12 +78,12 @@ class LiveTable:
 
     __slots__ = ("_active", "_behind", "_fallbacks", "_history", "_layout", "_name", "_pending", "_registered", "_seen")
 
-    def __init__(self, name: OperatorName, layout: Layout, history: FallbackHistory, seen: int) -> None:
+    def __init__(self, name: OperatorName, layout: KeyLayout, history: FallbackHistory, seen: int) -> None:
         self._name = name
         self._layout = layout
         self._history = history
         self._seen = seen
-        self._pending: list[Change] = []
+        self._pending: list[KernelChange] = []
         self._registered = 0
         self._active: dict[str, Registration] | None = None
         self._fallbacks: dict[str, Registration] = {}
@@ -99,7 +99,7 @@ class LiveTable:
         copy._behind = self._behind.copy()
         return copy
 
-    def note(self, change: Change) -> None:
+    def note(self, change: KernelChange) -> None:
         """Remember a change of the operator's own kernels."""
         self._pending.append(change)
         if len(self._pending) > MAX_PENDING:
@@ -157,7 +157,7 @@ class LiveTable:
         for change in new:
             self._apply(change)
 
-    def _apply(self, change: Change) -> None:
+    def _apply(self, change: KernelChange) -> None:
         """Let the slots that PyTorch recomputes follow a change; those that it should have recomputed stay behind."""
         layout, behind = self._layout, self._behind
         left = () if change.full else layout.left_behind(change.key, change.fallback)
@@ -175,7 +175,7 @@ class LiveTable:
             elif key not in behind or behind[key].cause is None:
                 behind[key] = _Behind(live, change)
 
-    def _apply_to_state(self, change: Change) -> None:
+    def _apply_to_state(self, change: KernelChange) -> None:
         state = self._fallbacks if change.fallback else self._active
         assert state is not None, "there is a state once the table has begun"
         if change.active is None:

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
-from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.rules import MISSING, Decision, Rule, decide
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
@@ -51,7 +51,7 @@ class TableEntry(NamedTuple):
         return self.rule if self.registration is None else self.registration.function
 
 
-def _decisions(layout: Layout, registered: int, fallbacks: int) -> tuple[Decision, ...]:
+def _decisions(layout: KeyLayout, registered: int, fallbacks: int) -> tuple[Decision, ...]:
     """Decide every slot: once for each group of slots that only their own kernels and fallbacks tell apart."""
     decisions: list[Decision] = [MISSING] * len(layout.candidates)
     for candidates, slots in layout.alike:
@@ -69,7 +69,7 @@ class Plan:
     decisions: one per slot. counts: how many slots each rule fills.
     """
 
-    def __init__(self, layout: Layout, registered: int, fallbacks: int) -> None:
+    def __init__(self, layout: KeyLayout, registered: int, fallbacks: int) -> None:
         self._slots = layout.universe.slots
         self.decisions = _decisions(layout, registered, fallbacks)
 
@@ -120,7 +120,7 @@ def fallback_name(key: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def plan(layout: Layout, registered: int, fallbacks: int) -> Plan:
+def plan(layout: KeyLayout, registered: int, fallbacks: int) -> Plan:
     """The plan of a pattern.
 
     registered: bits of the keys with a kernel. fallbacks: bit *i* is set when slot *i* has a backend fallback.
@@ -138,7 +138,7 @@ class Table(Mapping[str, TableEntry]):
 
     def __init__(
         self,
-        layout: Layout,
+        layout: KeyLayout,
         plan: Plan,
         active: Mapping[str, Registration],
         fallbacks: Mapping[str, Registration],
@@ -171,7 +171,7 @@ def entry_for(
 def answer(entry: TableEntry) -> tuple[object, ...]:
     """What must be equal for two entries to give the same answer: the rule, and what is seen of the kernel.
 
-    A captured operator in outline knows no signatures and flags, so they do not count.
+    The header of a captured operator has no signatures and flags, so they do not count.
     """
     kernel = entry.kernel
     return (entry.rule, *(() if kernel is None else (kernel.debug, kernel.fallthrough, kernel.span)))

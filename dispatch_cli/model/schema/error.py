@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.schema.refusal import Refusal
+    from dispatch_cli.model.schema.refusal import SchemaRefusal
 
 MAX_LENGTH = 64 * 1024
 """The longest schema text that is read, in characters."""
@@ -28,7 +28,9 @@ class SchemaError(ValueError):
     what is beyond the limits here.
     """
 
-    def __init__(self, message: str, offset: int, hint: str | None = None, refusal: Refusal | None = None) -> None:
+    def __init__(
+        self, message: str, offset: int, hint: str | None = None, refusal: SchemaRefusal | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.offset = offset

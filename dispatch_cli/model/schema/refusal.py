@@ -15,7 +15,7 @@ _CONTEXT = 3
 """Line breaks up to which the text around the place is shown."""
 
 
-class Form(Enum):
+class ErrorForm(Enum):
     """What PyTorch puts around the words of an error."""
 
     EXPECTED = auto()
@@ -32,13 +32,13 @@ class Theirs(NamedTuple):
     token: the number of the token that it points at, where that is not the current one.
     """
 
-    form: Form
+    form: ErrorForm
     words: str
     exception: type[Exception] = RuntimeError
     token: int | None = None
 
 
-class Refusal(NamedTuple):
+class SchemaRefusal(NamedTuple):
     """What PyTorch raises; the text need not be valid UTF-8."""
 
     exception: type[Exception]
@@ -47,17 +47,17 @@ class Refusal(NamedTuple):
 
 def expected(kind: str) -> Theirs:
     """The error of a token of another kind."""
-    return Theirs(Form.EXPECTED, kind)
+    return Theirs(ErrorForm.EXPECTED, kind)
 
 
 def pointed(words: str, token: int | None = None) -> Theirs:
     """An error with a place."""
-    return Theirs(Form.POINTED, words, token=token)
+    return Theirs(ErrorForm.POINTED, words, token=token)
 
 
 def plain(words: str, exception: type[Exception] = RuntimeError) -> Theirs:
     """An error without a place."""
-    return Theirs(Form.PLAIN, words, exception)
+    return Theirs(ErrorForm.PLAIN, words, exception)
 
 
 def asserted(condition: str, source: str, words: str) -> Theirs:
@@ -74,22 +74,22 @@ def internal_assert_text(condition: str, source: str, words: str) -> str:
     return f'{condition} INTERNAL ASSERT FAILED at "{source}", please report a bug to PyTorch. {words}'
 
 
-def refusal(text: str, lexemes: list[Lexeme], current: int, theirs: Theirs) -> Refusal:
+def refusal(text: str, lexemes: list[Lexeme], current: int, theirs: Theirs) -> SchemaRefusal:
     """What PyTorch raises when it refuses *text* at the token with the number *current*."""
     words = _bytes(theirs.words)
-    if theirs.form is Form.PLAIN:
+    if theirs.form is ErrorForm.PLAIN:
         return _refusal(words, theirs.exception)
     place = min(current if theirs.token is None else theirs.token, len(lexemes) - 1)
     lexeme = lexemes[place]
     start, end = (len(_bytes(text[:offset])) for offset in (lexeme.start, lexeme.end))
     shown = _highlighted(_bytes(text), start, end)
-    if theirs.form is Form.POINTED:
+    if theirs.form is ErrorForm.POINTED:
         return _refusal(b"\n" + words + b":\n" + shown, theirs.exception)
     kind = _bytes(kind_of(lexeme.token))
     return _refusal(b"expected " + words + b" but found '" + kind + b"' here:\n" + shown, theirs.exception)
 
 
-def lexer_refusal(text: str, lexemes: list[Lexeme], bad: int) -> Refusal:
+def lexer_refusal(text: str, lexemes: list[Lexeme], bad: int) -> SchemaRefusal:
     """What PyTorch raises for the token with the number *bad*, which is none."""
     lexeme = lexemes[bad]
     data = _bytes(text)
@@ -104,9 +104,9 @@ def lexer_refusal(text: str, lexemes: list[Lexeme], bad: int) -> Refusal:
     return _refusal(words + _highlighted(data, start, start + 1))
 
 
-def _refusal(text: bytes, exception: type[Exception] = RuntimeError) -> Refusal:
+def _refusal(text: bytes, exception: type[Exception] = RuntimeError) -> SchemaRefusal:
     """PyTorch passes the text on as C does, up to a zero byte."""
-    return Refusal(exception, text.partition(b"\0")[0])
+    return SchemaRefusal(exception, text.partition(b"\0")[0])
 
 
 def _bytes(text: str) -> bytes:

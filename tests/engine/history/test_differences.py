@@ -27,7 +27,7 @@ from dispatch_cli.engine.history.difference import (
 )
 from dispatch_cli.engine.history.differences import differences
 from dispatch_cli.engine.table.registration import Handle
-from dispatch_cli.model.captured import CapturedOperator, CapturedOutline
+from dispatch_cli.model.captured import CapturedHeader, CapturedOperator
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
@@ -262,9 +262,9 @@ class CountingSource:
         self.read.append(name)
         return self.base.operator(name)
 
-    def outline(self, name: str) -> CapturedOutline:
+    def header(self, name: str) -> CapturedHeader:
         self.read.append(name)
-        return self.base.outline(name)
+        return self.base.header(name)
 
 
 def test_untouched_operators_of_a_base_are_not_looked_at() -> None:

@@ -10,7 +10,7 @@ from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
 from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.notes import NoteKind
+from dispatch_cli.engine.keys.notes import ExpressionNoteKind
 from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.snippet import cut_start
@@ -113,23 +113,26 @@ def test_expressions_are_as_the_bindings_have_them() -> None:
     ("text", "notes"),
     [
         ("CPU | Python", []),
-        ("CPU | AutogradCPU - AutogradFunctionality", [(NoteKind.BACKENDS_STAY, ("CPUBit",))]),
+        ("CPU | AutogradCPU - AutogradFunctionality", [(ExpressionNoteKind.BACKENDS_STAY, ("CPUBit",))]),
         ("CPU | Python - Python", []),
-        ("CPU - CUDA - Python", [(NoteKind.OTHERS_GO, ("CPU",)), (NoteKind.NO_FUNCTIONALITY, ("CPUBit",))]),
+        (
+            "CPU - CUDA - Python",
+            [(ExpressionNoteKind.OTHERS_GO, ("CPU",)), (ExpressionNoteKind.NO_FUNCTIONALITY, ("CPUBit",))],
+        ),
         (
             "DispatchKeySet(CPU, CUDA, AutogradCPU) - CUDA",
-            [(NoteKind.OTHERS_GO, ("CPU",))],
+            [(ExpressionNoteKind.OTHERS_GO, ("CPU",))],
         ),
         (
             "CUDA - CUDA",
-            [(NoteKind.BACKENDS_STAY, ("CUDABit",)), (NoteKind.NO_FUNCTIONALITY, ("CUDABit",))],
+            [(ExpressionNoteKind.BACKENDS_STAY, ("CUDABit",)), (ExpressionNoteKind.NO_FUNCTIONALITY, ("CUDABit",))],
         ),
-        ("CPU | AutogradCUDA", [(NoteKind.CROSS_PRODUCT, ("CUDA", "AutogradCPU"))]),
-        ("Autograd | Undefined | CPU", [(NoteKind.ADDS_NOTHING, ("Autograd", "Undefined"))]),
-        ("Sparse | Python", [(NoteKind.NO_BACKEND, ("Sparse",))]),
+        ("CPU | AutogradCUDA", [(ExpressionNoteKind.CROSS_PRODUCT, ("CUDA", "AutogradCPU"))]),
+        ("Autograd | Undefined | CPU", [(ExpressionNoteKind.ADDS_NOTHING, ("Autograd", "Undefined"))]),
+        ("Sparse | Python", [(ExpressionNoteKind.NO_BACKEND, ("Sparse",))]),
     ],
 )
-def test_notes(text: str, notes: list[tuple[NoteKind, tuple[str, ...]]]) -> None:
+def test_notes(text: str, notes: list[tuple[ExpressionNoteKind, tuple[str, ...]]]) -> None:
     assert list(evaluate(UNIVERSE, text).notes) == notes
 
 

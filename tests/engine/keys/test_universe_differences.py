@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.engine.keys.universe_differences import Aspect, Difference, universe_differences
+from dispatch_cli.engine.keys.universe_differences import Aspect, UniverseDifference, universe_differences
 from dispatch_cli.model.universe import CoreFallback, Universe
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -33,7 +33,7 @@ def test_the_recorded_universes() -> None:
     """Every recorded field, compared in another way."""
     one, other = (load_recording(f"{version}.state")["universe"] for version in UNIVERSE_OF)
     found = universe_differences(*map(universes.load, UNIVERSE_OF.values()))
-    by_aspect: dict[Aspect, list[Difference]] = {}
+    by_aspect: dict[Aspect, list[UniverseDifference]] = {}
     for difference in found:
         by_aspect.setdefault(difference.aspect, []).append(difference)
     for aspect, field in ((Aspect.COVERAGE, "alias"), (Aspect.AUTOGRAD_BACKENDS, "autograd_backends")):
@@ -70,41 +70,47 @@ def test_the_recorded_universes() -> None:
         (
             replace(UNIVERSE, devices=changed("devices", cpu=None, tpu="XLA", xla="CPU")),
             [
-                Difference(Aspect.DEVICE, "cpu", ("CPU",), ()),
-                Difference(Aspect.DEVICE, "xla", ("XLA",), ("CPU",)),
-                Difference(Aspect.DEVICE, "tpu", (), ("XLA",)),
+                UniverseDifference(Aspect.DEVICE, "cpu", ("CPU",), ()),
+                UniverseDifference(Aspect.DEVICE, "xla", ("XLA",), ("CPU",)),
+                UniverseDifference(Aspect.DEVICE, "tpu", (), ("XLA",)),
             ],
         ),
-        (replace(UNIVERSE, ids=changed("ids", CPU=900)), [Difference(Aspect.ID, "CPU", ("49",), ("900",))]),
+        (replace(UNIVERSE, ids=changed("ids", CPU=900)), [UniverseDifference(Aspect.ID, "CPU", ("49",), ("900",))]),
         (
             replace(UNIVERSE, after_autograd="Python"),
-            [Difference(Aspect.AFTER_AUTOGRAD, "", ("AutogradOther",), ("Python",))],
+            [UniverseDifference(Aspect.AFTER_AUTOGRAD, "", ("AutogradOther",), ("Python",))],
         ),
         (
             replace(UNIVERSE, after_ADInplaceOrView="Python"),
-            [Difference(Aspect.AFTER_AD_INPLACE_OR_VIEW, "", ("ADInplaceOrView",), ("Python",))],
+            [UniverseDifference(Aspect.AFTER_AD_INPLACE_OR_VIEW, "", ("ADInplaceOrView",), ("Python",))],
         ),
-        (replace(UNIVERSE, full_after_always=()), [Difference(Aspect.FULL_AFTER, "", ("PythonDispatcher",), ())]),
+        (
+            replace(UNIVERSE, full_after_always=()),
+            [UniverseDifference(Aspect.FULL_AFTER, "", ("PythonDispatcher",), ())],
+        ),
         (
             replace(UNIVERSE, default_included=("Python", "BackendSelect")),
-            [Difference(Aspect.INCLUDED, "", ("ADInplaceOrView",), ("Python",))],
+            [UniverseDifference(Aspect.INCLUDED, "", ("ADInplaceOrView",), ("Python",))],
         ),
-        (replace(UNIVERSE, parseable=UNIVERSE.parseable - {"CPU"}), [Difference(Aspect.PARSER, "", ("CPU",), ())]),
+        (
+            replace(UNIVERSE, parseable=UNIVERSE.parseable - {"CPU"}),
+            [UniverseDifference(Aspect.PARSER, "", ("CPU",), ())],
+        ),
         (
             replace(UNIVERSE, refreshes=changed("refreshes", CPU=None)),
-            [Difference(Aspect.REFRESHES, "CPU", ("AutogradCPU",), ())],
+            [UniverseDifference(Aspect.REFRESHES, "CPU", ("AutogradCPU",), ())],
         ),
         (
             replace(UNIVERSE, fallbacks=(CoreFallback("Meta", "x", fallthrough=True), *UNIVERSE.fallbacks[1:])),
-            [Difference(Aspect.FALLBACK, "Meta", ("kernel",), ("fallthrough",))],
+            [UniverseDifference(Aspect.FALLBACK, "Meta", ("kernel",), ("fallthrough",))],
         ),
         (
             replace(UNIVERSE, autogradother_backends=UNIVERSE.autogradother_backends[1:]),
-            [Difference(Aspect.AUTOGRADOTHER, "", ("FPGA",), ())],
+            [UniverseDifference(Aspect.AUTOGRADOTHER, "", ("FPGA",), ())],
         ),
     ],
 )
-def test_one_change(other: Universe, expected: list[Difference]) -> None:
+def test_one_change(other: Universe, expected: list[UniverseDifference]) -> None:
     assert list(universe_differences(UNIVERSE, other)) == expected
     turned = [one._replace(one=one.other, other=one.one) for one in expected]
     assert sorted(universe_differences(other, UNIVERSE)) == sorted(turned)

@@ -175,7 +175,7 @@ def test_operators_of_pytorch(base: str) -> None:
     for name in random.sample(small, 40):
         calls = [[Call(key, one.kernel)] for key, one in dispatcher.active(name).items()]
         slots = {one.live.key for one in orders.sensitive_slots(name)}
-        if not dispatcher.outline(name).overridden:
+        if not dispatcher.header(name).overridden:
             assert slots == set(every_order(plain, calls).shortest)
 
 

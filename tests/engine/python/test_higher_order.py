@@ -10,7 +10,7 @@ import pytest
 from dispatch_cli import api, bases
 from dispatch_cli.crossref.compare import resolve_answer
 from dispatch_cli.engine.python.higher_order import HigherOrderTable, Slot, merged
-from dispatch_cli.model.higher_order import HigherOrderOperator, HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.problem import InputError
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -63,8 +63,8 @@ def test_modes_that_support_them_are_captured() -> None:
     assert {name for name, mode in state.modes.items() if mode.supports_higher_order_operators} == {"DebugMode"}
 
 
-def rule(name: str, kernel: str) -> HigherOrderRule:
-    return HigherOrderRule(RuleKind.MODE, name, kernel)
+def rule(name: str, kernel: str) -> HigherOrderImpl:
+    return HigherOrderImpl(ImplKind.MODE, name, kernel)
 
 
 def test_a_later_operator_takes_the_place_of_an_earlier_one_or_adds_to_it() -> None:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR, TENSOR, Callee, class_of, passes_on, refusal
 from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.mode_stack import stack_of, without
-from dispatch_cli.engine.call.higher_order.trace import Answer, Asked, Asker
+from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, HandlerAnswer
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import BACK, FAKE_TENSOR_MODE, FRONT, Layer, Mode, Thread
 from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
 from dispatch_cli.engine.python.higher_order import PYTHON_KEY, HigherOrderTable
 from dispatch_cli.model.call import ContextKind, WrapperKind
-from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderRule, ModeType, RuleKind
+from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderImpl, ImplKind, ModeType
 
 REDIRECT_TO_MODE = "redirect_to_mode"
 """PyTorch's helper that gives a call to the mode's ``__torch_dispatch__`` (``torch/_higher_order_ops/utils.py``)."""
@@ -43,8 +43,8 @@ class Handling(NamedTuple):
     mode: whose rule runs, where others are asked when it returns NotImplemented.
     """
 
-    asked: tuple[Asked, ...]
-    rule: HigherOrderRule | None = None
+    asked: tuple[AskedHandler, ...]
+    rule: HigherOrderImpl | None = None
     handler: Handler | None = None
     error: Error | None = None
     thread: Thread | None = None
@@ -79,7 +79,7 @@ class Handlers:
         """The innermost mode, then the tensors with a ``__torch_dispatch__``, in order."""
         stack = stack_of(thread)
         mode = stack[-1] if stack else None
-        asked: tuple[Asked, ...] = ()
+        asked: tuple[AskedHandler, ...] = ()
         if mode is not None:
             found = self._mode(mode, values, thread)
             if found.error is not None or found.rule is not None or found.handler is not None:
@@ -93,20 +93,20 @@ class Handlers:
         if rule is None:
             kind = self._modes.get(mode.name)
             if kind is not None and kind.supports_higher_order_operators:
-                asked = Asked(Asker.MODE_ITSELF, mode.name, mode.position, Answer.HANDLES)
+                asked = AskedHandler(Asker.MODE_ITSELF, mode.name, mode.position, HandlerAnswer.HANDLES)
                 handler = Handler(HandlerKind.MODE, mode.name, mode.position)
                 return Handling((asked,), handler=handler, thread=inside, takes_off=mode.name)
-            asked = Asked(Asker.MODE, mode.name, mode.position, Answer.NO_RULE)
+            asked = AskedHandler(Asker.MODE, mode.name, mode.position, HandlerAnswer.NO_RULE)
             return Handling((asked,), error=errors.no_rule_for_mode(self._name, mode.name))
         refuses = _refuses(rule, values)
-        answer = Answer.NOT_IMPLEMENTED if refuses else Answer.HANDLES
-        asked = Asked(Asker.MODE, mode.name, mode.position, answer, rule)
+        answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
+        asked = AskedHandler(Asker.MODE, mode.name, mode.position, answer, rule)
         if refuses:
             return Handling((asked,))
         found = self._by_mode_rule(mode, rule, asked, inside)._replace(mode=mode)
         return self._by_fake_mode(found, mode.instance or "", values) if mode.name == FAKE_TENSOR_MODE else found
 
-    def _by_mode_rule(self, mode: Mode, rule: HigherOrderRule, asked: Asked, inside: Thread) -> Handling:
+    def _by_mode_rule(self, mode: Mode, rule: HigherOrderImpl, asked: AskedHandler, inside: Thread) -> Handling:
         handler = Handler(HandlerKind.MODE, mode.name, mode.position) if _redirects(rule) else None
         return Handling((asked,), rule, handler, None, inside, mode.name)
 
@@ -117,7 +117,7 @@ class Handlers:
         return found._replace(error=refusal(name, values, Callee(self._name, f"{self._name}(")))
 
     def after_mode(
-        self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[Asked, ...] = ()
+        self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[AskedHandler, ...] = ()
     ) -> Handling:
         """The tensors with a ``__torch_dispatch__``, in order. asked: who has passed the call on before."""
         overloaded = [(position, value) for position, value in enumerate(values) if value.has(PYTHON_KEY)]
@@ -127,30 +127,30 @@ class Handlers:
                 return self._fake_tensor(position, values, thread, asked)
             rule = self._table.subclasses.get(name)
             if rule is None:
-                last = Asked(Asker.SUBCLASS, name, position, Answer.NO_RULE)
+                last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NO_RULE)
                 return Handling((*asked, last), error=errors.no_rule_for_subclass(self._name, name))
             if not rule.not_implemented:
-                last = Asked(Asker.SUBCLASS, name, position, Answer.HANDLES, rule)
+                last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.HANDLES, rule)
                 return Handling((*asked, last), rule, thread=thread)
-            asked = (*asked, Asked(Asker.SUBCLASS, name, position, Answer.NOT_IMPLEMENTED, rule))
+            asked = (*asked, AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NOT_IMPLEMENTED, rule))
         shown = [class_of(value) for _, value in overloaded]
         error = errors.nobody_handles(self._name, mode.name if mode is not None else None, shown)
         return Handling(asked, error=error)
 
     def _fake_tensor(
-        self, position: int, values: tuple[Value, ...], thread: Thread, asked: tuple[Asked, ...]
+        self, position: int, values: tuple[Value, ...], thread: Thread, asked: tuple[AskedHandler, ...]
     ) -> Handling:
         """A fake tensor's mode is not active, or has passed the call on: its rule runs, and what it returns counts."""
         rule = self._table.modes.get(FAKE_TENSOR_MODE)
         if rule is None:
-            last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, Answer.NO_RULE)
+            last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.NO_RULE)
             return Handling((*asked, last), error=errors.no_rule_for_fake_tensor())
         if _redirects(rule) and any(mode.name == FAKE_TENSOR_MODE for mode in thread.modes):
-            last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, Answer.HANDLES, rule)
+            last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.HANDLES, rule)
             return Handling((*asked, last), rule, error=errors.fake_mode_is_set(self._name))
         refuses = _refuses(rule, values)
-        answer = Answer.NOT_IMPLEMENTED if refuses else Answer.HANDLES
-        last = Asked(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, rule)
+        answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
+        last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, rule)
         handler = Handler(HandlerKind.SUBCLASS, FAKE_TENSOR_MODE, position) if _redirects(rule) else None
         found = Handling((*asked, last), rule, None if refuses else handler, thread=thread, not_implemented=refuses)
         spec = values[position].spec
@@ -165,12 +165,12 @@ class Handlers:
         name = _TRANSFORM_OF[layer.kind]
         rule = self._table.transforms.get(name)
         if rule is None:
-            asked = Asked(Asker.TRANSFORM, name, None, Answer.NO_RULE)
+            asked = AskedHandler(Asker.TRANSFORM, name, None, HandlerAnswer.NO_RULE)
             return Handling((asked,), error=errors.no_rule_for_transform(name, TRANSFORMS.index(name)))
         inside = thread._replace(layers=thread.layers[:-1])
         if not inside.layers:
             inside = inside.without_included(self._maker.known(FRONT, BACK))
-        asked = Asked(Asker.TRANSFORM, name, None, Answer.HANDLES, rule)
+        asked = AskedHandler(Asker.TRANSFORM, name, None, HandlerAnswer.HANDLES, rule)
         return Handling((asked,), rule, thread=inside, takes_off=name, layer=layer)
 
     def before_dispatch(self, values: tuple[Value, ...], thread: Thread) -> Handling | None:
@@ -180,18 +180,18 @@ class Handlers:
         mode = thread.pre_dispatch_modes[-1]
         rule = self._table.modes.get(mode.name)
         if rule is None:
-            asked = Asked(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, Answer.NO_RULE)
+            asked = AskedHandler(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, HandlerAnswer.NO_RULE)
             return Handling((asked,), error=errors.not_registered(mode.name))
         inside = thread.without_pre_dispatch_mode(self._maker.known("PreDispatch"))
         refuses = _refuses(rule, values)
-        answer = Answer.NOT_IMPLEMENTED if refuses else Answer.HANDLES
-        asked = Asked(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, answer, rule)
+        answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
+        asked = AskedHandler(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, answer, rule)
         return self._by_mode_rule(mode, rule, asked, inside)._replace(not_implemented=refuses)
 
 
-def _refuses(rule: HigherOrderRule, values: tuple[Value, ...]) -> bool:
+def _refuses(rule: HigherOrderImpl, values: tuple[Value, ...]) -> bool:
     """Whether a mode's rule returns NotImplemented."""
-    if rule.kind is RuleKind.FUNCTIONALIZE and _has_user_subclass(values):
+    if rule.kind is ImplKind.FUNCTIONALIZE and _has_user_subclass(values):
         return True
     if rule.name == FAKE_TENSOR_MODE and _redirects(rule) and passes_on(values):
         return True
@@ -203,6 +203,6 @@ def _has_user_subclass(values: tuple[Value, ...]) -> bool:
     return any(class_of(value) not in (TENSOR, FAKE_TENSOR, FUNCTIONAL_CLASS) for value in values)
 
 
-def _redirects(rule: HigherOrderRule) -> bool:
+def _redirects(rule: HigherOrderImpl) -> bool:
     """Whether the rule is made by the helper that gives the call to the mode itself."""
     return REDIRECT_TO_MODE in rule.kernel.split(".")

@@ -18,7 +18,6 @@ from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Mode, Thread
 from dispatch_cli.engine.call.trace import (
-    Argument,
     Does,
     End,
     EndKind,
@@ -26,6 +25,7 @@ from dispatch_cli.engine.call.trace import (
     MaskKind,
     Reached,
     Selection,
+    TensorArgument,
 )
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -38,7 +38,7 @@ from dispatch_cli.engine.python.higher_order import (
     is_autograd_not_implemented,
 )
 from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, WrapperKind
-from dispatch_cli.model.higher_order import AUTOGRAD_KEY, HigherOrderOperator, HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import AUTOGRAD_KEY, HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.universe import UNDEFINED
 
 MAX_HOPS = 512
@@ -63,7 +63,7 @@ def simulate_higher_order(
         raise CallError(message, Absent.UNDEFINED.value, "write `none`")
     thread = Contexts(maker).enter_all(tuple(contexts))
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
-    machine = _Machine(state, operator, maker, grad_enabled(contexts))
+    machine = _HigherOrderSimulator(state, operator, maker, grad_enabled(contexts))
     end = machine.run(values, thread)
     return HigherOrderCall(
         operator.name,
@@ -88,7 +88,7 @@ def grad_enabled(contexts: Sequence[Context]) -> bool:
     return enabled
 
 
-class _Step(NamedTuple):
+class _HopResult(NamedTuple):
     """What a step comes to. thread, values: with what the operator is called again; None for as they are.
 
     not_implemented: the end is that NotImplemented is returned. waits: who goes on asking if the call again returns it.
@@ -111,7 +111,7 @@ class _Waiting(NamedTuple):
     hop: HigherOrderHop
 
 
-class _Machine:
+class _HigherOrderSimulator:
     def __init__(
         self,
         state: State,
@@ -167,7 +167,7 @@ class _Machine:
         unmasked = (keyset | thread.keys.included) - thread.keys.excluded
         result = unmasked & mask
         selection = Selection(
-            arguments=tuple(Argument(value.text, value.keyset) for value in values),
+            arguments=tuple(TensorArgument(value.text, value.keyset) for value in values),
             keyset=keyset,
             included=thread.keys.included,
             excluded=thread.keys.excluded,
@@ -183,7 +183,7 @@ class _Machine:
         key = result.highest_priority()
         return HigherOrderHop(key, selection, reached, skipped, Does.RAISES, Known.DISPATCHER)
 
-    def _step(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _Step:
+    def _step(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
         if hop.key == DYNAMIC_LAYER_FRONT:
             return self._handled(values, thread, hop, self._handlers.of_transform(thread))
         if hop.key == PYTHON_KEY:
@@ -194,7 +194,7 @@ class _Machine:
                 return self._handled(values, thread, hop, handling)
         return self._resolved(values, thread, hop)
 
-    def _resumed(self, waiting: _Waiting) -> _Step:
+    def _resumed(self, waiting: _Waiting) -> _HopResult:
         """The mode's rule has returned the NotImplemented that it got: the tensors are asked."""
         hop = waiting.hop._replace(resumes=True, excludes=None, rule=None)
         handling = self._handlers.after_mode(waiting.values, waiting.thread, waiting.mode)
@@ -202,39 +202,41 @@ class _Machine:
 
     # a rule that was asked for
 
-    def _handled(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling) -> _Step:
+    def _handled(
+        self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling
+    ) -> _HopResult:
         hop = hop._replace(asked=handling.asked, rule=handling.rule, takes_off=handling.takes_off)
         if handling.error is not None:
             does = Does.RAISES if handling.handler is None else Does.HANDS_OVER
-            return _Step(hop._replace(does=does), End(EndKind.ERROR, handling.handler, handling.error))
+            return _HopResult(hop._replace(does=does), End(EndKind.ERROR, handling.handler, handling.error))
         if handling.handler is not None:
             known = Known.DISPATCHER if handling.rule is None else Known.HELPER
-            return _Step(
+            return _HopResult(
                 hop._replace(does=Does.HANDS_OVER, known=known), End(EndKind.HANDLER, handler=handling.handler)
             )
         rule = handling.rule
         assert rule is not None, "without an error and a handler, a rule runs"
         if handling.not_implemented:
             ended = hop._replace(does=Does.ENDS, known=Known.DECLARED)
-            return _Step(ended, End(EndKind.KERNEL), not_implemented=True)
-        place = RuleKind.TRANSFORM if handling.layer is not None else RuleKind.MODE
+            return _HopResult(ended, End(EndKind.KERNEL), not_implemented=True)
+        place = ImplKind.TRANSFORM if handling.layer is not None else ImplKind.MODE
         if rule.error_at(place) is not None:
             return self._raises(hop, rule, place)
         if rule.redispatches and handling.thread is not None:
             again = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED)
             waits = None if handling.mode is None else _Waiting(values, thread, handling.mode, hop)
-            return _Step(again, None, handling.thread, handling.unwrapped(values), waits=waits)
+            return _HopResult(again, None, handling.thread, handling.unwrapped(values), waits=waits)
         return self._ends(hop, rule)
 
     # a rule that resolve_key finds
 
-    def _resolved(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _Step:
+    def _resolved(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
         entry = self._entry(hop.key)
         hop = hop._replace(entry=entry, rule=entry.rule)
         rule = entry.rule
         if rule is None:
-            return _Step(hop, End(EndKind.ERROR, error=errors.no_kernel(entry)))
-        if rule.kind is RuleKind.AUTOGRAD:
+            return _HopResult(hop, End(EndKind.ERROR, error=errors.no_kernel(entry)))
+        if rule.kind is ImplKind.AUTOGRAD:
             needs = self._needs_gradient(values)
             hop = hop._replace(needs_gradient=needs)
             if not needs:
@@ -243,8 +245,8 @@ class _Machine:
             needs = self._needs_gradient(values)
             self._note_missing_derivative(rule, needs)
             return self._below_autograd(thread, hop._replace(needs_gradient=needs))
-        if rule.error_at(RuleKind.DISPATCH) is not None:
-            return self._raises(hop, rule, RuleKind.DISPATCH)
+        if rule.error_at(ImplKind.DISPATCH) is not None:
+            return self._raises(hop, rule, ImplKind.DISPATCH)
         if rule.redispatches:
             return self._again(thread, hop)
         return self._ends(hop, rule)
@@ -258,7 +260,7 @@ class _Machine:
     def _needs_gradient(self, values: tuple[Value, ...]) -> bool:
         return self._records_gradients and any(map(_requires_grad, values))
 
-    def _note_missing_derivative(self, rule: HigherOrderRule, needs_gradient: bool) -> None:
+    def _note_missing_derivative(self, rule: HigherOrderImpl, needs_gradient: bool) -> None:
         if not needs_gradient:
             return
         error = errors.autograd_not_implemented(self._name)
@@ -268,27 +270,27 @@ class _Machine:
             self.deferred = error.text
             self.deferred_is_known = rule.deferred_error is not None
 
-    def _below_autograd(self, thread: Thread, hop: HigherOrderHop) -> _Step:
+    def _below_autograd(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
         """Call the operator again below autograd, as PyTorch's helpers do."""
         keys = self._maker.autograd_keys
         hop = hop._replace(does=Does.CALLS_ANEW, known=Known.HELPER, excludes=keys)
-        return _Step(hop, thread=thread.exclude(keys))
+        return _HopResult(hop, thread=thread.exclude(keys))
 
-    def _again(self, thread: Thread, hop: HigherOrderHop) -> _Step:
+    def _again(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
         """Call the operator again without the key of the rule; at an autograd key, below autograd."""
         at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD_KEY)
         keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
         hop = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED, excludes=keys)
-        return _Step(hop, thread=thread.exclude(keys))
+        return _HopResult(hop, thread=thread.exclude(keys))
 
-    def _raises(self, hop: HigherOrderHop, rule: HigherOrderRule, place: RuleKind) -> _Step:
+    def _raises(self, hop: HigherOrderHop, rule: HigherOrderImpl, place: ImplKind) -> _HopResult:
         """The rule raises an error, as its declaration says. place: what it was found by."""
         error = errors.declared(rule.error_at(place) or "")
-        return _Step(hop._replace(does=Does.RAISES, known=Known.DECLARED), End(EndKind.ERROR, error=error))
+        return _HopResult(hop._replace(does=Does.RAISES, known=Known.DECLARED), End(EndKind.ERROR, error=error))
 
-    def _ends(self, hop: HigherOrderHop, rule: HigherOrderRule) -> _Step:
+    def _ends(self, hop: HigherOrderHop, rule: HigherOrderImpl) -> _HopResult:
         known = Known.UNKNOWN if rule.redispatches is None else Known.DECLARED
-        return _Step(hop._replace(does=Does.ENDS, known=known), End(EndKind.KERNEL))
+        return _HopResult(hop._replace(does=Does.ENDS, known=known), End(EndKind.KERNEL))
 
 
 def _requires_grad(value: Value) -> bool:

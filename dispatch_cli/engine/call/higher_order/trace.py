@@ -13,7 +13,7 @@ from dispatch_cli.engine.call.trace import Does, End, Reached, Selection
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry
 from dispatch_cli.model.call import Context, TensorSpec
-from dispatch_cli.model.higher_order import HigherOrderRule
+from dispatch_cli.model.higher_order import HigherOrderImpl
 
 
 class Asker(Enum):
@@ -33,7 +33,7 @@ class Asker(Enum):
     """The innermost functorch transform, by its rule."""
 
 
-class Answer(Enum):
+class HandlerAnswer(Enum):
     """What became of asking."""
 
     HANDLES = "handles"
@@ -43,7 +43,7 @@ class Answer(Enum):
     """There is no rule for it, which is an error."""
 
 
-class Asked(NamedTuple):
+class AskedHandler(NamedTuple):
     """One that was asked.
 
     name: of the class or transform. position: of its context or tensor, from 0; None of a transform. rule: by which.
@@ -52,8 +52,8 @@ class Asked(NamedTuple):
     asker: Asker
     name: str
     position: int | None
-    answer: Answer
-    rule: HigherOrderRule | None = None
+    answer: HandlerAnswer
+    rule: HigherOrderImpl | None = None
 
 
 class Known(Enum):
@@ -87,8 +87,8 @@ class HigherOrderHop(NamedTuple):
     does: Does
     known: Known
     entry: HigherOrderEntry | None = None
-    asked: tuple[Asked, ...] = ()
-    rule: HigherOrderRule | None = None
+    asked: tuple[AskedHandler, ...] = ()
+    rule: HigherOrderImpl | None = None
     needs_gradient: bool | None = None
     excludes: DispatchKeySet | None = None
     takes_off: str | None = None

@@ -10,7 +10,7 @@ from dispatch_cli.engine.call.errors import RUNTIME, failed_assert, refused
 from dispatch_cli.engine.call.kernels import functorch
 from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, EXCLUDES, Place
 from dispatch_cli.engine.call.schema_facts import returns_tensors_only
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises
+from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.model.call import Absent, TensorSpec
 
@@ -21,7 +21,7 @@ _NONE = TensorSpec(absent=Absent.NONE)
 _OF_OTHERS = "BatchRulesIndexing"
 
 
-def batching_rule(moment: Moment, place: Place) -> Step:
+def batching_rule(moment: Moment, place: Place) -> KernelStep:
     """The operator is called anew with what the innermost transform's tensors wrap; some are made of others."""
     source, *_ = place
     if moment.slot == "Batched" or source == "BatchRulesDecompositions":

@@ -19,7 +19,7 @@ from dispatch_cli.engine.call.schema_facts import (
     is_mutable,
     is_view,
 )
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
 from dispatch_cli.engine.call.thread import BACK, FUNCTIONALIZE, Thread
 from dispatch_cli.engine.call.trace import ErrorKind, Why
@@ -39,7 +39,7 @@ _PRIMS = re.compile(r"[/\\]torch[/\\]_prims[/\\]__init__\.py:[0-9]+")
 """Where the operators of prims are registered; those that look at a device do so at BackendSelect, and compute."""
 
 
-def at_backend(moment: Moment) -> Step:
+def at_backend(moment: Moment) -> KernelStep:
     """A kernel at a backend key computes, but for those of PyTorch that are written in other operators.
 
     torchgen writes such kernels for structured operators and for copies of views: they call ``mm.out`` for ``mm``, and
@@ -61,7 +61,7 @@ def _place(moment: Moment) -> Place | None:
     return _NUMBER.sub("", found[1]), key, str(moment.name)
 
 
-def core_kernel(moment: Moment, dispatcher: Dispatcher) -> Step | None:
+def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
     """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
     kernel = moment.entry.kernel
     if kernel is None:
@@ -136,14 +136,14 @@ def _guarded(moment: Moment) -> Thread:
     return moment.thread.exclude(below)
 
 
-def _zero_tensor(moment: Moment) -> Step:
+def _zero_tensor(moment: Moment) -> KernelStep:
     """Views compute; arithmetic goes on at Meta for the shape of the result, which it then fills with zeros."""
     if is_view(moment.schema):
         return ends(Why.CORE_KERNEL)
     return redispatches(DispatchKeySet.of(moment.maker.universe, ("Meta",)), Why.CORE_KERNEL)
 
 
-def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> Step:
+def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> KernelStep:
     """Where a tensor is functional, an operator that writes becomes one that does not.
 
     Views, and operators that do not write, are called anew with what the functional tensors wrap; where views are not

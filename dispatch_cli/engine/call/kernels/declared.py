@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.errors import raised_by_kernel
 from dispatch_cli.engine.call.kernels import functorch, library_kernels
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, decomposes, ends, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.redispatch import Redispatch, RedispatchKind
 
 
-def as_declared(moment: Moment, said: Redispatch) -> Step:
+def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
     """What the kernel does. said: its declaration."""
     why, universe = Why.DECLARED, moment.maker.universe
     match said.kind:

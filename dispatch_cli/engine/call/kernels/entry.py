@@ -10,7 +10,7 @@ from dispatch_cli.engine.call.kernels import functorch
 from dispatch_cli.engine.call.kernels.core_kernels import at_backend, core_kernel
 from dispatch_cli.engine.call.kernels.declared import as_declared
 from dispatch_cli.engine.call.options import is_factory, select_backend
-from dispatch_cli.engine.call.step import Moment, Step, decomposes, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, raises, redispatches
 from dispatch_cli.engine.call.tensors import BACKEND_SELECT
 from dispatch_cli.engine.call.thread import FRONT
 from dispatch_cli.engine.call.trace import Why
@@ -22,7 +22,7 @@ from dispatch_cli.model.universe import UNDEFINED, Universe
 _COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
 
-def run(moment: Moment, dispatcher: Dispatcher) -> Step:
+def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
     """What the kernel of the moment's entry does; there is one."""
     entry, universe = moment.entry, moment.maker.universe
     if entry.rule is Rule.AMBIGUOUS:
@@ -44,7 +44,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> Step:
     return core_kernel(moment, dispatcher) or _by_convention(moment)
 
 
-def _by_convention(moment: Moment) -> Step:
+def _by_convention(moment: Moment) -> KernelStep:
     """What a kernel does that nobody knows: at BackendSelect it chooses by device and layout, if it gets them; a
     batching rule unwraps."""
     chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL

@@ -20,7 +20,7 @@ from dispatch_cli.engine.call.schema_facts import (
     mixes_aliases,
     writes,
 )
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
 from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH
 from dispatch_cli.engine.call.trace import ErrorKind
@@ -30,7 +30,7 @@ from dispatch_cli.model.schema.model import Argument
 PYTHON_TLS_SNAPSHOT = "PythonTLSSnapshot"
 
 
-def fallback_of(moment: Moment) -> Callable[[Moment], Step] | None:
+def fallback_of(moment: Moment) -> Callable[[Moment], KernelStep] | None:
     """What a core fallback at the moment's slot does; None where it is not known."""
     if moment.slot in moment.maker.universe.aliases.get("Autograd", ()):
         return _autograd
@@ -46,24 +46,24 @@ def unwrap_functional(value: Value) -> Value:
     return value
 
 
-def _meta(moment: Moment) -> Step:
+def _meta(moment: Moment) -> KernelStep:
     return raises(meta(moment.name))
 
 
-def _autograd(moment: Moment) -> Step:
+def _autograd(moment: Moment) -> KernelStep:
     """Autograd is not implemented: on below all autograd keys."""
     return redispatches(moment.below(moment.maker.universe.after_autograd))
 
 
-def _on_below(moment: Moment) -> Step:
+def _on_below(moment: Moment) -> KernelStep:
     return redispatches(moment.below(moment.slot))
 
 
-def _snapshot(moment: Moment) -> Step:
+def _snapshot(moment: Moment) -> KernelStep:
     return redispatches(moment.below(moment.slot), thread=moment.thread._replace(snapshot=True))
 
 
-def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> Step:
+def _math_bit(moment: Moment, bit: Bit, head: str, title: str) -> KernelStep:
     """Views go on as they are; for others, tensors with the bit are cloned, which clears it.
 
     head, title: of the fallback, as the error has them.
@@ -136,19 +136,19 @@ def _mutable_refusal(moment: Moment, title: str, mutable: list[Argument | None])
     )
 
 
-def _conjugate(moment: Moment) -> Step:
+def _conjugate(moment: Moment) -> KernelStep:
     return _math_bit(moment, Bit.CONJ, "conjugate fallback", "conjugate")
 
 
-def _negative(moment: Moment) -> Step:
+def _negative(moment: Moment) -> KernelStep:
     return _math_bit(moment, Bit.NEG, "negation fallback", "negation")
 
 
-def _zero_tensor(moment: Moment) -> Step:
+def _zero_tensor(moment: Moment) -> KernelStep:
     return _math_bit(moment, Bit.ZEROTENSOR, "ZeroTensorFallback", "ZeroTensor")
 
 
-def _functionalize(moment: Moment) -> Step:
+def _functionalize(moment: Moment) -> KernelStep:
     """Functional tensors are unwrapped, and the operator is called anew without functionalization."""
     if has_aliases(moment.schema):
         text = (
@@ -166,12 +166,12 @@ def _functionalize(moment: Moment) -> Step:
     return calls_anew(thread, tuple(map(unwrap_functional, moment.values)))
 
 
-def _tracer(moment: Moment) -> Step:
+def _tracer(moment: Moment) -> KernelStep:
     """The call is recorded, and made anew while nothing is recorded."""
     return calls_anew(moment.thread.without_included(moment.maker.known("Tracer")))
 
 
-def _named(moment: Moment) -> Step:
+def _named(moment: Moment) -> KernelStep:
     text = (
         f"{moment.name} is not yet supported with named tensors. Please drop names via `tensor = tensor.rename(None)`, "
         "call the op with an unnamed tensor, and set names on the result of the operation."
@@ -179,7 +179,7 @@ def _named(moment: Moment) -> Step:
     return raises(refused(ErrorKind.UNSUPPORTED, text))
 
 
-_FALLBACKS: dict[str, Callable[[Moment], Step]] = {
+_FALLBACKS: dict[str, Callable[[Moment], KernelStep]] = {
     "Meta": _meta,
     python_key.PYTHON: python_key.python,
     PYTHON_TLS_SNAPSHOT: _snapshot,

@@ -18,7 +18,7 @@ from dispatch_cli.engine.call.schema_facts import (
     returns_tensors_only,
     takes_tensor_list,
 )
-from dispatch_cli.engine.call.step import Moment, Step, calls_anew, raises
+from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, TensorMaker, Value
 from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
@@ -39,7 +39,7 @@ _COMPRESSED = {
 }
 
 
-def front(moment: Moment) -> Step:
+def front(moment: Moment) -> KernelStep:
     """The innermost transform takes over."""
     thread, maker = moment.thread, moment.maker
     if not thread.layers:
@@ -60,7 +60,7 @@ def front(moment: Moment) -> Step:
     return calls_anew(thread, values)
 
 
-def back(moment: Moment) -> Step:
+def back(moment: Moment) -> KernelStep:
     """The call goes on without the innermost transform."""
     thread, maker = moment.thread, moment.maker
     if not thread.layers:
@@ -86,7 +86,7 @@ def back(moment: Moment) -> Step:
     return calls_anew(thread, values)
 
 
-def batched(moment: Moment) -> Step:
+def batched(moment: Moment) -> KernelStep:
     """The operator has no batching rule: it is called anew for every slice of the batch."""
     thread, schema, name = moment.thread, moment.schema, moment.name
     nested = moment.slot == BATCHED_NESTED
@@ -127,7 +127,7 @@ def batched(moment: Moment) -> Step:
     return calls_anew(thread.exclude(moment.maker.known(moment.slot)), values)
 
 
-def unwrapped(moment: Moment, why: Why) -> Step:
+def unwrapped(moment: Moment, why: Why) -> KernelStep:
     """It unwraps what the innermost transform wraps, and calls the operator anew below it, as batching rules do.
 
     Where nothing is to be unwrapped, too. The keys of that transform are excluded meanwhile, so that the tensors of
@@ -164,7 +164,7 @@ def _batched_keys(moment: Moment) -> DispatchKeySet:
     return moment.maker.known(*((BATCHED, BATCHED_NESTED) if moment.slot == BATCHED_NESTED else (BATCHED,)))
 
 
-def legacy_batched(moment: Moment) -> Step:
+def legacy_batched(moment: Moment) -> KernelStep:
     """The batching of before functorch, whose tensors are no longer made (``LegacyBatchedFallback.cpp``)."""
     schema, head = moment.schema, f"Batching rule not implemented for {moment.name}"
     if not returns_tensors_only(schema) or takes_tensor_list(schema):
@@ -178,7 +178,7 @@ def legacy_batched(moment: Moment) -> Step:
     return raises(failed_assert(ErrorKind.TRANSFORM, condition, "LegacyBatchedFallback.cpp"))
 
 
-def grad_wrapper(moment: Moment) -> Step:
+def grad_wrapper(moment: Moment) -> KernelStep:
     """Wrappers of transforms that are over are taken off (``dead_tensor_wrapper_fallback``)."""
     values = tuple(_without_wrapper(value) for value in moment.values)
     if values == moment.values:
@@ -296,5 +296,5 @@ def _in_place_text(name: str, level: int) -> str:
     )
 
 
-def _no_rule(text: str) -> Step:
+def _no_rule(text: str) -> KernelStep:
     return raises(refused(ErrorKind.TRANSFORM, text))

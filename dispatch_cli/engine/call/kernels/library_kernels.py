@@ -10,7 +10,7 @@ import re
 from dispatch_cli.engine.call.errors import refused
 from dispatch_cli.engine.call.options import select_registered_device
 from dispatch_cli.engine.call.schema_facts import arguments_of
-from dispatch_cli.engine.call.step import Moment, Step, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, raises, redispatches
 from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, Value
 from dispatch_cli.engine.call.trace import ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -33,7 +33,7 @@ def is_generated(debug: str) -> bool:
     return of_custom_op(debug) or _LIBRARY.search(debug) is not None
 
 
-def custom_op(moment: Moment, dispatcher: Dispatcher) -> Step | None:
+def custom_op(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
     """A kernel that ``torch.library.custom_op`` makes; None for one that is the user's own, such as a batching rule."""
     if moment.slot in moment.maker.universe.aliases.get(AUTOGRAD, ()):
         return autograd(moment, Why.CORE_KERNEL)
@@ -42,7 +42,7 @@ def custom_op(moment: Moment, dispatcher: Dispatcher) -> Step | None:
     return select_registered_device(moment, dispatcher) if moment.slot == BACKEND_SELECT else None
 
 
-def autograd(moment: Moment, why: Why) -> Step:
+def autograd(moment: Moment, why: Why) -> KernelStep:
     """The kernel at an autograd key: an ``autograd.Function`` where something needs a gradient; else it goes on."""
     thread, maker = moment.thread, moment.maker
     if thread.gradients:

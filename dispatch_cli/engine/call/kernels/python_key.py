@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from dispatch_cli.engine.call.errors import failed_assert
 from dispatch_cli.engine.call.fake_tensor_mode import Callee, class_of, passes_on, refusal
-from dispatch_cli.engine.call.step import Moment, Step, hands_over, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, hands_over, raises, redispatches
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, ErrorKind, Handler, HandlerKind, Why
@@ -22,7 +22,7 @@ _MOVE = Callee("aten::permute", "aten.")
 """What moves the dimension of a batch; it depends on autograd whether that is called permute or movedim."""
 
 
-def python(moment: Moment) -> Step:
+def python(moment: Moment) -> KernelStep:
     """The innermost mode gets the call; else the first tensor whose class has a ``__torch_dispatch__``."""
     if moment.maker.universe.python_needs_snapshot and not moment.thread.snapshot:
         return raises(failed_assert(ErrorKind.PYTHON, "tls_on_entry.has_value()", "PythonFallbackKernel.cpp"))
@@ -55,12 +55,12 @@ def python(moment: Moment) -> Step:
     return redispatches(moment.keyset.remove(PYTHON), thread=thread)
 
 
-def _fakes(moment: Moment, handler: Handler, mode: str) -> Step:
+def _fakes(moment: Moment, handler: Handler, mode: str) -> KernelStep:
     """A fake mode gets the call. mode: its name. It refuses tensors that are not its own."""
     error = refusal(mode, moment.values, Callee.of(moment.name, moment.tags))
     if error is None:
         return hands_over(handler)
-    return Step(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.ERROR, handler, error))
+    return KernelStep(Does.HANDS_OVER, Why.CORE_FALLBACK, end=End(EndKind.ERROR, handler, error))
 
 
 def active_fake_mode(thread: Thread) -> str | None:

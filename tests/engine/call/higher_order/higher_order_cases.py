@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.higher_order.handlers import REDIRECT_TO_MODE
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-from dispatch_cli.engine.call.higher_order.trace import Answer, Asker, HigherOrderCall, HigherOrderHop
+from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import EndKind, Error, ErrorKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import is_autograd_not_implemented
 from dispatch_cli.model.call import Context, TensorSpec
-from dispatch_cli.model.higher_order import HigherOrderRule, RuleKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
 
 
 class Difference(NamedTuple):
@@ -66,16 +66,16 @@ def ran(hop: HigherOrderHop) -> Iterator[str]:
     for asked in hop.asked:
         if asked.asker is Asker.MODE_ITSELF:
             yield f"itself:{asked.name}"
-        elif asked.rule is not None and (asked.answer is Answer.HANDLES or runs_before_it_refuses(asked.rule)):
+        elif asked.rule is not None and (asked.answer is HandlerAnswer.HANDLES or runs_before_it_refuses(asked.rule)):
             yield asked.rule.kernel
     rule = hop.rule
     if hop.asked or rule is None or is_autograd_not_implemented(rule.kernel):
         return
-    if rule.kind is not RuleKind.AUTOGRAD or hop.needs_gradient:
+    if rule.kind is not ImplKind.AUTOGRAD or hop.needs_gradient:
         yield rule.kernel
 
 
-def runs_before_it_refuses(rule: HigherOrderRule) -> bool:
+def runs_before_it_refuses(rule: HigherOrderImpl) -> bool:
     """Whether the rule itself returns NotImplemented, and not a wrapper of PyTorch in its place."""
     return rule.not_implemented or REDIRECT_TO_MODE in rule.kernel
 

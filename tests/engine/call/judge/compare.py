@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from dispatch_cli.engine.call.kernels.entry import backend_keys
-from dispatch_cli.engine.call.machine import Machine
+from dispatch_cli.engine.call.simulator import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.thread import FUNCTIONALIZE
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
@@ -70,7 +70,7 @@ class Judge:
         self._dispatcher = dispatcher
         self._python = python
         self._maker = TensorMaker(dispatcher.universe)
-        self._machines: dict[Any, Machine] = {}
+        self._machines: dict[Any, CallSimulator] = {}
 
     def judge(self, call: ObservedCall) -> Judgement:
         """Whether the engine names the kernels that ran."""
@@ -104,7 +104,7 @@ class Judge:
         machine = self._machines.get(key)
         if machine is None:
             python = self._python.get(str(call.operator), {})
-            machine = Machine(self._dispatcher, call.operator, self._maker, python, call.options)
+            machine = CallSimulator(self._dispatcher, call.operator, self._maker, python, call.options)
             self._machines[key] = machine
         given = call.first.keyset if call.redispatched else None
         return machine.run(call.values, call.thread, given)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.keys.layout import Layout
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.call import Absent, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.dtypes import DTYPES
 from dispatch_cli.model.names import OperatorName
@@ -56,14 +56,14 @@ def names_in(path: Path) -> set[str]:
         return {json.loads(line)["operator"] for line in lines}
 
 
-def observed_calls(path: Path, layout: Layout) -> Iterator[ObservedCall]:
+def observed_calls(path: Path, layout: KeyLayout) -> Iterator[ObservedCall]:
     """The calls of a file, one a line."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             yield _call(json.loads(line), layout)
 
 
-def _call(data: dict[str, Any], layout: Layout) -> ObservedCall:
+def _call(data: dict[str, Any], layout: KeyLayout) -> ObservedCall:
     return ObservedCall(
         data["context"],
         OperatorName.parse(data["operator"]),
@@ -77,7 +77,7 @@ def _call(data: dict[str, Any], layout: Layout) -> ObservedCall:
     )
 
 
-def _value(data: list[Any], layout: Layout) -> Value:
+def _value(data: list[Any], layout: KeyLayout) -> Value:
     keyset = DispatchKeySet(layout, data[0])
     if data[1:] in ([Absent.NONE.value], [Absent.UNDEFINED.value]):
         return Value(keyset, data[1], TensorSpec(absent=Absent(data[1])))
@@ -97,7 +97,7 @@ def _options(data: dict[str, Any]) -> Options:
     )
 
 
-def _thread(data: dict[str, Any], layout: Layout) -> Thread:
+def _thread(data: dict[str, Any], layout: KeyLayout) -> Thread:
     inference = data["inference"]
     layers = tuple(
         Layer(ContextKind(kind), level, inference, saved=None if saved is None else _keys(saved, layout))
@@ -107,11 +107,11 @@ def _thread(data: dict[str, Any], layout: Layout) -> Thread:
     return Thread(_keys(data["keys"], layout), inference, modes, layers, data["python_dispatcher"])
 
 
-def _keys(data: list[int], layout: Layout) -> LocalKeys:
+def _keys(data: list[int], layout: KeyLayout) -> LocalKeys:
     return LocalKeys(DispatchKeySet(layout, data[0]), DispatchKeySet(layout, data[1]))
 
 
-def _kernel(data: list[Any], layout: Layout) -> Kernel:
+def _kernel(data: list[Any], layout: KeyLayout) -> Kernel:
     slot, bits, reached, raised, continuations = data
     following = tuple(_kernel(one, layout) for one in continuations)
     return Kernel(slot, DispatchKeySet(layout, bits), reached == "redispatch", raised, following)

@@ -1,4 +1,4 @@
-"""What stands behind a slot's kernel: the answer, and what the answer would be if its kernel were not there.
+"""The kernel in a slot, and the kernels that would follow it if it were not there.
 
 Every answer comes from `rules.decide`; this only asks it again.
 """
@@ -8,33 +8,33 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.rules import Rule, Step, decide
+from dispatch_cli.engine.rules import Rule, RuleStep, decide
 from dispatch_cli.engine.table.table import TableEntry, entry_for
 from dispatch_cli.model.names import OperatorName
 
 
-class Answer(NamedTuple):
+class SlotAnswer(NamedTuple):
     """One slot's entry, and every rule that was looked at on the way to it."""
 
     entry: TableEntry
-    steps: tuple[Step, ...]
+    steps: tuple[RuleStep, ...]
 
 
-def succession(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[Answer, ...]:
+def runners_up(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[SlotAnswer, ...]:
     """The answer at a slot of the canonical table, then the answer without the kernels that gave it, and so on.
 
     For a slot that is ambiguous the next answer is the one without the composite kernel. The last answer is a backend
     fallback or nothing. Errors: Refused for an unknown operator, and for a key without a slot.
     """
-    answers = [Answer(*dispatcher.explain(name, key))]
+    answers = [SlotAnswer(*dispatcher.explain(name, key))]
     operator, layout = dispatcher.operator(name), dispatcher.layout
     candidates = layout.candidates[layout.universe.slot[key]]
     active, registered = operator.active_kernels(), operator.registered
     while answers[-1].entry.rule not in (Rule.FALLBACK, Rule.MISSING):
         registered &= ~layout.registered_bit[answers[-1].steps[-1].key]
-        steps: list[Step] = []
+        steps: list[RuleStep] = []
         decision = decide(candidates, registered, key in dispatcher.fallbacks, steps)
-        answers.append(Answer(entry_for(key, decision, active, dispatcher.fallbacks), tuple(steps)))
+        answers.append(SlotAnswer(entry_for(key, decision, active, dispatcher.fallbacks), tuple(steps)))
     return tuple(answers)
 
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity, Stage
+from dispatch_cli.checks.check import Check, CheckStage, Finding, Severity
 from dispatch_cli.checks.view import View
 
 
@@ -55,5 +55,5 @@ CHECK = Check(
     severity=Severity.WARNING,
     documentation=__doc__,
     find=find,
-    stage=Stage.RUN,
+    stage=CheckStage.RUN,
 )

@@ -14,7 +14,7 @@ from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.table import TableRow, table_row
 
 
-class Fate(Enum):
+class KeyStatus(Enum):
     """What became of a key; the value is the name in machine formats."""
 
     RUNS = "runs"
@@ -30,7 +30,7 @@ class Fate(Enum):
     """The call ended before."""
 
 
-class Rung(NamedTuple):
+class KeyOutcome(NamedTuple):
     """A key, from the highest to the lowest.
 
     steps: the numbers of the steps at it. row: what the live table holds there; canonical: what it should hold, where
@@ -41,7 +41,7 @@ class Rung(NamedTuple):
     """
 
     key: str
-    fate: Fate
+    status: KeyStatus
     steps: tuple[int, ...]
     row: TableRow
     canonical: TableRow | None
@@ -51,13 +51,13 @@ class Rung(NamedTuple):
     by_context: bool = False
 
 
-def ladder(
+def key_outcomes(
     dispatcher: Dispatcher,
     name: OperatorName,
     selection: Selection,
     hops: Sequence[tuple[int, Hop]],
     stale: Mapping[str, StaleEntry],
-) -> Iterator[Rung]:
+) -> Iterator[KeyOutcome]:
     """Every key of one selection.
 
     hops: the kernels that it led to, up to the next selection, each with its number; there is one at least. stale: the
@@ -81,19 +81,19 @@ def ladder(
         functionality = parts[key][0] if key != UNDEFINED else key
         above = highest_of.setdefault(functionality, key)
         if key in called:
-            fate = Fate.RUNS
+            status = KeyStatus.RUNS
         elif not given and selection.excluded.has(functionality):
-            fate = Fate.EXCLUDED
+            status = KeyStatus.EXCLUDED
         elif functionality in skipped and above == key:
-            fate = Fate.FALLS_THROUGH
+            status = KeyStatus.FALLS_THROUGH
         elif above != key:
-            fate = Fate.OTHER_BACKEND
+            status = KeyStatus.OTHER_BACKEND
         else:
-            fate = Fate.LEFT_OUT if slot[key] > lowest else Fate.NOT_REACHED
+            status = KeyStatus.LEFT_OUT if slot[key] > lowest else KeyStatus.NOT_REACHED
         canonical = stale.get(key)
-        yield Rung(
+        yield KeyOutcome(
             key=key,
-            fate=fate,
+            status=status,
             steps=tuple(called.get(key, ())),
             row=table_row(dispatcher, live[key], None, None),
             canonical=None if canonical is None else table_row(dispatcher, canonical.canonical, None, None),
@@ -104,5 +104,5 @@ def ladder(
             ),
             included=not given and key != UNDEFINED and selection.included.has(functionality),
             generator=key != UNDEFINED and selection.generator is not None and selection.generator.has(key),
-            by_context=fate is Fate.EXCLUDED and functionality not in usual,
+            by_context=status is KeyStatus.EXCLUDED and functionality not in usual,
         )

@@ -41,11 +41,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dispatch_cli.checks.catalogue.composite_conflict import EXPLICIT
+from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.key_words import keys_text
-from dispatch_cli.checks.rules.composite_conflict import EXPLICIT
-from dispatch_cli.checks.rules.no_autograd_kernel import calls_others
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.hazards import displaced

@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
-from dispatch_cli.checks.guarding import Guards, Verdict
+from dispatch_cli.checks.guarding import Guards, Violation
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.guard import Guard, GuardedCall
@@ -46,46 +46,46 @@ def find(view: View) -> Iterator[Finding]:
         return
     guards = Guards(view)
     for guard in guards.all:
-        for verdict in guards.broken(guard):
-            yield _finding(view, verdict)
+        for violation in guards.broken(guard):
+            yield _finding(view, violation)
 
 
-def _finding(view: View, verdict: Verdict) -> Finding:
+def _finding(view: View, violation: Violation) -> Finding:
     """One finding for all slots of an operator that hold the same; its key is the first of them."""
-    guard, name, wanted, keys = verdict.guard, verdict.operator, verdict.wanted, verdict.keys
+    guard, name, wanted, keys = violation.guard, violation.operator, violation.wanted, violation.keys
     if guard.call is not None:
-        message = f"{name}: the guard wants {wanted}, and there is {verdict.found}"
+        message = f"{name}: the guard wants {wanted}, and there is {violation.found}"
     else:
         holds = "which holds" if len(keys) == 1 else "which hold"
-        message = f"{name}: the guard wants {wanted} at {keys_text(keys)}, {holds} {verdict.found}"
+        message = f"{name}: the guard wants {wanted} at {keys_text(keys)}, {holds} {violation.found}"
     slots = (("keys", ", ".join(keys)),) if len(keys) > 1 else ()
     reason = (("reason", guard.reason),) if guard.reason is not None else ()
     return CHECK.finding(
         message,
         name,
         keys[0] if keys else None,
-        details=(("wanted", wanted), ("found", verdict.found), *slots, *reason),
+        details=(("wanted", wanted), ("found", violation.found), *slots, *reason),
         span=guard.span,
         mark=(guard.keys or guard.ops)[0],
-        related=tuple(_related(view, verdict)),
+        related=tuple(_related(view, violation)),
         subject=wants_text(guard),
     )
 
 
-def _related(view: View, verdict: Verdict) -> Iterator[Related]:
-    entry = verdict.entry
+def _related(view: View, violation: Violation) -> Iterator[Related]:
+    entry = violation.entry
     if entry is not None:
         if entry.kernel is not None and entry.kernel.span is not None:
             yield Related("the kernel in the slot is registered here", entry.kernel.span)
         for key in view.dispatcher.keys_in(entry.decision.blockers):
-            if (place := view.place(verdict.operator, key)) is not None:
+            if (place := view.place(violation.operator, key)) is not None:
                 yield Related(f"the kernel at {key} is registered here", place)
-    yield from (Related("the guard comes from there", span) for span in verdict.guard.through)
+    yield from (Related("the guard comes from there", span) for span in violation.guard.through)
 
 
 def wants_text(guard: Guard) -> str:
     """What a guard asks for, as a text that stays the same when the guard moves."""
-    wants = "; ".join(f"{want.wish.value}: {', '.join(want.texts)}" for want in guard.wants)
+    wants = "; ".join(f"{want.field.value}: {', '.join(want.texts)}" for want in guard.wants)
     return wants if guard.call is None else f"[{_call_text(guard.call)}] {wants}"
 
 

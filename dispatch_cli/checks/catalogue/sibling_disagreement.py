@@ -54,7 +54,7 @@ STRUCTURED = "CompositeExplicitAutogradNonFunctional"
 """Where torchgen registers the functional and in-place forms of structured kernels, which call the ``out=`` form."""
 
 
-class Form(Enum):
+class OperatorForm(Enum):
     """The forms of an operator; the value is how a sentence calls it."""
 
     FUNCTIONAL = "functional form"
@@ -62,7 +62,7 @@ class Form(Enum):
     OUT = "out= form"
 
 
-class Answers(NamedTuple):
+class Coverage(NamedTuple):
     """The backend keys at which a pattern has kernels of its own, and those where it has nothing."""
 
     present: frozenset[str]
@@ -75,7 +75,7 @@ _DUNDER = re.compile(r"__(i?)(\w+)__")
 
 def find(view: View) -> Iterator[Finding]:
     """A finding for every form that has kernels where another form of the operator has none."""
-    answers: dict[tuple[int, frozenset[str]], Answers] = {}
+    answers: dict[tuple[int, frozenset[str]], Coverage] = {}
     reported = frozenset(view.operators)
     for base in dict.fromkeys(_functional_name(name.name) for name in view.operators):
         names = [name for spelling in _spellings(base) for name in view.overloads.get(spelling, ())]
@@ -87,12 +87,12 @@ def find(view: View) -> Iterator[Finding]:
                 yield from _of_family(view, family, found, reported)
 
 
-def _may_differ(found: Mapping[OperatorName, Answers], in_place_only: bool) -> bool:
+def _may_differ(found: Mapping[OperatorName, Coverage], in_place_only: bool) -> bool:
     """Whether one operator has what another lacks; looked at first, because reading schemas takes long.
 
     in_place_only: it takes two of different names, a functional and an in-place form.
     """
-    by_name: dict[str, list[Answers]] = {}
+    by_name: dict[str, list[Coverage]] = {}
     for name, one in found.items():
         by_name.setdefault(name.name if in_place_only else str(name), []).append(one)
     present = {name: frozenset[str]().union(*(one.present for one in ones)) for name, ones in by_name.items()}
@@ -116,33 +116,33 @@ def _spellings(base: str) -> tuple[str, ...]:
     return base, in_place
 
 
-def _answers(view: View, pattern: Pattern, known: dict[tuple[int, frozenset[str]], Answers]) -> Answers:
+def _answers(view: View, pattern: Pattern, known: dict[tuple[int, frozenset[str]], Coverage]) -> Coverage:
     shape = (pattern.registered, pattern.fallthrough)
     if shape not in known:
         decisions = pattern.plan.decisions
         rules = [(key, decisions[pattern.slot[key]].rule) for key in backend_keys(view.universe)]
-        known[shape] = Answers(
+        known[shape] = Coverage(
             frozenset(key for key, rule in rules if rule is Rule.KERNEL and key not in pattern.fallthrough),
             frozenset(key for key, rule in rules if rule is Rule.MISSING or rule is Rule.FALLBACK),
         )
     return known[shape]
 
 
-def _families(view: View, names: Iterable[OperatorName]) -> Iterable[dict[OperatorName, Form]]:
+def _families(view: View, names: Iterable[OperatorName]) -> Iterable[dict[OperatorName, OperatorForm]]:
     """The operators that are forms of one: their arguments are the same but for those that are written to."""
-    families: dict[tuple[tuple[str, str, bool], ...], dict[OperatorName, Form]] = {}
+    families: dict[tuple[tuple[str, str, bool], ...], dict[OperatorName, OperatorForm]] = {}
     for name in names:
         schema = view.schema(name)
         if schema is None:
             continue
-        taken, form = [], Form.FUNCTIONAL
+        taken, form = [], OperatorForm.FUNCTIONAL
         for argument in schema.arguments:
             written = argument.alias is not None and argument.alias.write
             if written and argument.kwarg_only:
-                form = Form.OUT
+                form = OperatorForm.OUT
                 continue
             if written and _functional_name(name.name) != name.name:
-                form = Form.IN_PLACE
+                form = OperatorForm.IN_PLACE
             taken.append((argument.name, argument.real_type.text, argument.kwarg_only))
         families.setdefault(tuple(taken), {})[name] = form
     return families.values()
@@ -150,8 +150,8 @@ def _families(view: View, names: Iterable[OperatorName]) -> Iterable[dict[Operat
 
 def _of_family(
     view: View,
-    family: dict[OperatorName, Form],
-    answers: dict[OperatorName, Answers],
+    family: dict[OperatorName, OperatorForm],
+    answers: dict[OperatorName, Coverage],
     reported: frozenset[OperatorName],
 ) -> Iterator[Finding]:
     for name, form in family.items():
@@ -162,11 +162,11 @@ def _of_family(
             keys = answers[name].present & answers[other].missing
             if written:
                 keys &= written
-            elif Form.OUT in (form, other_form):
+            elif OperatorForm.OUT in (form, other_form):
                 continue
             if keys and other_form is not form and view.concerns(name, keys):
                 ordered = [key for key in view.universe.runtime if key in keys]
-                callers = _callers(view, family, ordered[0]) if other_form is Form.OUT else []
+                callers = _callers(view, family, ordered[0]) if other_form is OperatorForm.OUT else []
                 yield _finding(view, name, other, other_form, ordered, callers)
 
 
@@ -183,12 +183,17 @@ def _callers(view: View, family: Iterable[OperatorName], key: str) -> list[Opera
 
 
 def _finding(
-    view: View, name: OperatorName, other: OperatorName, form: Form, keys: list[str], callers: list[OperatorName]
+    view: View,
+    name: OperatorName,
+    other: OperatorName,
+    form: OperatorForm,
+    keys: list[str],
+    callers: list[OperatorName],
 ) -> Finding:
     key, where = keys[0], keys_text(keys)
     fallback = view.dispatcher.fallbacks.get(key)
     registration = view.active(name)[key]
-    severity = Severity.INFO if form is Form.OUT and not callers else Severity.WARNING
+    severity = Severity.INFO if form is OperatorForm.OUT and not callers else Severity.WARNING
     if fallback is not None and fallback.kernel.span is not None:
         lack, severity = f"goes to the backend fallback {fallback.kernel.debug} there", Severity.INFO
     elif callers:

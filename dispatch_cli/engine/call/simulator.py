@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.kernels import entry as kernels
-from dispatch_cli.engine.call.python_dispatcher import Choice, PythonDispatcher
-from dispatch_cli.engine.call.select import Selector, slot_of
-from dispatch_cli.engine.call.step import Moment, Step, raises
+from dispatch_cli.engine.call.python_dispatcher import KernelChoice, PythonResolver
+from dispatch_cli.engine.call.select import SlotSelector, slot_of
+from dispatch_cli.engine.call.step import KernelStep, Moment, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import PYTHON_DISPATCHER, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Hop, PythonChoice, Reached, Selection, Why
@@ -36,7 +36,7 @@ class _At(NamedTuple):
     selection: Selection | None
 
 
-class Machine:
+class CallSimulator:
     """Simulates calls of one operator.
 
     python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
@@ -59,8 +59,8 @@ class Machine:
         definition = self._operator.definition
         self._schema = None if definition is None else definition.schema
         self._tags = () if definition is None else definition.tags
-        self._selector = Selector(dispatcher.universe, self._operator)
-        self._python = PythonDispatcher(dispatcher, name, python)
+        self._selector = SlotSelector(dispatcher.universe, self._operator)
+        self._python = PythonResolver(dispatcher, name, python)
         self._hops: list[Hop] = []
         self._canonical = dispatcher.table(name)
 
@@ -87,7 +87,7 @@ class Machine:
                 return tuple(self._hops), step.end
             at = self._next(at, step)
 
-    def _next(self, at: _At, step: Step) -> _At:
+    def _next(self, at: _At, step: KernelStep) -> _At:
         values = at.values if step.values is None else step.values
         thread = at.thread if step.thread is None else step.thread
         if step.passes is not None:
@@ -95,7 +95,7 @@ class Machine:
         selection = self._selector.select(values, thread.keys, self._generator if step.unboxed else None)
         return _At(values, thread, selection.result, Reached.ANEW, selection)
 
-    def _at_slot(self, at: _At) -> Step:
+    def _at_slot(self, at: _At) -> KernelStep:
         slot = slot_of(at.keyset)
         entry = self._operator.live[slot]
         if slot == PYTHON_DISPATCHER and self._dispatcher_of_python_runs(entry):
@@ -104,7 +104,7 @@ class Machine:
         self._hop(at, slot, entry, at.keyset, step)
         return step
 
-    def _kernel(self, at: _At, slot: str, entry: TableEntry, keyset: DispatchKeySet) -> Step:
+    def _kernel(self, at: _At, slot: str, entry: TableEntry, keyset: DispatchKeySet) -> KernelStep:
         if entry.kernel is None:
             error = errors.missing_kernel(self._dispatcher, self._name, slot, keyset.highest_priority())
             return raises(error, Why.NO_KERNEL)
@@ -116,7 +116,7 @@ class Machine:
     def _dispatcher_of_python_runs(self, entry: TableEntry) -> bool:
         return kernels.is_core_fallback(self._dispatcher.universe, entry)
 
-    def _by_python(self, at: _At, entry: TableEntry) -> Step:
+    def _by_python(self, at: _At, entry: TableEntry) -> KernelStep:
         """The fallback at PythonDispatcher: Python chooses the kernel for the rest of the set.
 
         A C++ kernel that it chooses gets the key set of a fresh selection, with the key of the Python dispatcher in it,
@@ -128,7 +128,7 @@ class Machine:
             self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, step)
             return step
         rest = at.keyset.remove(PYTHON_DISPATCHER)
-        handing = Step(Does.REDISPATCHES, Why.CORE_FALLBACK, rest)
+        handing = KernelStep(Does.REDISPATCHES, Why.CORE_FALLBACK, rest)
         self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, handing)
         slot = slot_of(rest)
         choice = self._python.choose(slot, rest.highest_priority())
@@ -139,7 +139,7 @@ class Machine:
         self._hop(reached, slot, choice.entry or self._operator.live[slot], full, step, chosen)
         return step
 
-    def _chosen(self, at: _At, slot: str, choice: Choice, full: DispatchKeySet) -> Step:
+    def _chosen(self, at: _At, slot: str, choice: KernelChoice, full: DispatchKeySet) -> KernelStep:
         if choice.step is not None:
             return choice.step
         assert choice.entry is not None, "a choice is an entry of the table, or what Python does"
@@ -157,7 +157,7 @@ class Machine:
         slot: str,
         entry: TableEntry,
         keyset: DispatchKeySet,
-        step: Step,
+        step: KernelStep,
         python: PythonChoice | None = None,
     ) -> None:
         before = at.thread.keys

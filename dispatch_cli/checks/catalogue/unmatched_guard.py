@@ -33,9 +33,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from dispatch_cli.checks.catalogue.guard import wants_text
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.guarding import Guards
-from dispatch_cli.checks.rules.guard import wants_text
 from dispatch_cli.checks.view import View
 
 MAX_SUGGESTIONS = 10

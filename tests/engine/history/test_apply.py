@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from dispatch_cli import Declarations, Dispatcher, InputError, OperatorName, load, run_blocks_onto, run_onto, universes
+from dispatch_cli import Declarations, Dispatcher, InputError, OperatorName, apply_blocks_to, apply_to, load, universes
 from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.history.play import play_all, play_blocks
+from dispatch_cli.engine.history.apply import apply_all, apply_blocks
 from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
@@ -56,13 +56,13 @@ fallbacks: {PrivateUse1: mine}
 
 def test_a_load_with_a_refusal_leaves_a_dispatcher_exactly_as_it_was(write: Write) -> None:
     dispatcher = Dispatcher(universes.load("torch-2.15"))
-    assert run_onto(dispatcher, write(FIRST)) == ()
+    assert apply_to(dispatcher, write(FIRST)) == ()
     before = everything(dispatcher, NAMES)
     with pytest.raises(InputError) as raised:
-        run_onto(dispatcher, write(PARTLY_REFUSED))
+        apply_to(dispatcher, write(PARTLY_REFUSED))
     assert [problem.code for problem in raised.value.problems] == ["duplicate-definition", "duplicate-library"]
     assert everything(dispatcher, NAMES) == before
-    (override,) = run_onto(dispatcher, write("operators: [{name: demo::op, dispatch: {QuantizedCPU: mine}}]"))
+    (override,) = apply_to(dispatcher, write("operators: [{name: demo::op, dispatch: {QuantizedCPU: mine}}]"))
     assert override.overrides is not None
     assert override.overrides.debug == "quantized"
 
@@ -74,18 +74,18 @@ def test_an_interruption_leaves_a_dispatcher_exactly_as_it_was(monkeypatch: pyte
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dispatch_cli.engine.history.play.refuse", interrupted)
+    monkeypatch.setattr("dispatch_cli.engine.history.apply.refuse", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_onto(dispatcher, declarations)
+        apply_to(dispatcher, declarations)
     assert everything(dispatcher, NAMES) == before
 
 
 def test_a_block_that_throws_is_taken_back_and_the_others_stand(write: Write) -> None:
     dispatcher = Dispatcher(universes.load("torch-2.15"))
-    run_onto(dispatcher, write(FIRST))
+    apply_to(dispatcher, write(FIRST))
     name = OperatorName("demo::op")
-    played = run_blocks_onto(dispatcher, write(PARTLY_REFUSED))
-    assert [problem.code for problem in played.problems] == ["duplicate-definition", "duplicate-library"]
+    applied = apply_blocks_to(dispatcher, write(PARTLY_REFUSED))
+    assert [problem.code for problem in applied.problems] == ["duplicate-definition", "duplicate-library"]
     assert sorted(map(str, dispatcher)) == ["demo::op"], "the rest of the block did not run"
     assert dispatcher.has_kernel_for_dispatch_key(name, "CPU")
     assert "PrivateUse1" in dispatcher.fallbacks
@@ -94,23 +94,23 @@ def test_a_block_that_throws_is_taken_back_and_the_others_stand(write: Write) ->
 def test_taking_a_block_back_is_not_going_back() -> None:
     """A slot that was stale before is in order: registering and dropping a kernel has recomputed it."""
     dispatcher, name = Dispatcher(universes.load("torch-2.15")), OperatorName("demo::foo")
-    play_all(dispatcher, _steps("demo", [[["impl", CATCH_ALL, "math"]], [["impl", "QuantizedCPU", "quantized"]]]))
+    apply_all(dispatcher, _steps("demo", [[["impl", CATCH_ALL, "math"]], [["impl", "QuantizedCPU", "quantized"]]]))
     stale = dispatcher.stale_entries(name)
     assert [entry.canonical.key for entry in stale] == ["AutogradOther"]
     throwing = _steps("demo", [[["impl", "CompositeImplicitAutograd", "second"], ["impl", "NoSuchKey", "third"]]])
     with pytest.raises(InputError):
-        play_all(dispatcher, throwing)
+        apply_all(dispatcher, throwing)
     assert dispatcher.stale_entries(name) == stale
-    play_blocks(dispatcher, throwing)
+    apply_blocks(dispatcher, throwing)
     assert dispatcher.stale_entries(name) == []
 
 
 def test_what_a_block_overrode_before_it_threw_is_no_override() -> None:
     dispatcher = Dispatcher(universes.load("torch-2.15"))
     steps = _steps("demo", [[["impl", "CPU", "first"]], [["impl", "CPU", "second"], ["impl", "NoSuchKey", "third"]]])
-    played = play_blocks(dispatcher, steps)
-    assert [problem.code for problem in played.problems] == ["unknown-dispatch-key"]
-    assert played.overrides == ()
+    applied = apply_blocks(dispatcher, steps)
+    assert [problem.code for problem in applied.problems] == ["unknown-dispatch-key"]
+    assert applied.overrides == ()
     assert [one.kernel.debug for one in dispatcher.operator(OperatorName("demo::foo")).kernels["CPU"]] == ["first"]
 
 
@@ -123,7 +123,7 @@ def test_what_a_block_overrode_before_it_threw_is_no_override() -> None:
     ],
 )
 def test_declarations_for_another_state_are_refused(write: Write, text: str, code: str) -> None:
-    for run in (run_onto, run_blocks_onto):
+    for run in (apply_to, apply_blocks_to):
         with pytest.raises(InputError) as raised:
             run(Dispatcher(universes.load("torch-2.15")), write(text))
         assert [problem.code for problem in raised.value.problems] == [code]
@@ -172,8 +172,8 @@ def test_blocks_that_throw_are_taken_back_as_pytorch_does_it() -> None:
     for number, (blocks, after) in enumerate(zip(histories, json.loads(answer.stdout), strict=True)):
         dispatcher, name = Dispatcher(universe), OperatorName(f"blocks{number}::foo")
         for block, theirs in zip(blocks, after, strict=True):
-            played = play_blocks(dispatcher, _steps(f"blocks{number}", [block], "impl_t_t"))
-            error = played.problems[0].message if played.problems else None
+            applied = apply_blocks(dispatcher, _steps(f"blocks{number}", [block], "impl_t_t"))
+            error = applied.problems[0].message if applied.problems else None
             holds = name not in dispatcher or not dispatcher.stale_entries(name)
             ours = (error, dump_registrations(dispatcher, name), dump_table(dispatcher, name), holds)
             assert ours == tuple(theirs.values()), (number, blocks)
@@ -188,6 +188,6 @@ def test_all_or_nothing_without_files() -> None:
     before = dispatcher.checkpoint()
     steps = _steps("demo", [[["impl", "CPU", "first"], ["impl", "NoSuchKey", "second"]]])
     with pytest.raises(InputError, match="could not parse dispatch key: NoSuchKey"):
-        play_all(dispatcher, steps)
+        apply_all(dispatcher, steps)
     dispatcher.restore(before)
     assert len(dispatcher) == 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Severity, Stage
+from dispatch_cli.checks.check import Check, CheckStage, Finding, Severity
 from dispatch_cli.checks.view import View
 
 
@@ -27,5 +27,5 @@ CHECK = Check(
     severity=Severity.ERROR,
     documentation=__doc__,
     find=find,
-    stage=Stage.RECORDS,
+    stage=CheckStage.RECORDS,
 )

@@ -3,11 +3,11 @@
 What becomes of the rest when something is refused is the caller's choice, as in PyTorch it is that of whoever catches
 the error:
 
-- `play` goes on, so that everything that is refused can be reported. The dispatcher then holds what was not refused,
+- `apply` goes on, so that everything that is refused can be reported. The dispatcher then holds what was not refused,
   and is of no use but for that.
-- `play_all` runs all of a history or nothing: when anything is refused, a checkpoint brings the dispatcher back to
+- `apply_all` runs all of a history or nothing: when anything is refused, a checkpoint brings the dispatcher back to
   exactly what it was.
-- `play_blocks` does what PyTorch does with static initialisers: the error leaves the block's initialiser, so the rest
+- `apply_blocks` does what PyTorch does with static initialisers: the error leaves the block's initialiser, so the rest
   of the block does not run, and the block's ``Library`` object is destroyed, which takes back what it had registered,
   oldest first. That is not a return to the state before: each of those steps recomputes slots of live tables, and a
   slot that was stale before the block can be in order after it, or the other way round. Other blocks are not concerned.
@@ -29,11 +29,11 @@ from dispatch_cli.model.span import Span
 MAX_REFUSALS = 100
 """Refusals that are reported; the rest is counted."""
 
-Entry = OpenBlock | Define | Implement | Fallback
+BlockStep = OpenBlock | Define | Implement | Fallback
 """The steps that belong to a block."""
 
 
-class Played(NamedTuple):
+class Applied(NamedTuple):
     """What came of a history.
 
     overrides: the registrations in effect that took the place of another, where PyTorch warns of it, in order.
@@ -44,26 +44,26 @@ class Played(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def play(dispatcher: Dispatcher, steps: Iterable[Step]) -> Played:
+def apply(dispatcher: Dispatcher, steps: Iterable[Step]) -> Applied:
     """Run every step that is not refused."""
-    return _play(dispatcher, steps, drop_blocks=False)
+    return _apply(dispatcher, steps, drop_blocks=False)
 
 
-def play_all(dispatcher: Dispatcher, steps: Iterable[Step]) -> tuple[Registration, ...]:
+def apply_all(dispatcher: Dispatcher, steps: Iterable[Step]) -> tuple[Registration, ...]:
     """Run every step; the overrides. Errors: InputError with every refusal, and the dispatcher is as it was."""
     before = dispatcher.checkpoint()
     try:
-        played = play(dispatcher, steps)
-        refuse(played.problems)
+        applied = apply(dispatcher, steps)
+        refuse(applied.problems)
     except BaseException:
         dispatcher.restore(before)
         raise
-    return played.overrides
+    return applied.overrides
 
 
-def play_blocks(dispatcher: Dispatcher, steps: Iterable[Step]) -> Played:
+def apply_blocks(dispatcher: Dispatcher, steps: Iterable[Step]) -> Applied:
     """Run the blocks as PyTorch's static initialisers: one in which something is refused is taken back, by itself."""
-    return _play(dispatcher, steps, drop_blocks=True)
+    return _apply(dispatcher, steps, drop_blocks=True)
 
 
 def refuse(problems: tuple[Problem, ...]) -> None:
@@ -75,7 +75,7 @@ def refuse(problems: tuple[Problem, ...]) -> None:
         raise InputError(problems)
 
 
-def _play(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> Played:
+def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> Applied:
     libraries: dict[Block, Library] = {}
     refused_blocks: set[Block] = set()
     problems: list[Problem] = []
@@ -90,7 +90,7 @@ def _play(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> P
         try:
             if block not in libraries:
                 libraries[block] = Library(dispatcher, block)
-            registration = _take(libraries[block], step)
+            registration = _register(libraries[block], step)
         except Refused as refused:
             problems.append(_problem(step, refused))
             library = libraries.get(block)
@@ -103,7 +103,7 @@ def _play(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> P
             continue
         if registration is not None and registration.warns:
             overrides.append(registration)
-    return Played(tuple(overrides), tuple(problems))
+    return Applied(tuple(overrides), tuple(problems))
 
 
 def _settle(dispatcher: Dispatcher, step: Settle, overrides: list[Registration]) -> list[Registration]:
@@ -115,7 +115,7 @@ def _settle(dispatcher: Dispatcher, step: Settle, overrides: list[Registration])
     return [registration for registration in overrides if registration.operator not in settled]
 
 
-def _take(library: Library, step: Entry) -> Registration | None:
+def _register(library: Library, step: BlockStep) -> Registration | None:
     match step:
         case OpenBlock():
             return None
@@ -129,7 +129,7 @@ def _take(library: Library, step: Entry) -> Registration | None:
             return None
 
 
-def _problem(step: Entry, refused: Refused) -> Problem:
+def _problem(step: BlockStep, refused: Refused) -> Problem:
     earlier = refused.earlier
     span = step.block.span if isinstance(step, OpenBlock) else step.span
     place = _place(earlier)

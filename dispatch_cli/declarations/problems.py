@@ -19,7 +19,7 @@ class Place(NamedTuple):
     column: int
 
 
-class Report:
+class Problems:
     """The problems of one file."""
 
     def __init__(self, source: Source) -> None:

@@ -15,8 +15,8 @@ from weakref import ref
 
 from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint, Kept
 from dispatch_cli.engine.dispatcher.operator import Operator
-from dispatch_cli.engine.keys.layout import Layout
-from dispatch_cli.engine.table.live import Change, FallbackHistory
+from dispatch_cli.engine.keys.layout import KeyLayout
+from dispatch_cli.engine.table.live import FallbackHistory, KernelChange
 from dispatch_cli.engine.table.registration import Fallbacks, LibraryHold
 from dispatch_cli.model.names import OperatorName
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.state_source import StateSource
 
 
-class Contents:
+class Registry:
     """The operators, fallbacks and libraries of a dispatcher.
 
     Whoever changes one of them calls its ``keep_…`` before.
@@ -34,7 +34,7 @@ class Contents:
     history: the changes of fallbacks. time: how many changes there have been.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: KeyLayout) -> None:
         self.operators: dict[OperatorName, Operator] = {}
         self.libraries: dict[str, LibraryHold] = {}
         self.fallbacks = Fallbacks()
@@ -92,7 +92,7 @@ class Contents:
         operator = self.operators[name] = self._new(name, self._base_changes)
         return operator
 
-    def note_fallback(self, change: Change) -> None:
+    def note_fallback(self, change: KernelChange) -> None:
         """Remember a change of a fallback, for the live tables; `keep_fallbacks` comes before it."""
         self.history.changes.append(change)
 
@@ -142,7 +142,7 @@ class Contents:
     def checkpoint(self, dispatcher: Dispatcher) -> Checkpoint:
         """The state as it is: the latest checkpoint, when nothing has changed since.
 
-        dispatcher: whose contents these are.
+        dispatcher: whose registry this is.
         """
         latest = self._held()
         if latest is not None and not latest.kept:
@@ -210,11 +210,11 @@ class Contents:
         return there
 
 
-def _keeper(contents: ref[Contents]) -> Callable[[OperatorName], None]:
-    """`Contents.keep_operator` for the live tables, which the contents hold: it does not hold the contents."""
+def _keeper(registry: ref[Registry]) -> Callable[[OperatorName], None]:
+    """`Registry.keep_operator` for the live tables, which the registry holds: it does not keep the registry alive."""
 
     def keep(name: OperatorName) -> None:
-        held = contents()
+        held = registry()
         if held is not None:
             held.keep_operator(name)
 
