@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
     from dispatch_cli.engine.call.simulate import simulate
     from dispatch_cli.engine.call.trace import Call
-    from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
-    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+    from dispatch_cli.engine.dispatcher.dispatcher import Checkpoint, Dispatcher
     from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
     from dispatch_cli.engine.dispatcher.library import Library
     from dispatch_cli.engine.dispatcher.refusal import Refused
@@ -47,7 +46,7 @@ _HOMES = {
     "what_if_state": "api",
     "load": "declarations.loader",
     "ChangeKind": "engine.history.difference",
-    "Checkpoint": "engine.dispatcher.checkpoint",
+    "Checkpoint": "engine.dispatcher.dispatcher",
     "Difference": "engine.history.difference",
     "differences": "engine.history.differences",
     "Dispatcher": "engine.dispatcher.dispatcher",

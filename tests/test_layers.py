@@ -124,6 +124,28 @@ def test_the_engine_is_in_the_order_of_its_rooms() -> None:
     assert {path.stem for path in folder.iterdir()} - {"__init__", "__pycache__"} == set(ROOMS)
 
 
+def test_no_modules_import_each_other() -> None:
+    """In any way, at whatever time: functions and type checkers import, too."""
+    graph: dict[str, set[str]] = {module: set() for module, _ in IMPORTS}
+    for module, name in IMPORTS:
+        if name in graph and name != module:
+            graph[module].add(name)
+    done: set[str] = set()
+    circles = [circle for module in graph if (circle := _circle(graph, [module], done))]
+    assert circles == []
+
+
+def _circle(graph: dict[str, set[str]], way: list[str], done: set[str]) -> list[str]:
+    """The first circle that importing the last module of *way* runs into; none where it leads to an end."""
+    for name in sorted(graph[way[-1]] - done):
+        if name in way:
+            return [*way[way.index(name) :], name]
+        if circle := _circle(graph, [*way, name], done):
+            return circle
+    done.add(way[-1])
+    return []
+
+
 def test_every_class_has_a_name_of_its_own() -> None:
     """Private or not: a name is searched for in the whole package, and should lead to one class."""
     places: dict[str, list[str]] = {}

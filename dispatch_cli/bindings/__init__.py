@@ -12,9 +12,8 @@ from typing import Any
 
 from dispatch_cli import universes
 from dispatch_cli.bindings.functions import Bindings
-from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
 
-__all__ = ["Bindings", "PythonDispatcher", "default"]
+__all__ = ["Bindings", "default"]
 
 
 @lru_cache(maxsize=1)

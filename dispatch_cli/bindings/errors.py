@@ -8,12 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import (
-    FunctionSchema,
-    SchemaError,
-    parse_operator_name,
-    parse_schema,
-)
+from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_operator_name, parse_schema
 from dispatch_cli.model.schema.refusal import internal_assert_text
 
 _Arguments = ParamSpec("_Arguments")

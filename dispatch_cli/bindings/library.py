@@ -14,11 +14,7 @@ from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import (
-    AliasAnalysisKind,
-    FunctionSchema,
-    parse_signature,
-)
+from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema, parse_signature
 from dispatch_cli.model.universe import UNDEFINED
 
 _ALIAS_KINDS = {kind.value: kind for kind in AliasAnalysisKind} | {"": AliasAnalysisKind.FROM_SCHEMA}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-if TYPE_CHECKING:
-    from dispatch_cli.bindings.functions import Bindings
+from dispatch_cli.bindings.operators import OperatorFunctions
 
 _PYTORCH_FALLBACK = re.compile(r"registered at .*FallbackKernel\.cpp.*(\[)")
 """The place of a core fallback; the tables here leave it out."""
@@ -16,8 +15,8 @@ _PYTORCH_FALLBACK = re.compile(r"registered at .*FallbackKernel\.cpp.*(\[)")
 class PythonDispatcher:
     """Registers kernels named ``fn_KEY`` for one operator and shows which of them each key gets.
 
-    bindings: where to register; by default the module's own dispatcher. One operator is shared by all objects, so that
-    only one can exist at a time in one dispatcher.
+    bindings: where to register. One operator is shared by all objects, so that only one can exist at a time in one
+    dispatcher.
     """
 
     namespace = "__test__"
@@ -35,11 +34,7 @@ class PythonDispatcher:
     alias_keys: ClassVar[list[str]] = ["CompositeExplicitAutograd", "Autograd", "CompositeImplicitAutograd"]
     supported_keys: ClassVar[list[str]] = runtime_keys + alias_keys
 
-    def __init__(self, bindings: Bindings | None = None) -> None:
-        if bindings is None:
-            from dispatch_cli.bindings import default
-
-            bindings = default()
+    def __init__(self, bindings: OperatorFunctions) -> None:
         self._bindings = bindings
         bindings._dispatch_check_invariants(self.name)
         self.ref = bindings._dispatch_library("FRAGMENT", self.namespace, "")

@@ -11,9 +11,7 @@ from typing import ClassVar, TypeVar
 
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace, key_set
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
-
-AUTOGRAD = "Autograd"
-AD_INPLACE_OR_VIEW = "ADInplaceOrView"
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD
 
 
 class ThreadState(threading.local):

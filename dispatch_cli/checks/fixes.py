@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dispatch_cli.checks.key_words import AUTOGRAD, MAX_NAMED
+from dispatch_cli.checks.key_words import MAX_NAMED
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.edit import Edit, own_kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD
 
-WRITES = "ADInplaceOrView"
-"""Where writes are counted and views are marked."""
 _ALIAS = re.compile(r"Tensor\??\(")
 
 
@@ -26,10 +25,11 @@ def own_kernels(view: View, name: OperatorName, keys: Sequence[str]) -> tuple[Ed
     if len(keys) > MAX_NAMED or not universe.parseable.issuperset(keys) or not _is_free(pattern, keys):
         return ()
     autograd = frozenset((AUTOGRAD, *universe.covered_by(AUTOGRAD)))
-    if not autograd.isdisjoint(keys) and _ALIAS.search(view.schema_text(name) or "") and WRITES in universe.slot:
-        if _is_free(pattern, (WRITES,)):
-            keys = (*keys, WRITES)
-        elif WRITES in pattern.fallthrough:
+    aliases = _ALIAS.search(view.schema_text(name) or "") is not None and AD_INPLACE_OR_VIEW in universe.slot
+    if aliases and not autograd.isdisjoint(keys):
+        if _is_free(pattern, (AD_INPLACE_OR_VIEW,)):
+            keys = (*keys, AD_INPLACE_OR_VIEW)
+        elif AD_INPLACE_OR_VIEW in pattern.fallthrough:
             return ()
     return tuple(own_kernel(name, key) for key in keys)
 

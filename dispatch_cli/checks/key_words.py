@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import AUTOGRAD, Universe
 
-AUTOGRAD = "Autograd"
-"""The alias of all autograd keys."""
 MAX_NAMED = 4
 """More keys than these are shortened in a sentence."""
 

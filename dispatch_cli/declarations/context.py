@@ -9,13 +9,7 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Node
-from dispatch_cli.model.declarations import (
-    Block,
-    LibraryKind,
-    PythonKernel,
-    Registrant,
-    Step,
-)
+from dispatch_cli.model.declarations import Block, LibraryKind, PythonKernel, Registrant, Step
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.settings import CheckSettings, Suppression

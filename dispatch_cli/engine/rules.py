@@ -9,9 +9,6 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-AUTOGRAD_OTHER = "AutogradOther"
-"""The autograd key of the backends that have none of their own; a composite kernel there can be ambiguous."""
-
 
 class Rule(Enum):
     """Why a slot holds what it holds.

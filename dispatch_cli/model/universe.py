@@ -13,8 +13,26 @@ from typing import NamedTuple
 
 UNDEFINED = "Undefined"
 """Slot 0 of every dispatch table; in no key set."""
-CATCH_ALL = "CompositeImplicitAutograd"
+AD_INPLACE_OR_VIEW = "ADInplaceOrView"
+AUTOGRAD = "Autograd"
+"""The alias that covers every autograd key."""
+AUTOGRAD_OTHER = "AutogradOther"
+"""The autograd key of the backends that have none of their own; a composite kernel there can be ambiguous."""
+BACKEND_SELECT = "BackendSelect"
+EXPLICIT = "CompositeExplicitAutograd"
+FRONT, BACK = "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode"
+"""The keys at which functorch's transforms get a call, and at which they go on."""
+FUNCTIONALIZE = "Functionalize"
+IMPLICIT = "CompositeImplicitAutograd"
+CATCH_ALL = IMPLICIT
 """The alias key where a registration without a dispatch key goes."""
+META = "Meta"
+NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
+PRE_DISPATCH = "PreDispatch"
+"""The key of the modes before dispatch; what Python chooses for it depends on the modes that are active."""
+PYTHON = "Python"
+"""The key of modes and tensor subclasses; no kernel can be registered for it in Python."""
+PYTHON_DISPATCHER = "PythonDispatcher"
 
 
 class CoreFallback(NamedTuple):

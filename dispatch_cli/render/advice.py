@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dispatch_cli.engine.keys.autograd import AUTOGRAD
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED
 from dispatch_cli.render.edits import edit_data, fragment
 from dispatch_cli.render.explain_wording import keys_list
 from dispatch_cli.report.advice import Advice, Change, Manual

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from dispatch_cli.engine.keys.universe_differences import KeyKind
-from dispatch_cli.engine.rules import AUTOGRAD_OTHER
+from dispatch_cli.model.universe import AUTOGRAD_OTHER
 from dispatch_cli.render import console
 from dispatch_cli.render.console import plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.render.machine import Sheet, json_document, origin_data, place_text, span_data
-from dispatch_cli.report.registrations import (
-    SCHEMA_VERSION,
-    KernelRow,
-    OperatorRegistrations,
-    RegistrationsReport,
-)
+from dispatch_cli.report.registrations import SCHEMA_VERSION, KernelRow, OperatorRegistrations, RegistrationsReport
 
 
 def registrations_json(report: RegistrationsReport) -> Iterator[str]:

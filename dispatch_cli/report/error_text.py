@@ -16,10 +16,9 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from dispatch_cli.engine.python.operator import PYTHON_KEY
-from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.universe import AUTOGRAD_OTHER, PYTHON, UNDEFINED
 from dispatch_cli.report.pasted_text import Plain, plain, uncoloured
 
 MAX_CHARACTERS = 8 << 20
@@ -113,8 +112,8 @@ _PATTERNS = (
         f"(?:atching rule not implemented|not yet implemented the batching rule) for {_NAME}",
         FUNC_TORCH_BATCHED,
     ),
-    (TextKind.NO_RULE, f"There was no rule registered for (?:HigherOrderOperator|HOP) {_NAME}", PYTHON_KEY),
-    (TextKind.NO_RULE, f"HigherOrderOperator {_QUOTE}{_NAME}{_QUOTE} is not supported for the given", PYTHON_KEY),
+    (TextKind.NO_RULE, f"There was no rule registered for (?:HigherOrderOperator|HOP) {_NAME}", PYTHON),
+    (TextKind.NO_RULE, f"HigherOrderOperator {_QUOTE}{_NAME}{_QUOTE} is not supported for the given", PYTHON),
 )
 LOOKED_FOR = (
     "Could not run 'OPERATOR' with arguments from the 'KEY' backend",

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.autograd import AUTOGRAD, autograd_key_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python.table import resolve_key
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED
 from dispatch_cli.report.error_text import DumpLine, ErrorText, TextKind, known_lines
 
 LISTED = "listed as available in the text"

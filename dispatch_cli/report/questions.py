@@ -13,14 +13,14 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.autograd import AUTOGRAD, autograd_keys_of
+from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.call import CallError, Context, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 
 KINDS = ("", "sparse", "sparse_csr", "mkldnn", "quantized", "nested")
 """The kinds of tensors with a key of their own."""

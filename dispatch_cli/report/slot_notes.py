@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.keys.autograd import AUTOGRAD, autograd_key_of, autograd_keys_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.redispatch import RedispatchKind
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
 
 META = "Meta"

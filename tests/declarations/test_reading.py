@@ -22,12 +22,7 @@ from dispatch_cli.model.declarations import (
     Settle,
 )
 from dispatch_cli.model.guard import END_NAMES, RULE_NAMES, Expectation, Guard, GuardedCall, GuardField
-from dispatch_cli.model.higher_order import (
-    HigherOrderImpl,
-    HigherOrderOperator,
-    ImplKind,
-    ModeType,
-)
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ModeType
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError

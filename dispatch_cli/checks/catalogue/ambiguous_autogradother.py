@@ -42,8 +42,8 @@ from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
-from dispatch_cli.engine.rules import AUTOGRAD_OTHER, Rule
-from dispatch_cli.model.universe import CATCH_ALL
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import AUTOGRAD_OTHER, CATCH_ALL
 
 
 def find(view: View) -> Iterator[Finding]:

@@ -72,15 +72,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from dispatch_cli.checks.catalogue.alias_gap import COMPOSITE
-from dispatch_cli.checks.catalogue.no_autograd_kernel import META, calls_others
+from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys, keys_text
+from dispatch_cli.checks.key_words import backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import CATCH_ALL
+from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
 
 TRACER = "Tracer"
 TIP = f"register a decomposition at {CATCH_ALL}; to an autograd kernel, add the backend kernel that it goes on to"

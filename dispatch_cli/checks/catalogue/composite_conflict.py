@@ -41,9 +41,7 @@ from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
-
-IMPLICIT = "CompositeImplicitAutograd"
-EXPLICIT = "CompositeExplicitAutograd"
+from dispatch_cli.model.universe import EXPLICIT, IMPLICIT
 
 
 def find(view: View) -> Iterator[Finding]:

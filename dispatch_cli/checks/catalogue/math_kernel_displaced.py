@@ -41,7 +41,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dispatch_cli.checks.catalogue.composite_conflict import EXPLICIT
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
@@ -51,7 +50,7 @@ from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.hazards import displaced
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.redispatch import RedispatchKind
-from dispatch_cli.model.universe import CATCH_ALL
+from dispatch_cli.model.universe import CATCH_ALL, EXPLICIT
 
 COMPUTES = frozenset({RedispatchKind.NO, RedispatchKind.RAISES})
 """What a kernel's declaration says of one that calls no operator that autograd could follow."""

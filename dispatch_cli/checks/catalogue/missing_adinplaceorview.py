@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys
+from dispatch_cli.checks.key_words import backend_keys
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
@@ -50,13 +50,11 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.redispatch import RedispatchKind
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, META
 
 if TYPE_CHECKING:
     from dispatch_cli.model.schema import AliasInfo
 
-AD_INPLACE_OR_VIEW = "ADInplaceOrView"
-META = "Meta"
-"""The backend whose kernels have no memory to write to."""
 GENERATED = "torch/csrc/autograd/generated/"
 """In the debug text of autograd kernels that torchgen generates, together with what ADInplaceOrView needs."""
 ELSEWHERE = frozenset({RedispatchKind.OTHER_OPERATORS, RedispatchKind.RAISES})

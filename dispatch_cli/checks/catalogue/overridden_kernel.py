@@ -46,8 +46,8 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.override_warning import NO_DEBUG_INFO
 from dispatch_cli.engine.table.registration import SILENT_OVERRIDES, Registration
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW
 
-AD_INPLACE_OR_VIEW = "ADInplaceOrView"
 CUSTOM_OP = "torch/_library/custom_ops.py:"
 """In the debug text of what `torch.library.custom_op` registers."""
 

@@ -49,9 +49,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-
-STRUCTURED = "CompositeExplicitAutogradNonFunctional"
-"""Where torchgen registers the functional and in-place forms of structured kernels, which call the ``out=`` form."""
+from dispatch_cli.model.universe import NON_FUNCTIONAL
 
 
 class OperatorForm(Enum):
@@ -179,7 +177,7 @@ def _autograd(view: View, other: OperatorName, keys: Iterable[str]) -> list[str]
 
 def _callers(view: View, family: Iterable[OperatorName], key: str) -> list[OperatorName]:
     """The forms whose default kernel at *key* calls the ``out=`` form."""
-    return [name for name in family if view.pattern(name).decision(key).source == STRUCTURED]
+    return [name for name in family if view.pattern(name).decision(key).source == NON_FUNCTIONAL]
 
 
 def _finding(

@@ -44,11 +44,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.key_words import AUTOGRAD, backend_keys, keys_text
+from dispatch_cli.checks.key_words import backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED
 
 NO_TENSORS = 'PyTorch raises "There were no tensor arguments to this function"'
 ASSERTS = 'PyTorch fails with "fallthrough_kernel was executed but it should have been short-circuited"'

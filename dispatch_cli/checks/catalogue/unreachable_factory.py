@@ -42,9 +42,7 @@ from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.hazards import unreachable_without_tensors
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import UNDEFINED
-
-BACKEND_SELECT = "BackendSelect"
+from dispatch_cli.model.universe import BACKEND_SELECT, UNDEFINED
 
 
 def find(view: View) -> Iterator[Finding]:

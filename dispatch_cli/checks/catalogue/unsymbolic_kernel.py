@@ -41,9 +41,8 @@ from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.key_words import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import META
 
-META = "Meta"
-"""The one backend whose kernels are called with symbolic sizes."""
 SYM_INT = "SymInt"
 
 

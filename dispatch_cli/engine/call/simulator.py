@@ -7,18 +7,19 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.kernels import entry as kernels
-from dispatch_cli.engine.call.python_dispatcher import KernelChoice, PythonResolver
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
-from dispatch_cli.engine.call.step import KernelStep, Moment, raises
+from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import PYTHON_DISPATCHER, Thread
+from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Hop, PythonChoice, Reached, Selection, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.python.table import chosen_key, resolve_key
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
+from dispatch_cli.model.universe import PYTHON, PYTHON_DISPATCHER
 
 _PYTHON_FILE = re.compile(r"\.py:[0-9]+$")
 """How the debug text of a kernel ends that Python code has registered."""
@@ -60,7 +61,7 @@ class CallSimulator:
         self._schema = None if definition is None else definition.schema
         self._tags = () if definition is None else definition.tags
         self._selector = SlotSelector(dispatcher.universe, self._operator)
-        self._python = PythonResolver(dispatcher, name, python)
+        self._python = python
         self._hops: list[Hop] = []
         self._canonical = dispatcher.table(name)
 
@@ -131,19 +132,31 @@ class CallSimulator:
         handing = KernelStep(Does.REDISPATCHES, Why.CORE_FALLBACK, rest)
         self._hop(at, PYTHON_DISPATCHER, entry, at.keyset, handing)
         slot = slot_of(rest)
-        choice = self._python.choose(slot, rest.highest_priority())
-        chosen = PythonChoice(choice.decision, choice.key, choice.kernel)
         full = self._selector.select(at.values, at.thread.keys).result
-        step = self._chosen(at, slot, choice, full)
-        reached = at._replace(reached=Reached.REDISPATCH, selection=None)
-        self._hop(reached, slot, choice.entry or self._operator.live[slot], full, step, chosen)
+        choice, entry = self._choose(slot)
+        if choice.key is None:
+            error = errors.python_unresolved(self._name, rest.highest_priority(), choice.decision)
+            step = raises(error, Why.PYTHON)
+        elif choice.kernel is not None:
+            step = decomposes(Why.PYTHON) if choice.decision.rule in kernels.COMPOSITES else ends(Why.PYTHON)
+        else:
+            step = self._kernel(at, slot, entry, full)
+        self._hop(at._replace(reached=Reached.REDISPATCH, selection=None), slot, entry, full, step, choice)
         return step
 
-    def _chosen(self, at: _At, slot: str, choice: KernelChoice, full: DispatchKeySet) -> KernelStep:
-        if choice.step is not None:
-            return choice.step
-        assert choice.entry is not None, "a choice is an entry of the table, or what Python does"
-        return self._kernel(at, slot, choice.entry, full)
+    def _choose(self, slot: str) -> tuple[PythonChoice, TableEntry]:
+        """What Python chooses for a slot (``OpOverload._get_dispatch``), and the entry that a C++ kernel runs by."""
+        live = self._operator.live[slot]
+        if slot == PYTHON:  # not resolved: C++ knows about modes and subclasses
+            choice = PythonChoice(live.decision, slot, None)
+        else:
+            decision = resolve_key(self._dispatcher, self._name, slot, self._python)
+            key = chosen_key(slot, decision)
+            choice = PythonChoice(decision, key, None if key is None else self._python.get(key))
+        if choice.key is None or choice.kernel is not None:
+            return choice, live
+        registration = self._operator.active(choice.key) or self._dispatcher.fallbacks.get(choice.key)
+        return choice, TableEntry(slot, choice.decision, registration)
 
     def _other_canonical(self, slot: str, live: TableEntry) -> TableEntry | None:
         """What the slot should hold, where that is not what it holds; two kernels of one function are two here."""

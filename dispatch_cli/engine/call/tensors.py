@@ -22,13 +22,8 @@ from dispatch_cli.model.call import (
     device_type,
     suggestion,
 )
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, Universe
 
-AD_INPLACE_OR_VIEW = "ADInplaceOrView"
-BACKEND_SELECT = "BackendSelect"
-AUTOGRAD_OTHER = "AutogradOther"
-AUTOGRAD = "Autograd"
-"""The alias that covers every key of autograd."""
 PYTHON_KEYS = ("Python", "PythonTLSSnapshot")
 """What a tensor with a ``__torch_dispatch__``, and a mode, adds."""
 BIT_KEYS = {Bit.CONJ: "Conjugate", Bit.NEG: "Negative", Bit.ZEROTENSOR: "ZeroTensor"}

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, PYTHON_KEYS, TensorMaker
+from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import CallError, Context, ContextKind, suggestion
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH, PYTHON_DISPATCHER
 
-FRONT, BACK = "FuncTorchDynamicLayerFrontMode", "FuncTorchDynamicLayerBackMode"
-FUNCTIONALIZE = "Functionalize"
-PYTHON_DISPATCHER = "PythonDispatcher"
-PRE_DISPATCH = "PreDispatch"
 GRADS = frozenset({ContextKind.GRAD, ContextKind.JVP})
 """The transforms by autograd."""
 MAX_CONTEXTS = 256

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
 
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
-from dispatch_cli.engine.dispatcher.registry import Registry
+from dispatch_cli.engine.dispatcher.registry import Registry, Version
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
@@ -24,7 +25,6 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.model.schema import FunctionSchema
     from dispatch_cli.model.state_source import StateSource
@@ -39,6 +39,23 @@ class OperatorHeader(NamedTuple):
     schema: str | None
     span: Span | None
     overridden: tuple[str, ...] = ()
+
+
+class Checkpoint:
+    """A state of one dispatcher; `Dispatcher.checkpoint` makes it, and `Dispatcher.restore` brings it back.
+
+    It never changes, and it stays good for as long as it is held: after other checkpoints were restored, earlier or
+    later ones, on this line of events or on another. Holding it costs what has changed since; letting it go frees that.
+    """
+
+    __slots__ = ("__weakref__", "dispatcher", "version")
+
+    def __init__(self, dispatcher: Dispatcher, version: Version) -> None:
+        self.dispatcher = dispatcher
+        self.version = version
+
+    def __repr__(self) -> str:
+        return f"<checkpoint after {self.version.kept.time} changes>"
 
 
 class Dispatcher:
@@ -57,6 +74,7 @@ class Dispatcher:
         if core_fallbacks:
             for fallback in universe.fallbacks:
                 self.fall_back(fallback.key, Kernel(debug=fallback.debug, fallthrough=fallback.fallthrough))
+        self._checkpoint: ref[Checkpoint] | None = None
         self._base = base
         if base is not None:
             self._registry.continue_from(base)
@@ -174,7 +192,12 @@ class Dispatcher:
 
         What it costs, in time and memory, is what changes while it is held, however large the state is.
         """
-        return self._registry.checkpoint(self)
+        version = self._registry.version()
+        latest = None if self._checkpoint is None else self._checkpoint()
+        if latest is None or latest.version is not version:
+            latest = Checkpoint(self, version)
+            self._checkpoint = ref(latest)
+        return latest
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back, or forward, to a checkpoint of this dispatcher: everything is exactly as it was then.
@@ -187,11 +210,12 @@ class Dispatcher:
         """
         if checkpoint.dispatcher is not self:
             raise ValueError("the checkpoint is of another dispatcher")
-        self._registry.restore(checkpoint)
+        self._registry.restore(checkpoint.version)
+        self._checkpoint = ref(checkpoint)
 
     def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> tuple[set[OperatorName], bool]:
         """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
-        return self._registry.changed_between(one, other)
+        return self._registry.changed_between(*(point.version if point is not None else None for point in (one, other)))
 
     def present(self) -> set[OperatorName]:
         """The operators that do not simply wait in the base: something was registered for them, or they were asked for.

@@ -1,19 +1,19 @@
-"""What a dispatcher holds: everything that its history changes, and the versions of it that checkpoints stand for.
+"""Everything in a dispatcher that its history changes, and earlier versions of it.
 
-A thing is kept for the latest checkpoint before it changes for the first time after it, and only while somebody holds
-that checkpoint; without checkpoints nothing is kept. Restoring one exchanges what was kept with what is there,
-checkpoint by checkpoint on the way to it, and keeps the latter in the place of the former, so that every other
-checkpoint can still be restored. Both cost what has changed on the way, whatever the size of the state. (The technique
-is Baker's, of "Shallow binding makes functional arrays fast".)
+The versions form a tree with the present at its root: each knows the next version on the way to the present, and what
+leads from that one to itself. An entry is kept for the latest version when it changes for the first time after it, and
+only while that version is referenced; without versions nothing is kept. Restoring a version exchanges what was kept
+with what is there, version by version on the way to it, so that all others can still be restored. The cost is that of
+the changes on the way, whatever the size of the state. (The technique is Baker's, of "Shallow binding makes functional
+arrays fast".)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from weakref import ref
 
-from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint, Kept
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.table.live import FallbackHistory, KernelChange
@@ -21,8 +21,46 @@ from dispatch_cli.engine.table.registration import Fallbacks, LibraryHold
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.model.state_source import StateSource
+
+
+class Kept:
+    """What leads from one version to another: the entries in which they differ, as the other has them.
+
+    operators: None where there is none; and whether the operator, of a base, has been taken in.
+    libraries: None where the namespace is free. fallbacks: None when all of them are the same.
+    changes: how many of the fallback changes both versions share, and those that the other has beyond them.
+    time: the other's count of changes.
+    """
+
+    __slots__ = ("changes", "fallbacks", "libraries", "operators", "time")
+
+    def __init__(self, time: int) -> None:
+        self.operators: dict[OperatorName, tuple[Operator | None, bool]] = {}
+        self.libraries: dict[str, LibraryHold | None] = {}
+        self.fallbacks: Fallbacks | None = None
+        self.changes: tuple[int, list[KernelChange]] = (0, [])
+        self.time = time
+
+    def __bool__(self) -> bool:
+        return bool(self.operators or self.libraries or self.fallbacks is not None)
+
+
+class Version:
+    """A state that the registry can go back to. kept: what leads to it from *toward*, or from the present."""
+
+    __slots__ = ("__weakref__", "kept", "toward")
+
+    def __init__(self, time: int) -> None:
+        self.kept = Kept(time)
+        self.toward: Version | None = None
+
+    def way(self) -> Iterator[Version]:
+        """This version, and those on the way from it to the present."""
+        version: Version | None = self
+        while version is not None:
+            yield version
+            version = version.toward
 
 
 class Registry:
@@ -46,7 +84,7 @@ class Registry:
         self._base_changes = 0
         self._created = 0
         self._out_of_order = False
-        self._latest: ref[Checkpoint] | None = None
+        self._latest: ref[Version] | None = None
 
     # the base
 
@@ -133,21 +171,18 @@ class Registry:
             latest.kept.changes = (len(self.history.changes), [])
             self.fallbacks = self.fallbacks.copy()
 
-    def _held(self) -> Checkpoint | None:
-        """The latest checkpoint, if somebody still holds it, or one before it."""
+    def _held(self) -> Version | None:
+        """The latest version, if it is still referenced, by itself or by an earlier one."""
         return None if self._latest is None else self._latest()
 
-    # checkpoints
+    # versions
 
-    def checkpoint(self, dispatcher: Dispatcher) -> Checkpoint:
-        """The state as it is: the latest checkpoint, when nothing has changed since.
-
-        dispatcher: whose registry this is.
-        """
+    def version(self) -> Version:
+        """The present state: the latest version, when nothing has changed since."""
         latest = self._held()
         if latest is not None and not latest.kept:
             return latest
-        new = Checkpoint(dispatcher, self.time)
+        new = Version(self.time)
         if latest is not None:
             latest.toward = new
         if self.history.before_replay is None:
@@ -155,19 +190,19 @@ class Registry:
         self._latest = ref(new)
         return new
 
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Make a checkpoint's state the present one."""
-        after: Checkpoint | None = None
-        for version in reversed(list(checkpoint.way())):
+    def restore(self, wanted: Version) -> None:
+        """Make an earlier, or later, version the present one."""
+        after: Version | None = None
+        for version in reversed(list(wanted.way())):
             undone = self._exchange(version.kept)
             if after is not None:
                 after.kept, after.toward = undone, version
             version.kept, version.toward = Kept(self.time), None
             after = version
-        self._latest = ref(checkpoint)
+        self._latest = ref(wanted)
 
-    def changed_between(self, one: Checkpoint | None, other: Checkpoint | None) -> tuple[set[OperatorName], bool]:
-        """The operators that may differ between two checkpoints, and whether fallbacks may; None is the present."""
+    def changed_between(self, one: Version | None, other: Version | None) -> tuple[set[OperatorName], bool]:
+        """The operators that may differ between two versions, and whether fallbacks may; None is the present."""
         ways = [list(version.way()) if version is not None else [] for version in (one, other)]
         shared = {id(version) for version in ways[0]} & {id(version) for version in ways[1]}
         passed = [version.kept for way in ways for version in way if id(version) not in shared]

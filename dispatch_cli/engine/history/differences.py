@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Checkpoint, Dispatcher
 from dispatch_cli.engine.history.difference import (
     ChangeKind,
     DefinitionDifference,

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from dispatch_cli.model.universe import Universe
-
-AUTOGRAD = "Autograd"
-"""The alias that covers every autograd key."""
+from dispatch_cli.model.universe import AUTOGRAD, Universe
 
 
 def autograd_key_of(universe: Universe, key: str) -> str | None:

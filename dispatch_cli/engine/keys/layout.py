@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from dispatch_cli.engine.rules import AUTOGRAD_OTHER, PRECEDENCE, Candidate, Rule
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Rule
+from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED, Universe
 
 
 @dataclass(frozen=True, eq=False, repr=False)

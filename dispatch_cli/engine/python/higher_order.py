@@ -15,20 +15,14 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import AMBIGUOUS_TEXT, decide_for, python_key_text
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.higher_order import (
-    AUTOGRAD_KEY,
     AUTOGRAD_NOT_IMPLEMENTED,
     FUNCTIONAL_MODE,
-    FUNCTIONALIZE_KEY,
     HigherOrderImpl,
     HigherOrderOperator,
     ImplKind,
 )
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.universe import UNDEFINED, Universe
-
-PRE_DISPATCH = "PreDispatch"
-PYTHON_KEY = "Python"
-"""No rule can stand at this key: modes and subclasses are asked there."""
+from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED, Universe
 
 
 def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperator, ...]:
@@ -75,12 +69,12 @@ def places(rule: HigherOrderImpl) -> tuple[ImplPlace, ...]:
         return ()
     if rule.kind is ImplKind.FUNCTIONALIZE:
         return (
-            ImplPlace(ImplKind.DISPATCH, FUNCTIONALIZE_KEY),
+            ImplPlace(ImplKind.DISPATCH, FUNCTIONALIZE),
             ImplPlace(ImplKind.MODE, FUNCTIONAL_MODE),
-            ImplPlace(ImplKind.TRANSFORM, FUNCTIONALIZE_KEY),
+            ImplPlace(ImplKind.TRANSFORM, FUNCTIONALIZE),
         )
     if rule.kind is ImplKind.AUTOGRAD:
-        return (ImplPlace(ImplKind.DISPATCH, AUTOGRAD_KEY),)
+        return (ImplPlace(ImplKind.DISPATCH, AUTOGRAD),)
     return (ImplPlace(rule.kind, rule.name),)
 
 
@@ -88,7 +82,7 @@ def _refused(
     operator: HigherOrderOperator, rule: HigherOrderImpl, taken: dict[ImplPlace, HigherOrderImpl]
 ) -> Iterator[Problem]:
     for place in places(rule):
-        if place == (ImplKind.DISPATCH, PYTHON_KEY):
+        if place == (ImplKind.DISPATCH, PYTHON):
             message = "Please register a mode for the DispatchKey.Python key instead."
             yield Problem(Refusal.PYTHON_KERNEL.value, message, rule.span, hint="write the rule under 'modes'")
             continue
@@ -146,10 +140,6 @@ class HigherOrderEntry(NamedTuple):
     error: str | None = None
 
 
-DYNAMIC_LAYER_FRONT = "FuncTorchDynamicLayerFrontMode"
-"""The key at which functorch's transforms are asked."""
-
-
 class HigherOrderTable:
     """A higher-order operator in a universe.
 
@@ -203,9 +193,9 @@ class HigherOrderTable:
         decision = self.decisions[self.universe.slot[key]]
         if self.falls_through(key):
             return HigherOrderEntry(key, Slot.FALLTHROUGH, decision, self._rule(decision))
-        if key == PYTHON_KEY:
+        if key == PYTHON:
             return HigherOrderEntry(key, Slot.MODES, decision)
-        if key == DYNAMIC_LAYER_FRONT:
+        if key == FRONT:
             return HigherOrderEntry(key, Slot.TRANSFORMS, decision)
         return self.resolved(key, decision)
 

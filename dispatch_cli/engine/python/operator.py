@@ -19,11 +19,7 @@ from dispatch_cli.model.declarations import PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.state_source import StateSource
-
-PYTHON_KEY = "Python"
-"""The key of modes and tensor subclasses; no kernel can be registered for it in Python."""
-PRE_DISPATCH = "PreDispatch"
-"""The key whose answers are never cached: they depend on the modes that are active."""
+from dispatch_cli.model.universe import PRE_DISPATCH, PYTHON
 
 
 class Handles(Enum):
@@ -137,7 +133,7 @@ class PythonOperator:
         return (cached.handles, cached.key, cached.kernel) != (now.handles, now.key, now.kernel)
 
     def _choose(self, key: str, pre_dispatch_modes: int, python_excluded: bool) -> Choice:
-        if key == PYTHON_KEY:
+        if key == PYTHON:
             return Choice(Handles.MODE_RULES) if self._modes else Choice(Handles.CPP_KERNEL, key)
         if key == PRE_DISPATCH and pre_dispatch_modes and not python_excluded:
             return Choice(Handles.PRE_DISPATCH_MODE)
@@ -158,7 +154,7 @@ class PythonOperator:
 
 def refusal_text(name: OperatorName, key: str, taken: bool) -> str | None:
     """Why ``py_impl`` refuses a kernel at a key, in its words; None when it does not."""
-    if key == PYTHON_KEY:
+    if key == PYTHON:
         return "Please register a mode for the DispatchKey.Python key instead."
     if taken:
         return f"Trying to override a python impl for {python_table.python_key_text(key)} on operator {name}"

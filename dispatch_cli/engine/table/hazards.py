@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from dispatch_cli.engine.keys.autograd import AUTOGRAD, autograd_key_of, autograd_keys_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 
 Decide = Callable[[str], Decision]
 """From a runtime key or Undefined to the decision of its slot."""

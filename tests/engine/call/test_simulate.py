@@ -9,17 +9,7 @@ import pytest
 from dispatch_cli import bases, universes
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
-from dispatch_cli.engine.call.trace import (
-    Call,
-    Does,
-    EndKind,
-    ErrorKind,
-    Handler,
-    HandlerKind,
-    MaskKind,
-    Reached,
-    Why,
-)
+from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Reached, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from dispatch_cli import bases, universes
-from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Checkpoint, Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.table.registration import Handle

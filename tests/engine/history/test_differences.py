@@ -10,8 +10,7 @@ import pytest
 
 from dispatch_cli import bases, universes
 from dispatch_cli.api import load_state
-from dispatch_cli.engine.dispatcher.checkpoint import Checkpoint
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.dispatcher import Checkpoint, Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.history.difference import (
     ChangeKind,

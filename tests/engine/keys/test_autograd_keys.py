@@ -9,9 +9,9 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.capture.run import run_probe
-from dispatch_cli.engine.keys.autograd import AUTOGRAD, autograd_key_of, autograd_keys_of
+from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.keys.expression import evaluate
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.report.key import key_report
 from tests.capture.support import torch_python
 from tests.support import UNIVERSE_OF, load_recording

@@ -10,11 +10,12 @@ from dispatch_cli.engine.call.higher_order import errors
 from dispatch_cli.engine.call.higher_order.mode_stack import stack_of, without
 from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, HandlerAnswer
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import BACK, FAKE_TENSOR_MODE, FRONT, Layer, Mode, Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Layer, Mode, Thread
 from dispatch_cli.engine.call.trace import Error, Handler, HandlerKind
-from dispatch_cli.engine.python.higher_order import PYTHON_KEY, HigherOrderTable
+from dispatch_cli.engine.python.higher_order import HigherOrderTable
 from dispatch_cli.model.call import ContextKind, WrapperKind
 from dispatch_cli.model.higher_order import TRANSFORMS, HigherOrderImpl, ImplKind, ModeType
+from dispatch_cli.model.universe import BACK, FRONT, PYTHON
 
 REDIRECT_TO_MODE = "redirect_to_mode"
 """PyTorch's helper that gives a call to the mode's ``__torch_dispatch__`` (``torch/_higher_order_ops/utils.py``)."""
@@ -120,7 +121,7 @@ class Handlers:
         self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[AskedHandler, ...] = ()
     ) -> Handling:
         """The tensors with a ``__torch_dispatch__``, in order. asked: who has passed the call on before."""
-        overloaded = [(position, value) for position, value in enumerate(values) if value.has(PYTHON_KEY)]
+        overloaded = [(position, value) for position, value in enumerate(values) if value.has(PYTHON)]
         for position, value in overloaded:
             name = class_of(value)
             if name == FAKE_TENSOR:
@@ -175,7 +176,7 @@ class Handlers:
 
     def before_dispatch(self, values: tuple[Value, ...], thread: Thread) -> Handling | None:
         """The innermost mode of the PreDispatch stack; None when none is asked."""
-        if not thread.pre_dispatch_modes or thread.keys.excluded.has(PYTHON_KEY):
+        if not thread.pre_dispatch_modes or thread.keys.excluded.has(PYTHON):
             return None
         mode = thread.pre_dispatch_modes[-1]
         rule = self._table.modes.get(mode.name)

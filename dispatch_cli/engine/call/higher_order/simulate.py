@@ -17,29 +17,13 @@ from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherO
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Mode, Thread
-from dispatch_cli.engine.call.trace import (
-    Does,
-    End,
-    EndKind,
-    Error,
-    MaskKind,
-    Reached,
-    Selection,
-    TensorArgument,
-)
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, MaskKind, Reached, Selection, TensorArgument
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.python.higher_order import (
-    DYNAMIC_LAYER_FRONT,
-    PRE_DISPATCH,
-    PYTHON_KEY,
-    HigherOrderEntry,
-    HigherOrderTable,
-    is_autograd_not_implemented,
-)
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, is_autograd_not_implemented
 from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, WrapperKind
-from dispatch_cli.model.higher_order import AUTOGRAD_KEY, HigherOrderImpl, HigherOrderOperator, ImplKind
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
+from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, UNDEFINED
 
 MAX_HOPS = 512
 """More than any stack of modes and transforms that a user can write needs."""
@@ -184,9 +168,9 @@ class _HigherOrderSimulator:
         return HigherOrderHop(key, selection, reached, skipped, Does.RAISES, Known.DISPATCHER)
 
     def _step(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
-        if hop.key == DYNAMIC_LAYER_FRONT:
+        if hop.key == FRONT:
             return self._handled(values, thread, hop, self._handlers.of_transform(thread))
-        if hop.key == PYTHON_KEY:
+        if hop.key == PYTHON:
             return self._handled(values, thread, hop, self._handlers.at_python_key(values, thread))
         if hop.key == PRE_DISPATCH:
             handling = self._handlers.before_dispatch(values, thread)
@@ -278,7 +262,7 @@ class _HigherOrderSimulator:
 
     def _again(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
         """Call the operator again without the key of the rule; at an autograd key, below autograd."""
-        at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD_KEY)
+        at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD)
         keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
         hop = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED, excludes=keys)
         return _HopResult(hop, thread=thread.exclude(keys))

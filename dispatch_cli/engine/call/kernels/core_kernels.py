@@ -11,23 +11,25 @@ import re
 from dispatch_cli.engine.call.errors import refused
 from dispatch_cli.engine.call.kernels import batching_rules, functorch, library_kernels
 from dispatch_cli.engine.call.kernels.fallbacks import unwrap_functional
-from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, NON_FUNCTIONAL, Place
+from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, Place
 from dispatch_cli.engine.call.options import select_backend
-from dispatch_cli.engine.call.schema_facts import (
-    arguments_of,
-    has_aliases,
-    is_mutable,
-    is_view,
-)
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_mutable, is_view
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
-from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
-from dispatch_cli.engine.call.thread import BACK, FUNCTIONALIZE, Thread
+from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.schema import TypeKind
-from dispatch_cli.model.universe import CATCH_ALL
+from dispatch_cli.model.universe import (
+    AD_INPLACE_OR_VIEW,
+    AUTOGRAD,
+    BACK,
+    BACKEND_SELECT,
+    CATCH_ALL,
+    FUNCTIONALIZE,
+    NON_FUNCTIONAL,
+)
 
 _NUMBER = re.compile(r"_[0-9]+$")
 """What torchgen puts behind the name of a file when it writes several of them."""

@@ -11,15 +11,13 @@ from dispatch_cli.engine.call.kernels.core_kernels import at_backend, core_kerne
 from dispatch_cli.engine.call.kernels.declared import as_declared
 from dispatch_cli.engine.call.options import is_factory, select_backend
 from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, raises, redispatches
-from dispatch_cli.engine.call.tensors import BACKEND_SELECT
-from dispatch_cli.engine.call.thread import FRONT
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, UNDEFINED, Universe
 
-_COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
+COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 
 
 def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
@@ -35,7 +33,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
         fallback = core.fallback_of(moment)
         if fallback is not None:
             return fallback(moment)
-    if entry.rule in _COMPOSITES:
+    if entry.rule in COMPOSITES:
         return decomposes(Why.COMPOSITE)
     if moment.slot == UNDEFINED or moment.slot in backend_keys(universe):
         return at_backend(moment)

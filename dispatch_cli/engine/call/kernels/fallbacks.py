@@ -22,10 +22,10 @@ from dispatch_cli.engine.call.schema_facts import (
 )
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
-from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH
 from dispatch_cli.engine.call.trace import ErrorKind
 from dispatch_cli.model.call import Bit, WrapperKind
 from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PRE_DISPATCH, PYTHON
 
 PYTHON_TLS_SNAPSHOT = "PythonTLSSnapshot"
 
@@ -180,8 +180,8 @@ def _named(moment: Moment) -> KernelStep:
 
 
 _FALLBACKS: dict[str, Callable[[Moment], KernelStep]] = {
-    "Meta": _meta,
-    python_key.PYTHON: python_key.python,
+    META: _meta,
+    PYTHON: python_key.python,
     PYTHON_TLS_SNAPSHOT: _snapshot,
     PRE_DISPATCH: _on_below,
     BIT_KEYS[Bit.CONJ]: _conjugate,

@@ -19,11 +19,12 @@ from dispatch_cli.engine.call.schema_facts import (
     takes_tensor_list,
 )
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
-from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, TensorMaker, Value
-from dispatch_cli.engine.call.thread import BACK, FRONT, FUNCTIONALIZE, GRADS, Layer, LocalKeys, Thread
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
+from dispatch_cli.engine.call.thread import GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind, Layout, Wrapper, WrapperKind
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE
 
 BATCHED, BATCHED_NESTED = "FuncTorchBatched", "BatchedNestedTensor"
 BATCHING = frozenset({BATCHED, BATCHED_NESTED})

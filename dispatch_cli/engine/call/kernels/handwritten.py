@@ -6,11 +6,12 @@ entry is tried on a live PyTorch (tests/engine/call/judge).
 
 from __future__ import annotations
 
+from dispatch_cli.model.universe import NON_FUNCTIONAL
+
 Place = tuple[str, str, str]
 """A kernel: the file of its source, the key it is registered at, the operator."""
 
 AUTOGRAD_BY_HAND = "VariableTypeManual"
-NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 
 COMPUTES: frozenset[Place] = frozenset(
     {

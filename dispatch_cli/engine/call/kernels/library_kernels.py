@@ -11,9 +11,10 @@ from dispatch_cli.engine.call.errors import refused
 from dispatch_cli.engine.call.options import select_registered_device
 from dispatch_cli.engine.call.schema_facts import arguments_of
 from dispatch_cli.engine.call.step import KernelStep, Moment, raises, redispatches
-from dispatch_cli.engine.call.tensors import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, Value
+from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
 
 _OUT = "out"
 """The tag of operators that write to what they are given to write to."""

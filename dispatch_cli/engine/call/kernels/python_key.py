@@ -15,8 +15,8 @@ from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, ErrorKind, Handler, HandlerKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model.universe import PYTHON
 
-PYTHON = "Python"
 _CLONE = Callee("aten::clone", "aten.clone.default(")
 _MOVE = Callee("aten::permute", "aten.")
 """What moves the dimension of a batch; it depends on autograd whether that is called permute or movedim."""

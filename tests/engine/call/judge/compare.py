@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 from dispatch_cli.engine.call.kernels.entry import backend_keys
 from dispatch_cli.engine.call.simulator import CallSimulator
 from dispatch_cli.engine.call.tensors import TensorMaker
-from dispatch_cli.engine.call.thread import FUNCTIONALIZE
 from dispatch_cli.engine.call.trace import Does, End, Hop, Reached
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.universe import FUNCTIONALIZE, UNDEFINED
 from tests.engine.call.judge.observed import Kernel, ObservedCall
 
 META = "Meta"
