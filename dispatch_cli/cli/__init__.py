@@ -5,6 +5,7 @@ Nothing heavier than click is imported before a command runs.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -88,6 +89,8 @@ def main(args: list[str] | None = None) -> None:
     _open_closed_streams()
     # a command ends long before cyclic garbage matters, and looking for it takes longer the more there is to look at
     gc.disable()
+    # nor at the end of the process, where Python would look for it once more
+    atexit.register(gc.freeze)
     try:
         code = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
     except click.exceptions.Abort:
