@@ -26,9 +26,8 @@ def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
 def operator_named(dispatcher: Dispatcher, text: str) -> OperatorName | None:
     """The operator of that name, as C++ or Python writes it; None when there is none."""
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.error_text import operator_of
 
-    for name in (OperatorName.parse(text), operator_of(text)):
+    for name in (OperatorName.parse(text), OperatorName.parse_printed(text)):
         if name in dispatcher:
             return name
     return None
@@ -47,7 +46,7 @@ def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
 
 def bases_of(state: State, source: SourceOptions) -> tuple[str, ...]:
     """The embedded states that an answer is over."""
-    declared = state.declarations.bases
+    declared = state.declared_bases
     if declared or state.source is None:
         return declared
     return source.bases or (state.dispatcher.universe.name,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import io
 import os
 import re
@@ -89,17 +88,27 @@ def read_bytes(file: str, limit: int) -> bytes:
     try:
         data = sys.stdin.buffer.read(limit + 1) if file == STDIN else _read_regular(file, limit)
         if data.startswith(_GZIP_MAGIC):
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-                data = stream.read(limit + 1)
+            data = _decompress_gzip(data, limit)
         elif data.startswith(_XZ_MAGIC):
             data = _decompress_xz(data, limit)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error) as error:
         raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
     except (OSError, ValueError) as error:
         raise _unreadable(file, error) from None
     if len(data) > limit:
         raise SourceError("too-large", f"the file is larger than {limit >> 20} MiB")
     return data
+
+
+def _decompress_gzip(data: bytes, limit: int) -> bytes:
+    """Errors: EOFError and zlib.error where the data is damaged."""
+    import gzip
+
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            return stream.read(limit + 1)
+    except gzip.BadGzipFile as error:
+        raise EOFError(str(error)) from None
 
 
 def _decompress_xz(data: bytes, limit: int) -> bytes:

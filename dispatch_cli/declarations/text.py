@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from dispatch_cli.declarations.limits import MAX_QUOTED
@@ -33,5 +32,7 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
     by_lower = {candidate.lower(): candidate for candidate in candidates}
     if word.lower() in by_lower:
         return by_lower[word.lower()]
-    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
+    from difflib import get_close_matches
+
+    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
     return by_lower[found[0]] if found else None

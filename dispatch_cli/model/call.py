@@ -5,7 +5,6 @@ The texts name devices and dispatch keys; whether they exist is the universe's t
 
 from __future__ import annotations
 
-import difflib
 import re
 from enum import Enum
 from typing import NamedTuple
@@ -198,8 +197,10 @@ _LEVEL = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 
 def suggestion(word: str, words: tuple[str, ...] | list[str]) -> str | None:
     """A hint for a word that is not among *words*."""
+    from difflib import get_close_matches
+
     by_lower = {known.lower(): known for known in words}
-    found = difflib.get_close_matches(word.lower()[:64], list(by_lower), n=1)
+    found = get_close_matches(word.lower()[:64], list(by_lower), n=1)
     return f"did you mean {by_lower[found[0]]}?" if found else None
 
 

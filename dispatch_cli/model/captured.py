@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.names import OperatorName
-
 if TYPE_CHECKING:
+    from dispatch_cli.model.kernel import Kernel
+    from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.model.redispatch import Redispatch
-from dispatch_cli.model.span import Span
-
 if TYPE_CHECKING:
+    from dispatch_cli.model.redispatch import Redispatch
     from dispatch_cli.model.schema import FunctionSchema
+    from dispatch_cli.model.span import Span
 
 
 class Kernel(NamedTuple):

@@ -22,6 +22,18 @@ class OperatorName(NamedTuple):
         dot = text.find(".", start)
         return cls(text) if dot < 0 else cls(text[:dot], text[dot + 1 :])
 
+    @classmethod
+    def parse_printed(cls, text: str) -> OperatorName:
+        """An operator's name as PyTorch prints it: ``aten::add`` by its C++, ``aten.add.default`` by its Python."""
+        text = text.rstrip(".:")
+        for prefix in ("torch._ops.", "torch.", "_ops.", "ops."):
+            if "::" not in text and text.startswith(prefix):
+                text = text.removeprefix(prefix)
+        if "::" not in text and "." in text:
+            namespace, _, rest = text.partition(".")
+            text = f"{namespace}::{rest}"
+        return cls.parse(text.removesuffix(".default") if "::" in text else text)
+
     @property
     def namespace(self) -> str | None:
         """The part before the first ``::``, or None when there is none."""

@@ -159,18 +159,6 @@ def names_only_the_key(text: str) -> bool:
     return re.search(r"ambiguous\s{1,40}autogradother\s{1,40}kernel", text[:MAX_CHARACTERS]) is not None
 
 
-def operator_of(text: str) -> OperatorName:
-    """An operator's name as PyTorch's C++ or its Python writes it: ``aten::add``, ``aten.add.default``."""
-    text = text.rstrip(".:")
-    for prefix in ("torch._ops.", "torch.", "_ops.", "ops."):
-        if "::" not in text and text.startswith(prefix):
-            text = text.removeprefix(prefix)
-    if "::" not in text and "." in text:
-        namespace, _, rest = text.partition(".")
-        text = f"{namespace}::{rest}"
-    return OperatorName.parse(text.removesuffix(".default") if "::" in text else text)
-
-
 def _worth(text: str) -> int:
     """How many errors, lines of a table and registrations can be read in a text."""
     errors = sum(1 for _, pattern, _ in _WRAPPED for _ in pattern.finditer(text))
@@ -187,7 +175,7 @@ def _found(pasted: Plain, patterns: tuple[tuple[TextKind, re.Pattern[str], str |
     starts = [match.start() for match, _, _ in matches] + [len(text)]
     for position, (match, kind, key) in enumerate(matches):
         key = key or match.groupdict().get("key")
-        operator = operator_of(match["op"])
+        operator = OperatorName.parse_printed(match["op"])
         if not operator.name or (operator, key) in seen:
             continue
         seen.add((operator, key))

@@ -20,7 +20,6 @@ from dispatch_cli.report.error_text import (
     TextKind,
     find_errors,
     names_only_the_key,
-    operator_of,
 )
 from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
 from dispatch_cli.report.pasted_text import plain
@@ -242,19 +241,6 @@ def test_operators_of_a_file_and_operators_that_the_text_alone_shows(version: st
         assert report.differences in ((), None)
         compared += 1
     assert compared > 5
-
-
-def test_what_names_an_operator_in_python() -> None:
-    names = {
-        "aten::add.Tensor": "aten::add.Tensor",
-        "aten.add.Tensor": "aten::add.Tensor",
-        "aten.relu.default": "aten::relu",
-        "torch.ops.aten.add.Tensor": "aten::add.Tensor",
-        "aten::relu.default": "aten::relu",
-        "demo::x.": "demo::x",
-        "call_torchbind": "call_torchbind",
-    }
-    assert {text: str(operator_of(text)) for text in names} == names
 
 
 def test_several_errors_each_once_in_order() -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
-from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.dispatcher.registry import Registry, Version
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
@@ -25,6 +24,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 
 if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher.operator import Operator
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.model.schema import FunctionSchema
     from dispatch_cli.model.state_source import StateSource

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from weakref import ref
 
-from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.engine.table.live import FallbackHistory, KernelChange
 from dispatch_cli.engine.table.registration import Fallbacks, LibraryHold
 from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
+    from dispatch_cli.engine.dispatcher.operator import Operator
     from dispatch_cli.model.state_source import StateSource
 
 
@@ -144,6 +144,9 @@ class Registry:
         return self.operators
 
     def _new(self, name: OperatorName, seen: int) -> Operator:
+        # not needed, and not loaded, while a captured state is only read
+        from dispatch_cli.engine.dispatcher.operator import Operator
+
         self._created += 1
         return Operator(name, self._layout, self.history, seen, self._created)
 

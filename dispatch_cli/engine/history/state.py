@@ -48,6 +48,11 @@ class State:
 
         return self._declarations or Declarations(self.dispatcher.universe)
 
+    @property
+    def declared_bases(self) -> tuple[str, ...]:
+        """The embedded states that the files extend."""
+        return self._declarations.bases if self._declarations is not None else ()
+
     def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
         """The kernels that the Python dispatcher has for an operator: the captured ones, then the declared ones."""
         from dispatch_cli.model.declarations import PythonKernel
@@ -80,6 +85,8 @@ class State:
 
     def higher_order_operator(self, name: str) -> HigherOrderOperator | None:
         """The higher-order operator of that name, or None."""
+        if "::" in name:  # they have no namespace
+            return None
         return next((operator for operator in self.higher_order_operators if operator.name == name), None)
 
     def higher_order_table(self, operator: HigherOrderOperator) -> HigherOrderTable:
@@ -92,7 +99,8 @@ class State:
     def modes(self) -> dict[str, ModeType]:
         """What is known of types of modes, by name; what the files say counts before what was captured."""
         captured = self.source.modes if self.source is not None else ()
-        return {mode.name: mode for mode in (*captured, *self.declarations.modes)}
+        declared = self._declarations.modes if self._declarations is not None else ()
+        return {mode.name: mode for mode in (*captured, *declared)}
 
     def origin(self, registration: Registration) -> Origin:
         """Through what a registration came, beyond its place."""
