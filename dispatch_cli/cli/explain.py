@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
-from dispatch_cli.cli.options import SourceOptions, output_options, source_options, style_for, write
+from dispatch_cli.cli.options import SourceOptions, source_options
+from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.render.style import Style
     from dispatch_cli.report.error_text import ErrorText
     from dispatch_cli.report.explain import ExplainReport
 
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Instead of OP and KEY: a text with an error that PyTorch printed ('-' for standard input).",
 )
-@output_options(("text", "json", "markdown"))
-def command(source: SourceOptions, error_file: str | None, format_: str, output: str | None, color: str) -> None:
+@output_options("text", "json", "markdown", "html")
+def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     """Explain one operator at one key: every rule in turn, fired or why not, and what would help.
 
     KEY is a runtime key, an alias key or a functionality. FILEs are applied in order, as one history. Without files,
@@ -38,15 +37,15 @@ def command(source: SourceOptions, error_file: str | None, format_: str, output:
     """
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
-        state, assumed = state_or_newest(source._replace(files=tuple(files)), color)
+        state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
         report = _report(state, source, assumed, _operator(state, operator), _key(state.dispatcher, key))
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
         errors = _errors(error_file)
-        state, assumed = state_or_newest(source, color)
+        state, assumed = state_or_newest(source, out.color)
         report = _from_error(state, source, assumed, error_file, errors)
-    write(_render(report, format_, style_for(sys.stdout, color, output)), output)
+    show(report, out)
 
 
 def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
@@ -155,8 +154,8 @@ def _from_error(
         raise click.BadParameter(f"{message} {hint}", param_hint="'--from-error'")
     report = _report(state, source, assumed, name, key)
     if from_text:
-        report = report._replace(schema=None)
-    return report._replace(error=error_report(state, name, key, file, errors, from_text))
+        report = replace(report, schema=None)
+    return replace(report, error=error_report(state, name, key, file, errors, from_text))
 
 
 def _report(state: State, source: SourceOptions, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
@@ -167,7 +166,7 @@ def _report(state: State, source: SourceOptions, assumed: bool, name: OperatorNa
     return ExplainReport(
         universe=dispatcher.universe.name,
         over=bases_of(state, source),
-        assumed=assumed,
+        over_assumed=assumed,
         operator=str(name),
         schema=header.schema,
         span=header.span,
@@ -175,17 +174,3 @@ def _report(state: State, source: SourceOptions, assumed: bool, name: OperatorNa
         new=state.base is not None and name not in state.base,
         what=explain(state, name, key),
     )
-
-
-def _render(report: ExplainReport, format_: str, style: Style) -> Iterator[str]:
-    if format_ == "text":
-        from dispatch_cli.render.explain import explain_text
-
-        return explain_text(report, style)
-    if format_ == "json":
-        from dispatch_cli.render.explain_machine import explain_json
-
-        return explain_json(report)
-    from dispatch_cli.render.explain_markdown import explain_markdown
-
-    return explain_markdown(report)

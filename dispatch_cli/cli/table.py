@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,12 +13,18 @@ from dispatch_cli.cli.options import (
     chosen_of_both_kinds,
     filter_option,
     load_state,
-    output_options,
     source_options,
-    style_for,
     warn_of_overrides,
-    write,
 )
+from dispatch_cli.cli.output import Output, output_options, show, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sized
+
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.higher_order import HigherOrderOperator
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.report.higher_order import HigherOrderSlots
 
 MANY = 4
 """More operators than this are summarised, unless the keys are chosen."""
@@ -43,7 +49,7 @@ MANY = 4
     show_default=True,
     help="The C++ table; what Python's resolve_key chooses, errors included; or only where the two differ, and why.",
 )
-@output_options(("text", "json", "csv", "markdown", "raw"))
+@output_options("text", "json", "csv", "markdown", "html", "raw")
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],
@@ -51,9 +57,7 @@ def command(
     all_rows: bool,
     view: str,
     resolver: str,
-    format_: str,
-    output: str | None,
-    color: str,
+    out: Output,
 ) -> None:
     """Show the computed dispatch table: which kernel runs at which key, and why.
 
@@ -62,39 +66,80 @@ def command(
 
     Higher-order operators have no C++ table: theirs is what resolve_key chooses among their rules.
     """
-    _check(view, resolver, format_, bool(key_globs))
-    state = load_state(source, color)
+    _check(view, resolver, out.format, bool(key_globs))
+    state = load_state(source, out.color)
     names, higher_order = chosen_of_both_kinds(state, ops)
-    slots = chosen_keys(state.dispatcher, key_globs)
-    warn_of_overrides(state, color)
-    style = style_for(sys.stdout, color, output)
-    if format_ == "raw":
+    keys = chosen_keys(state.dispatcher, key_globs)
+    warn_of_overrides(state, out.color)
+    universe = state.dispatcher.universe
+    if out.format == "raw":
         from dispatch_cli.render.raw import raw_tables
 
         if not names:
             raise click.UsageError("PyTorch prints no table of a higher-order operator; use another --format.")
-        write(raw_tables(state.dispatcher, names), output)
-        return
-    if resolver == "differences":
-        from dispatch_cli.cli.table_views import differences
+        write(raw_tables(state.dispatcher, names), out.file)
+    elif resolver == "differences":
+        from dispatch_cli.report.python_table import differences_report
 
         if not names:
             raise click.UsageError("A higher-order operator has no C++ table that Python could differ from.")
+        show(differences_report(state, names, keys), out, universe=universe)
+    elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, all_rows, out.format)):
+        _show_summary(state, names, higher_order, keys, resolver, out)
+    elif resolver == "python":
+        from dispatch_cli.report.python_table import python_report
 
-        write(differences(state, names, slots, format_, style), output)
-        return
-    if view == "auto":
-        many = len(names) + len(higher_order) > MANY
-        view = "summary" if many and slots is None and not all_rows and format_ in ("text", "markdown") else "rows"
-    from dispatch_cli.cli.table_views import TableOptions, tables
+        show(python_report(state, names, keys, _slots(state, higher_order, keys)), out, all_rows=all_rows)
+    else:
+        from dispatch_cli.report.table import table_report
 
-    asked = TableOptions(tuple(names), higher_order, slots, view, all_rows, resolver == "python")
-    write(tables(state, asked, format_, style), output)
+        report = table_report(state, names, keys, _slots(state, higher_order, keys))
+        if view == "grid":
+            show(report, out, "grid", universe=universe)
+        else:
+            show(report, out, universe=universe, all_rows=all_rows)
+
+
+def _sums_up(
+    names: list[OperatorName], others: Sized, keys: frozenset[str] | None, all_rows: bool, format_: str
+) -> bool:
+    """Whether operators are so many that each is summarised, where nobody asked for slots."""
+    return len(names) + len(others) > MANY and keys is None and not all_rows and format_ in ("text", "markdown", "html")
+
+
+def _slots(
+    state: State, operators: tuple[HigherOrderOperator, ...], keys: frozenset[str] | None
+) -> tuple[HigherOrderSlots, ...]:
+    """The tables of higher-order operators; where there are none, their module is not imported."""
+    if not operators:
+        return ()
+    from dispatch_cli.report.higher_order import slots_of
+
+    return slots_of(state, operators, keys)
+
+
+def _show_summary(
+    state: State,
+    names: list[OperatorName],
+    operators: tuple[HigherOrderOperator, ...],
+    keys: frozenset[str] | None,
+    resolver: str,
+    out: Output,
+) -> None:
+    from dispatch_cli.report.higher_order import summaries_of
+    from dispatch_cli.report.python_table import python_summary_report
+    from dispatch_cli.report.table import summary_report
+
+    others = summaries_of(state, operators, keys)
+    if resolver == "python":
+        show(python_summary_report(state, names, keys, others), out)
+    else:
+        show(summary_report(state, names, others), out)
 
 
 def _check(view: str, resolver: str, format_: str, by_key: bool) -> None:
     """Refuse options that say nothing together."""
-    if view == "grid" and format_ != "text":
+    if view == "grid" and format_ not in ("text", "markdown", "html"):
         raise click.UsageError(f"--view grid is for people; --format {format_} has every slot without it.")
     if resolver != "cpp" and view == "grid":
         raise click.UsageError("--view grid shows the C++ table; leave out --resolver.")

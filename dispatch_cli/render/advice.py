@@ -1,15 +1,14 @@
-"""Advice in words and as data: why a slot holds what it holds, and the changes that help."""
+"""Advice in words: why a slot holds what it holds, and the changes that help."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED
-from dispatch_cli.render.edits import edit_data, fragment
-from dispatch_cli.render.explain_wording import keys_list
+from dispatch_cli.render.document import Run, Tone, joined
+from dispatch_cli.render.words import some_of
 from dispatch_cli.report.advice import Advice, Change, Manual
 from dispatch_cli.report.notes import Note, NoteKind
 
@@ -26,55 +25,34 @@ ROLES = {
 DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
 
 
-def advice_text(advice: Advice, operator: str) -> str:
+def advice_text(advice: Advice) -> str:
     """Why, and the way out, as sentences."""
-    return " ".join((reason(advice.note, operator), *ways_out(advice, operator)))
+    return " ".join((reason(advice.note, advice.operator), *ways_out(advice)))
 
 
-def advice_label(advice: Advice) -> str:
-    """What a text is headed by: a note alone advises nothing."""
-    return "Advice" if advice.changes or advice.manual is not None else "Note"
+def advice_line(advice: Advice) -> tuple[Run, ...]:
+    """The text under its label; a note alone advises nothing."""
+    label = "Advice" if advice.changes or advice.manual is not None else "Note"
+    return joined(Run(f"{label}: ", Tone.HEAD), advice_text(advice))
 
 
-def advice_data(advice: Advice, operator: str) -> dict[str, Any]:
-    """The same for machines: enough to change declarations by."""
-    note = advice.note
-    return {
-        "kind": note.kind.value,
-        "keys": list(note.keys),
-        "culprits": list(note.culprits),
-        "text": advice_text(advice, operator),
-        "changes": [_change_data(change, operator) for change in advice.changes],
-        "manual": None if advice.manual is None else advice.manual.value,
-    }
-
-
-def _change_data(change: Change, operator: str) -> dict[str, Any]:
-    return {
-        "text": change_text(change, operator),
-        "edits": [edit_data(edit) for edit in change.edits],
-        "declarations": fragment(change.edits),
-        "fills": {"key": change.slot, "rule": change.rule.value, "source": change.source},
-        "also_changes": list(change.also),
-    }
-
-
-def ways_out(advice: Advice, operator: str) -> Iterator[str]:
+def ways_out(advice: Advice) -> Iterator[str]:
     """A sentence for each way, the best one first."""
     for position, change in enumerate(advice.changes):
-        text = change_text(change, operator)
+        text = change_text(change)
         yield f"{text[0].upper()}{text[1:]}." if position == 0 else f"Or {text}."
-    if advice.note.kind is NoteKind.SKIPPED and not advice.changes:
+    if advice.kind is NoteKind.SKIPPED and not advice.changes:
         yield (
             "That is right for a kernel that goes on to the others, as is assumed of one that does not say; one that "
             "does all the work is declared with `redispatches: false`, or `other-operators`."
         )
     if advice.manual is not None:
-        yield _manual_text(advice.manual, advice.note, operator)
+        yield _manual_text(advice.manual, advice.note, advice.operator)
 
 
-def change_text(change: Change, operator: str) -> str:
+def change_text(change: Change) -> str:
     """A change as part of a sentence."""
+    operator = change.operator
     removed = [edit for edit in change.edits if edit.action is Action.REMOVE]
     added = [edit for edit in change.edits if edit.action is Action.REGISTER]
     texts = [_register_text(edit, operator, position) for position, edit in enumerate(added)]
@@ -88,14 +66,16 @@ def change_text(change: Change, operator: str) -> str:
         else:
             texts[at] = f"move {edit.kernel} from {edit.key} to {added[at].key}"
     if gone:
-        texts.insert(0, _remove_text(tuple(edit.key for edit in gone), change, operator))
+        texts.insert(0, _remove_text(tuple(edit.key for edit in gone), change))
     return ", and ".join(texts)
 
 
-def _remove_text(keys: tuple[str, ...], change: Change, operator: str) -> str:
+def _remove_text(keys: tuple[str, ...], change: Change) -> str:
     text = f"remove the {'kernel' if len(keys) == 1 else 'kernels'} at {' and '.join(keys)}"
-    if change.rule is Rule.MATH and not any(edit.function for edit in change.edits):
-        return f"{text}, and register the operators that {operator} decomposes to at {' and '.join(keys)} instead"
+    if change.fills.rule is Rule.MATH and not any(edit.function for edit in change.edits):
+        return (
+            f"{text}, and register the operators that {change.operator} decomposes to at {' and '.join(keys)} instead"
+        )
     return text
 
 
@@ -123,7 +103,7 @@ def _role(key: str) -> str:
 
 
 def _manual_text(manual: Manual, note: Note, operator: str) -> str:
-    culprits = keys_list(note.culprits)
+    culprits = some_of(note.culprits)
     match manual:
         case Manual.DEFINE:
             return f"Nothing defines {operator}, so nothing can call it: define it, or correct its name, first."
@@ -144,7 +124,7 @@ def _manual_text(manual: Manual, note: Note, operator: str) -> str:
 def reason(note: Note, operator: str) -> str:
     """Why a slot holds what it holds, or what that means."""
     key = note.keys[0] if note.keys else ""
-    culprits = keys_list(note.culprits)
+    culprits = some_of(note.culprits)
     one = len(note.culprits) == 1
     match note.kind:
         case NoteKind.DISPLACED:

@@ -12,7 +12,7 @@ from dispatch_cli.render.console import Rows, plain, to_text
 from dispatch_cli.render.divergence_wording import REASONS, because_of
 from dispatch_cli.render.divergences import choice_label, wrapped
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.wording import runs_label
+from dispatch_cli.render.words import runs_label
 from dispatch_cli.report.crossref import CrossrefReport, FoldedDifference, folded
 from dispatch_cli.report.divergences import DivergenceGroup
 

@@ -10,7 +10,6 @@ from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision
 from dispatch_cli.render.machine import Sheet, json_document
 from dispatch_cli.report.crossref import SCHEMA_VERSION, CrossrefReport
-from dispatch_cli.report.divergences import choice
 
 
 def crossref_json(report: CrossrefReport) -> Iterator[str]:
@@ -67,8 +66,7 @@ def _divergence_data(operator: str, one: Divergence) -> dict[str, Any]:
 
 
 def _choice_data(decision: Decision) -> dict[str, Any]:
-    rule, key = choice(decision)
-    return {"rule": rule.value, "kernel_at": key}
+    return {"rule": decision.rule.value, "source": decision.source}
 
 
 def crossref_sheet(report: CrossrefReport) -> Sheet:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dispatch_cli.engine.python.table import Divergence, Reason
-from dispatch_cli.report.divergences import DivergenceGroup
+from dispatch_cli.engine.python.table import Reason
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.report.divergences import DivergenceGroup, PythonDifference, SlotChoice
 
 REASONS = {
     Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, and not in C++",
@@ -11,7 +12,19 @@ REASONS = {
 }
 
 
-def because_of(group: DivergenceGroup | Divergence) -> str:
+def because_of(group: DivergenceGroup | PythonDifference) -> str:
     """The kernels that make the difference."""
     kind = "Python kernel" if group.reason is Reason.PYTHON_KERNEL else "kernel"
     return f"the {kind}{'' if len(group.because) == 1 else 's'} at {' and '.join(group.because)}"
+
+
+_WITHOUT_KEY = {
+    Rule.FALLBACK: "the backend fallback",
+    Rule.MISSING: "nothing",
+    Rule.AMBIGUOUS: "nothing (it is ambiguous)",
+}
+
+
+def choice_label(choice: SlotChoice) -> str:
+    """The key whose kernel is chosen, or what is in its place."""
+    return choice.source if choice.source is not None else _WITHOUT_KEY[choice.rule]

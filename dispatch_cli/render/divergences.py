@@ -21,7 +21,7 @@ _WITHOUT_KEY = {
 
 def choice_label(choice: SlotChoice) -> str:
     """The key whose kernel is chosen, or what is in its place."""
-    return choice.key if choice.key is not None else _WITHOUT_KEY[choice.rule]
+    return choice.source if choice.source is not None else _WITHOUT_KEY[choice.rule]
 
 
 def wrapped(text: str, indent: int, style: Style) -> Iterator[Text]:

@@ -1,32 +1,22 @@
-"""Changes of declarations for machines, and as what is to be written."""
+"""Changes of declarations as what is to be written."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable
-from typing import Any
 
-from dispatch_cli.model.edit import Action, Edit, Function
-from dispatch_cli.render.machine import span_data
+from dispatch_cli.model.edit import Edit, Function
+from dispatch_cli.report.advice import Change
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.]*(?:::?[A-Za-z_][\w.]*)*")
 _WORDS = frozenset({"fallthrough", "true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"})
 """Texts that mean something else where they are not quoted."""
 
 
-def edit_data(edit: Edit) -> dict[str, Any]:
-    """One edit: what is registered where, or what is removed, and where that is declared."""
-    data: dict[str, Any] = {"action": edit.action.value, "operator": str(edit.operator), "key": edit.key}
-    if edit.action is Action.REMOVE:
-        return {**data, "kernel": edit.kernel, "declared_at": span_data(edit.span)}
-    return {
-        **data,
-        "function": None if edit.function is None else edit.function.value,
-        "from": edit.source,
-        "kernel": edit.kernel,
-        "redispatches": None if edit.redispatches is None else edit.redispatches.data,
-    }
+def declarations_text(change: Change) -> str | None:
+    """What a change registers, as declarations in YAML; None where it only removes something."""
+    return fragment(change.edits)
 
 
 def fragment(edits: Iterable[Edit]) -> str | None:

@@ -1,16 +1,23 @@
-"""An explanation for people."""
+"""One operator at one key, explained: the answer, the rules in turn, the registrations, the advice."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from rich.console import RenderableType
-from rich.text import Text
+from collections.abc import Iterable, Iterator
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render import console
-from dispatch_cli.render.advice import advice_label, advice_text
-from dispatch_cli.render.console import Rows, fits, plain, to_text
+from dispatch_cli.render.advice import advice_line
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+)
 from dispatch_cli.render.explain_error_wording import difference_cells, error_sentences
 from dispatch_cli.render.explain_wording import (
     alias_sentences,
@@ -23,200 +30,174 @@ from dispatch_cli.render.explain_wording import (
     slot_sentences,
     state_label,
 )
-from dispatch_cli.render.style import Style
-from dispatch_cli.render.table import RULE_STYLES
-from dispatch_cli.render.wording import inherited_lines, keys_label, origin_place, runs_label
+from dispatch_cli.render.words import inherited_lines, keys_label, origin_place, over_label, rule_tone, runs_label
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
-from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Run
-from dispatch_cli.report.explain_error import TextDifference
+from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
+from dispatch_cli.report.explain_error import ErrorReport, TextDifference
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
+from dispatch_cli.report.folding import Folded
+from dispatch_cli.report.table import TableRow
 
-ROLE_STYLES = {
-    Role.FILLS: console.KERNEL,
-    Role.OVERRIDDEN: console.DIM,
-    Role.IN_CONFLICT: console.BAD,
-    Role.IN_THE_WAY: console.WARN,
-    Role.GIVES_WAY: console.WARN,
-    Role.STANDS_BY: console.DIM,
+ROLE_TONES = {
+    Role.FILLS: Tone.KERNEL,
+    Role.OVERRIDDEN: Tone.DIM,
+    Role.IN_CONFLICT: Tone.BAD,
+    Role.IN_THE_WAY: Tone.WARN,
+    Role.GIVES_WAY: Tone.WARN,
+    Role.STANDS_BY: Tone.DIM,
 }
-STATE_STYLES = {
-    RuleState.FIRED: console.KERNEL,
-    RuleState.GAVE_WAY: console.WARN,
-    RuleState.YES: console.WARN,
-}
+STATE_TONES = {RuleState.FIRED: Tone.KERNEL, RuleState.GAVE_WAY: Tone.WARN, RuleState.YES: Tone.WARN}
 
 
-def explain_text(report: ExplainReport, style: Style) -> Iterator[str]:
-    """The answer, the rules, the registrations, the advice."""
-    yield to_text(_all(report, style), style)
-
-
-def _all(report: ExplainReport, style: Style) -> Iterator[RenderableType]:
-    yield from _error(report, style)
-    yield plain(report.schema or report.operator, console.HEAD)
+def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]:
+    """What an error text says, where one asked; the operator; the answer."""
+    if report.error is not None:
+        yield from _error(report, report.error)
+    yield Paragraph(report.schema or report.operator, kind=ParagraphKind.TITLE)
     if report.span is not None:
-        yield plain(f"defined at {report.span}", console.DIM)
-    yield plain(_over(report), console.DIM)
-    yield Text()
+        yield Paragraph(Run(f"defined at {report.span}", Tone.DIM))
+    yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
+    yield Gap()
     what = report.what
     if isinstance(what, SlotExplanation):
-        yield from _slot(report, what, style)
+        yield from _slot(report, what, short=width is not None)
     elif isinstance(what, AliasExplanation):
-        yield from _alias(what, style)
+        yield from _alias(what)
     else:
-        yield from _block(what, style)
+        yield from _block(what)
 
 
-def _over(report: ExplainReport) -> str:
-    if report.assumed:
-        return f"over {', '.join(report.over)}, the newest embedded state; --base names another, files others"
-    return f"over {', '.join(report.over)}" if report.over else f"universe {report.universe}"
-
-
-def _slot(report: ExplainReport, what: SlotExplanation, style: Style) -> Iterator[RenderableType]:
-    short = style.width is not None
-    answer, *others = slot_sentences(report, what, short)
-    yield plain(answer, console.HEAD)
-    for sentence in others:
-        yield plain(sentence, console.BAD if sentence.startswith("Stale") else "")
-    yield Text()
-    yield _fitting(_rules(what.rules, short=False), _rules(what.rules, short=True, width=style.width), style)
-    if what.concerned:
-        yield Text()
-        yield _fitting(_concerned(what.concerned, short=False), _concerned(what.concerned, short=True), style)
-    for line in inherited_lines([(report.span, report.origin), *((one.span, one.origin) for one in what.concerned)]):
-        yield plain(line, console.DIM)
-    around = list(around_sentences(what, short))
+def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator[Block]:
+    yield from _headed(slot_sentences(report, what, short))
+    yield Gap()
+    yield TableBlock(RULES, what.rules)
+    if what.registrations:
+        yield Gap()
+        yield TableBlock(REGISTRATIONS, what.registrations)
+    origins = [(report.span, report.origin), *((one.span, one.origin) for one in what.registrations)]
+    for line in inherited_lines(origins):
+        yield Paragraph(Run(line, Tone.DIM))
+    around = [*around_sentences(what, short)]
     if around:
-        yield Text()
-        yield from map(plain, around)
+        yield Gap()
+        yield from map(Paragraph, around)
     for advice in what.advice:
-        yield Text()
-        head = (f"{advice_label(advice)}: ", console.HEAD)
-        yield Text.assemble(head, plain(advice_text(advice, report.operator)))
+        yield Gap()
+        yield Paragraph(advice_line(advice))
 
 
-def _fitting(full: Rows, short: Rows, style: Style) -> Rows:
-    return full if fits(full, style) else short
+def _headed(sentences: Iterable[str]) -> Iterator[Block]:
+    """Sentences, the first of which is the answer."""
+    for position, sentence in enumerate(sentences):
+        tone = Tone.BAD if sentence.startswith("Stale") else Tone.PLAIN
+        yield Paragraph(Run(sentence, tone if position else Tone.HEAD))
 
 
-ROOM_FOR_RULES = 80
-"""Columns at which the rules have room in short, when only their outcome is wrapped."""
+def _dim(line: RuleLine) -> Tone:
+    return Tone.PLAIN if line.outcome is RuleState.FIRED or line.reached else Tone.DIM
 
 
-def _rules(rules: tuple[RuleLine, ...], short: bool, width: int | None = None) -> Rows:
-    table = Rows([])
-    table.add_column("#", justify="right")
-    for header in ("Rule", "Looks at", "Outcome"):
-        table.add_column(header, wraps=header == "Outcome" or (width is not None and width < ROOM_FOR_RULES))
-    for line in rules:
-        fired = line.state is RuleState.FIRED
-        dim = "" if fired or line.reached else console.DIM
-        rule_style = RULE_STYLES[line.rule] if fired and line.rule is not None else dim
-        state_style = STATE_STYLES.get(line.state, console.DIM)
-        if fired and line.rule in (Rule.AMBIGUOUS, Rule.MISSING):
-            state_style = console.BAD
-        table.add_row(
-            Text(f"{'>' if fired else ' '}{line.number:2}", console.HEAD if fired else dim),
-            plain(rule_label(line, short), rule_style),
-            plain(looks_at_label(line.looks_at), dim),
-            plain(state_label(line), state_style),
-        )
-    return table
+def _number(line: RuleLine, _: bool) -> Inline:
+    fired = line.outcome is RuleState.FIRED
+    return Run(f"{'>' if fired else ''}{line.rule_number:2}", Tone.HEAD if fired else _dim(line))
 
 
-def _concerned(concerned: tuple[Concerned, ...], short: bool) -> Rows:
-    if short:
-        return _concerned_in_short(concerned)
-    placed = any(origin_place(one.span, one.origin) for one in concerned)
-    table = Rows(["Registered at", "Kernel", "What it does", *(["Declared at"] if placed else [])])
-    for one in concerned:
-        cells = [
-            plain(one.key),
-            plain(kernel_label(one)),
-            plain(role_label(one), ROLE_STYLES[one.role]),
-        ]
-        if placed:
-            cells.append(plain(origin_place(one.span, one.origin), console.PLACE))
-        table.add_row(*cells)
-    return table
+def _rule(line: RuleLine, short: bool) -> Inline:
+    fired = line.outcome is RuleState.FIRED and line.rule is not None
+    return Run(rule_label(line, short), rule_tone(line.rule) if fired and line.rule else _dim(line))
 
 
-def _concerned_in_short(concerned: tuple[Concerned, ...]) -> Rows:
-    """The same where there is less room: the kernel and its place below the key."""
-    table = Rows(["What it does", "Registered at"])
-    for one in concerned:
-        place = origin_place(one.span, one.origin, short=True)
-        place = f", {place}" if place else ""
-        below = Text.assemble(plain(kernel_label(one, short=True)), plain(place, console.PLACE))
-        table.add_row(plain(role_label(one), ROLE_STYLES[one.role]), Text.assemble(plain(one.key), "\n", "  ", below))
-    return table
+def _outcome(line: RuleLine, _: bool) -> Inline:
+    nothing_runs = line.outcome is RuleState.FIRED and line.rule in (Rule.AMBIGUOUS, Rule.MISSING)
+    return Run(state_label(line), Tone.BAD if nothing_runs else STATE_TONES.get(line.outcome, Tone.DIM))
 
 
-def _alias(what: AliasExplanation, style: Style) -> Iterator[RenderableType]:
+RULES: list[Column[RuleLine]] = [
+    Column("#", _number, right=True),
+    Column("Rule", _rule, wraps=False),
+    Column("Looks at", lambda line, _: Run(looks_at_label(line.looks_at), _dim(line)), wraps=False),
+    Column("Outcome", _outcome),
+]
+REGISTRATIONS: list[Column[Concerned]] = [
+    Column("Registered at", lambda one, _: one.key),
+    Column("Kernel", kernel_label, Under("Registered at")),
+    Column("What it does", lambda one, _: Run(role_label(one), ROLE_TONES[one.role])),
+    Column(
+        "Declared at",
+        lambda one, short: Run(origin_place(one.span, one.origin, short), Tone.PLACE),
+        Under("Registered at"),
+        optional=True,
+    ),
+]
+
+
+def _alias(what: AliasExplanation) -> Iterator[Block]:
     yield from _headed(alias_sentences(what))
     if what.fills:
-        yield plain(f"  {runs_label(what.fills)}")
+        yield Paragraph(runs_label(what.fills), indent=2)
     if what.lost:
-        yield Text()
+        yield Gap()
         count = sum(len(run.keys) for run in what.lost)
-        yield plain(f"{count} that it covers and {'does' if what.registered else 'would'} not fill:")
-        yield Text()
-        yield _fitting(_runs(what.lost, short=False), _runs(what.lost, short=True), style)
+        yield Paragraph(f"{count} that it covers and {'does' if what.registered else 'would'} not fill:")
+        yield Gap()
+        yield TableBlock(ANSWERS, what.lost)
     if what.stale:
-        yield Text()
-        yield plain("Stale, a call runs something else:", console.BAD)
+        yield Gap()
+        yield Paragraph(Run("Stale, a call runs something else:", Tone.BAD))
         for run in what.stale:
-            yield plain(f"  {keys_label(run.keys)}: {run.row.live_kernel or 'nothing'}")
-    yield Text()
-    yield plain(f"{sum(map(len, what.uncovered))} that it does not cover:")
-    yield plain(f"  {runs_label(what.uncovered)}", console.DIM)
+            yield Paragraph(f"{keys_label(run.keys)}: {run.answer.live_kernel or 'nothing'}", indent=2)
+    yield Gap()
+    yield Paragraph(f"{len(what.uncovered.keys)} that it does not cover:")
+    yield Paragraph(Run(runs_label(what.uncovered), Tone.DIM), indent=2)
 
 
-def _block(what: BlockExplanation, style: Style) -> Iterator[RenderableType]:
+def _block(what: BlockExplanation) -> Iterator[Block]:
     yield from _headed(block_sentences(what))
-    yield Text()
-    yield _fitting(_runs(what.slots, short=False), _runs(what.slots, short=True), style)
+    yield Gap()
+    yield TableBlock(ANSWERS, what.slots)
 
 
-def _headed(sentences: Iterator[str]) -> Iterator[Text]:
-    for position, sentence in enumerate(sentences):
-        yield plain(sentence, "" if position else console.HEAD)
+def _held(run: Folded[TableRow], short: bool) -> Inline:
+    row = run.answer
+    if row.kernel is None:
+        return "-"
+    return "PyTorch's own" if row.core_fallback and len(run.keys) > 1 else kernel_label(row, short)
 
 
-def _runs(runs: tuple[Run, ...], short: bool) -> Rows:
-    placed = any(origin_place(run.row.span, run.row.origin) for run in runs)
-    table = Rows(["Key", "Kernel", "Rule", "From", *(["Declared at"] if placed else [])])
-    for run in runs:
-        row = run.row
-        kernel = "PyTorch's own" if row.core and len(run.keys) > 1 else kernel_label(row, short)
-        rule = row.rule.value if short else row.rule.dump_text
-        because = f" ({', '.join(row.blockers)} in the way)" if row.blockers else ""
-        cells = [
-            plain(keys_label(run.keys, short)),
-            plain("-" if row.kernel is None else kernel),
-            plain(f"{row.number} {rule}{because}", RULE_STYLES[row.rule]),
-            plain(row.source if row.source is not None and row.rule is not Rule.KERNEL else ""),
-        ]
-        if placed:
-            cells.append(plain(origin_place(row.span, row.origin, short), console.PLACE))
-        table.add_row(*cells)
-    return table
+def _decided(run: Folded[TableRow], short: bool) -> Inline:
+    row = run.answer
+    because = f" ({', '.join(row.blockers)} in the way)" if row.blockers else ""
+    rule = row.rule.value if short else row.rule.dump_text
+    return Run(f"{row.rule_number} {rule}{because}", rule_tone(row.rule))
 
 
-def _error(report: ExplainReport, style: Style) -> Iterator[RenderableType]:
-    if report.error is None:
-        return
-    yield from _headed(error_sentences(report, report.error))
-    if report.error.differences:
-        yield Text()
-        differences = report.error.differences
-        yield _fitting(_differences(differences, short=False), _differences(differences, short=True), style)
-    yield Text()
+def _from(run: Folded[TableRow], _: bool) -> Inline:
+    return run.answer.source if run.answer.source is not None and run.answer.rule is not Rule.KERNEL else ""
 
 
-def _differences(differences: tuple[TextDifference, ...], short: bool) -> Rows:
-    table = Rows(["Key", "In the text", "Here"])
-    for difference in differences:
-        table.add_row(*map(plain, difference_cells(difference, short)))
-    return table
+ANSWERS: list[Column[Folded[TableRow]]] = [
+    Column("Key", lambda run, short: keys_label(run.keys, short)),
+    Column("Kernel", _held),
+    Column("Rule", _decided),
+    Column("From", _from),
+    Column(
+        "Declared at",
+        lambda run, short: Run(origin_place(run.answer.span, run.answer.origin, short), Tone.PLACE),
+        optional=True,
+    ),
+]
+
+
+def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
+    yield from _headed(error_sentences(report, error))
+    if error.differences:
+        yield Gap()
+        yield TableBlock(DIFFERENCES, error.differences)
+    yield Gap()
+
+
+DIFFERENCES: list[Column[TextDifference]] = [
+    Column("Key", lambda one, short: difference_cells(one, short)[0]),
+    Column("In the text", lambda one, short: difference_cells(one, short)[1]),
+    Column("Here", lambda one, short: difference_cells(one, short)[2]),
+]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.render.explain_wording import keys_list
-from dispatch_cli.render.wording import keys_label, short_kernel
+from dispatch_cli.render.words import keys_label, short_kernel, some_of
 from dispatch_cli.report.error_text import DumpLine, ErrorText, TextKind
 from dispatch_cli.report.explain import ExplainReport
 from dispatch_cli.report.explain_error import DifferenceKind, ErrorReport, TextDifference
@@ -30,18 +29,17 @@ def unknown_operator_text(error: ErrorText, over: tuple[str, ...]) -> str:
 
 def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     """What was found where, and whether it is so here."""
-    text = error.text
     key = report.what.key
     source = "standard input" if error.file == "-" else error.file
-    yield f"{source}, line {text.line}: {KINDS[text.kind].format(op=text.operator, key=key)}"
+    yield f"{source}, line {error.line}: {KINDS[error.kind].format(op=error.operator, key=key)}"
     here = ", ".join(report.over) or "these files"
-    if error.from_text:
-        shown = "what the text itself shows" if text.dump or text.state or text.available else "what the error means"
-        yield f"{text.operator} is not in {here}: {shown} is explained. Files that declare it would say more."
-    if text.key is None:
+    if error.operator_from_text:
+        shown = "what the text itself shows" if error.shows_registrations else "what the error means"
+        yield f"{error.operator} is not in {here}: {shown} is explained. Files that declare it would say more."
+    if error.key is None:
         yield f"The text names no key; {key} is explained."
     if not error.reproduced:
-        python = text.kind is TextKind.NO_PYTHON_KERNEL
+        python = error.kind is TextKind.NO_PYTHON_KERNEL
         here_now = f"with the Python dispatcher, {key} gets something else" if python else f"{key} holds something else"
         yield (
             f"It is not so here: {here_now}. The build that printed the text is another one, or it "
@@ -49,17 +47,17 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
         )
     if error.others:
         others = tuple(f"{operator} at {key}" if key else operator for operator, key in error.others)
-        yield f"The text has other errors too: {keys_list(others)}."
+        yield f"The text has other errors too: {some_of(others)}."
     if error.differences is None:
         return
     printed = (
-        f"The table in the text ({error.lines} {'line' if error.lines == 1 else 'lines'})"
-        if error.lines
+        f"The table in the text ({error.table_lines} {'line' if error.table_lines == 1 else 'lines'})"
+        if error.table_lines
         else "The list of keys in the text"
     )
     if not error.differences:
         # a table that was made from the text says the same, which tells nothing
-        if not error.from_text:
+        if not error.operator_from_text:
             yield f"{printed} says what the table here says."
     else:
         count = sum(len(one.keys) for one in error.differences)

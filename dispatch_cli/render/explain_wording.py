@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.divergence_wording import REASONS, because_of
-from dispatch_cli.render.wording import before_label, short_kernel
+from dispatch_cli.render.words import before_label, short_kernel, some_of
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
@@ -38,17 +38,10 @@ def looks_at_label(keys: tuple[str, ...]) -> str:
     return ", ".join(keys) if len(keys) <= 2 else f"{len(keys)} keys, such as {keys[0]}"
 
 
-def keys_list(keys: tuple[str, ...], most: int = 4) -> str:
-    """Some keys of many."""
-    if len(keys) <= most:
-        return ", ".join(keys)
-    return f"{', '.join(keys[: most - 1])} and {len(keys) - most + 1} more"
-
-
 def state_label(line: RuleLine) -> str:
     """What became of a rule."""
-    blockers = keys_list(line.blockers)
-    match line.state:
+    blockers = some_of(line.blockers)
+    match line.outcome:
         case RuleState.FIRED:
             return f"ambiguous with {blockers}" if line.rule is Rule.AMBIGUOUS else "fired"
         case RuleState.STANDS_BY:
@@ -73,8 +66,8 @@ def kernel_label(row: TableRow | Concerned, short: bool = False) -> str:
     """A kernel with what matters of it."""
     if row.kernel is None:
         return "nothing"
-    kernel = short_kernel(row.kernel) if short or row.core else row.kernel
-    if row.core:
+    kernel = short_kernel(row.kernel) if short or row.core_fallback else row.kernel
+    if row.core_fallback:
         kernel = f"PyTorch's own, {kernel}"
     return f"fallthrough {kernel}" if row.fallthrough else kernel
 
@@ -83,7 +76,7 @@ def kernel_phrase(row: TableRow, short: bool = False) -> str:
     """A kernel inside a sentence."""
     if row.kernel is None:
         return "nothing"
-    if row.core:
+    if row.core_fallback:
         phrase = f"PyTorch's own fallback, {short_kernel(row.kernel)}"
     elif row.kernel.startswith("registered at "):
         place = short_kernel(row.kernel)
@@ -96,13 +89,13 @@ def kernel_phrase(row: TableRow, short: bool = False) -> str:
 
 def role_label(one: Concerned) -> str:
     """What a registration has to do with the slot."""
-    return f"{ROLES[one.role]} ({one.number})"
+    return f"{ROLES[one.role]} ({one.rule_number})"
 
 
 def answer_text(row: TableRow, short: bool = False) -> str:
     """What is in a slot, by which rule, from where."""
     place = f", declared at {row.span}" if row.span is not None else ""
-    rule = f"rule {row.number}, {row.rule.dump_text}"
+    rule = f"rule {row.rule_number}, {row.rule.dump_text}"
     match row.rule:
         case Rule.MISSING:
             return f"{row.key} holds nothing ({rule})."
@@ -116,13 +109,14 @@ def answer_text(row: TableRow, short: bool = False) -> str:
 
 def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = False) -> Iterator[str]:
     """The answer first, then what has to be known about it."""
-    row = what.row
+    row = what.answer
     yield answer_text(row, short)
     if row.fallthrough:
         yield "It falls through: dispatch skips this key and goes on with the next one."
     if what.live is not None and what.cause is not None:
         cause = what.cause
-        verb, kind = "registering" if cause.came else "dropping", "backend fallback" if cause.fallback else "kernel"
+        verb = "registering" if cause.change == "registered" else "dropping"
+        kind = "backend fallback" if cause.backend_fallback else "kernel"
         place = f" ({cause.span})" if cause.span is not None else ""
         yield (
             f"Stale: a call runs {kernel_phrase(what.live, short)}, because {verb} the {kind} "
@@ -147,15 +141,15 @@ def _before_phrase(before: Before, short: bool) -> str:
 
 def _python_phrase(row: PythonRow) -> str:
     """What Python chooses, and why where C++ chooses otherwise."""
-    source = f" from {row.decision.source}" if row.decision.source not in (None, row.key) else ""
-    chosen = f"{row.kernel}{source}, {row.decision.rule.dump_text}" if row.error is None else f"an error, {row.error}"
-    different = row.divergence
+    source = f" from {row.source}" if row.source not in (None, row.key) else ""
+    chosen = f"{row.kernel}{source}, {row.rule.dump_text}" if row.error is None else f"an error, {row.error}"
+    different = row.differs
     return chosen if different is None else f"{chosen}: {REASONS[different.reason]}, because of {because_of(different)}"
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
     """What stands behind the slot, and what comes before or after it in a call."""
-    row, following = what.row, what.next
+    row, following = what.answer, what.next
     if following is not None:
         held = kernel_phrase(following, short)
         if following.rule is not Rule.FALLBACK:
@@ -183,7 +177,7 @@ def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str
 def alias_sentences(what: AliasExplanation) -> Iterator[str]:
     """What is registered at an alias key, and how much of what it covers it fills."""
     yield from registered_sentences(what.key, what.registered)
-    filled, lost = sum(map(len, what.fills)), sum(len(run.keys) for run in what.lost)
+    filled, lost = len(what.fills.keys), sum(len(run.keys) for run in what.lost)
     fills = "fills" if what.registered else "would fill"
     yield f"It covers {filled + lost} slots, and {fills} {filled} of them."
 

@@ -18,7 +18,7 @@ from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.snippets import snippet
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import keys_label, short_kernel
+from dispatch_cli.render.words import keys_label, short_kernel
 from dispatch_cli.report.findings import FindingsReport, grouped
 
 SEVERITY_STYLES = {Severity.ERROR: console.BAD, Severity.WARNING: console.WARN, Severity.INFO: console.ALIAS}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dispatch_cli.checks.check import Check, Finding
-from dispatch_cli.render.edits import edit_data
+from dispatch_cli.render.data import data_of as edit_data
 from dispatch_cli.render.machine import Sheet, json_document, place_text, related_data, span_data
 from dispatch_cli.report.baseline import fingerprints
 from dispatch_cli.report.findings import SCHEMA_VERSION, FindingsReport

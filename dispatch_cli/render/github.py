@@ -14,7 +14,7 @@ from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.render.wording import keys_label
+from dispatch_cli.render.words import keys_label
 from dispatch_cli.report.findings import FindingsReport, grouped
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

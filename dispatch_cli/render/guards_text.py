@@ -12,7 +12,7 @@ from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.guards import title, verdict
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.wording import keys_label, place_label
+from dispatch_cli.render.words import keys_label, place_label
 from dispatch_cli.report.guards import GuardRow, GuardsReport
 
 MAX_BROKEN = 3

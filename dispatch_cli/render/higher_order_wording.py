@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.engine.python.higher_order import Slot
-from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
+from dispatch_cli.model.higher_order import ImplKind
 from dispatch_cli.report.higher_order import RuleRow
 
 _KINDS = {
@@ -37,20 +37,20 @@ def slot_label(slot: Slot) -> str:
 
 def rule_label(row: RuleRow) -> str:
     """What a rule is registered for, by name."""
-    return row.rule.name or ", ".join(dict.fromkeys(row.keys))
+    return row.name or ", ".join(dict.fromkeys(row.registered_at))
 
 
-def facts_of(rule: HigherOrderImpl) -> str:
+def facts_of(rule: RuleRow) -> str:
     """What is declared about how a call goes on after a rule."""
     words = []
-    if rule.not_implemented:
+    if rule.returns_not_implemented:
         words.append("returns NotImplemented")
-    if rule.redispatches is not None:
+    if isinstance(rule.redispatches, bool):
         words.append("redispatches" if rule.redispatches else "does not redispatch")
-    if rule.raises:
+    if rule.redispatches == "raises":
         words.append("raises")
     elif rule.errors:
-        words.append(f"raises at {', '.join(place for place, _ in rule.errors)}")
+        words.append(f"raises at {', '.join(rule.errors)}")
     if rule.deferred_error is not None:
         words.append("error in the backward pass" if rule.deferred_error else "error at once")
     return ", ".join(words)

@@ -14,7 +14,7 @@ from dispatch_cli.render.console import plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.key_wording import FEW, groups_label, hexadecimal
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.wording import short_kernel
+from dispatch_cli.render.words import short_kernel
 from dispatch_cli.report.key import Filler, KeyReport
 from dispatch_cli.report.keys import ThreadDefault
 

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render import console
 from dispatch_cli.render.backend_grid import BackendGrid
 from dispatch_cli.render.console import plain, to_text, width_of
+from dispatch_cli.render.document import Run
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.key_wording import groups_label
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.table import RULE_STYLES
+from dispatch_cli.render.text import text
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.keys import AliasRow, CoreAnswer, FunctionalityRow, KeyRow, UniverseReport
 
 CODES = {
-    CoreAnswer.KERNEL: ("f", RULE_STYLES[Rule.FALLBACK]),
+    CoreAnswer.KERNEL: ("f", "blue"),
     CoreAnswer.FALLTHROUGH: (">", console.WARN),
     CoreAnswer.NOTHING: (".", console.DIM),
 }
@@ -45,11 +45,11 @@ def _sections(report: UniverseReport, style: Style) -> Iterator[RenderableType]:
     yield plain("Functionalities that are per backend: each cell is a runtime key")
     per_backend = [row for row in reversed(report.functionalities) if row.per_backend]
     names = [row.backend for row in report.backends]
-    cells = [(label_of(row), [_cell(key) for key in row.keys]) for row in per_backend]
-    grid = BackendGrid(names, cells, style)
-    yield from grid.blocks()
+    cells = [(label_of(row), [(Run(_cell(key).plain),) for key in row.keys]) for row in per_backend]
+    grid = BackendGrid(names, cells, style.width)
+    yield Text("".join(text(grid.blocks(), style)).rstrip("\n") + "\n")
     yield from _legend(report.keys)
-    yield from grid.abbreviations()
+    yield Text("".join(text(grid.abbreviations(), style)).rstrip("\n"))
     yield Text()
     yield plain("Alias keys, in the order of the rules that ask them, and what they cover")
     yield from facts([_alias(row) for row in report.aliases], style)

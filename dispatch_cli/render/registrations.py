@@ -13,7 +13,7 @@ from dispatch_cli.render import console
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.style import Style
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import inherited_lines, origin_place, place_label, short_kernel
+from dispatch_cli.render.words import inherited_lines, origin_place, place_label, short_kernel
 from dispatch_cli.report.registrations import KernelRow, OperatorRegistrations, RegistrationsReport
 
 
@@ -122,8 +122,9 @@ def _fallbacks(report: RegistrationsReport) -> Iterator[RenderableType]:
 def _higher_order(report: RegistrationsReport, style: Style) -> Iterator[RenderableType]:
     if not report.higher_order:
         return
-    from dispatch_cli.render.higher_order import rules_lines
+    from dispatch_cli.render.higher_order import rules
+    from dispatch_cli.render.text import text
 
     for operator in report.higher_order:
-        yield from rules_lines(operator, style)
+        yield Text("".join(text(rules(operator), style)).rstrip("\n"))
         yield Text()

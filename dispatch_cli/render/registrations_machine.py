@@ -34,7 +34,7 @@ def registrations_json(report: RegistrationsReport) -> Iterator[str]:
 def _higher_order_data(report: RegistrationsReport) -> list[dict[str, Any]]:
     if not report.higher_order:
         return []
-    from dispatch_cli.render.higher_order_machine import operator_data
+    from dispatch_cli.render.data import data_of as operator_data
 
     return list(map(operator_data, report.higher_order))
 
@@ -102,8 +102,19 @@ def _rows(report: RegistrationsReport) -> Iterator[tuple[str, ...]]:
             )
         for key, kernel, span in operator.python_kernels:
             yield (operator.operator, key, "", kernel, "active", "", "", "", place_text(span), "python")
-    if report.higher_order:
-        from dispatch_cli.render.higher_order_machine import rule_cells
-
-        for higher_order in report.higher_order:
-            yield from rule_cells(higher_order)
+    for hop in report.higher_order:
+        for one in hop.rules:
+            fill = str(one.fills)
+            keys = " ".join(one.registered_at)
+            yield (
+                hop.name,
+                keys,
+                "",
+                one.kernel,
+                "active",
+                fill,
+                "",
+                "",
+                place_text(one.span),
+                one.kind.value,
+            )

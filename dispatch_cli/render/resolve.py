@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dispatch_cli.engine.call.trace import Does, MaskKind
 from dispatch_cli.render import console
-from dispatch_cli.render.advice import advice_label, advice_text
+from dispatch_cli.render.advice import advice_line
 from dispatch_cli.render.console import Rows, fits, plain, to_text
 from dispatch_cli.render.facts import Fact, facts, lines
 from dispatch_cli.render.resolve_wording import (
@@ -25,7 +25,6 @@ from dispatch_cli.render.resolve_wording import (
     option_labels,
     outcome_kernel_label,
     outcome_rule,
-    over_label,
     path_label,
     stage_title,
     status_label,
@@ -34,8 +33,7 @@ from dispatch_cli.render.resolve_wording import (
     thread_label,
 )
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.table import RULE_STYLES
-from dispatch_cli.render.wording import note_text, place_label
+from dispatch_cli.render.words import note_text, over_label, place_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 
@@ -69,8 +67,7 @@ def _parts(report: ResolveReport, style: Style) -> Iterator[RenderableType]:
     for note in report.notes:
         yield plain(note_text(note))
     for advice in report.advice:
-        head = (f"{advice_label(advice)}: ", console.HEAD)
-        yield Text.assemble(head, plain(advice_text(advice, report.operator)))
+        yield plain("".join(run.text for run in advice_line(advice)))
     for stage in report.stages:
         yield Text()
         if stage is not report.stages[0]:
@@ -142,7 +139,7 @@ def _key_outcomes(stage: Stage, outcomes: tuple[KeyOutcome, ...], short: bool) -
             plain(from_label(outcome.tensors, outcome.included, count, outcome.generator), dim),
             plain(status_label(outcome, steps), _status_style(outcome, steps)),
             _kernel(outcome, steps, short, dim),
-            plain(rule.value if short else rule.dump_text, dim or RULE_STYLES[rule]),
+            plain(rule.value if short else rule.dump_text, dim or ""),
         ]
         if aliased:
             cells.append(plain(alias, dim or console.ALIAS))

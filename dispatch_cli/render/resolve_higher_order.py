@@ -21,9 +21,9 @@ from dispatch_cli.render.resolve_higher_order_wording import (
     status_label,
     step_lines,
 )
-from dispatch_cli.render.resolve_wording import error_lines, from_label, over_label, thread_label
+from dispatch_cli.render.resolve_wording import error_lines, from_label, thread_label
 from dispatch_cli.render.style import Style
-from dispatch_cli.render.wording import place_label
+from dispatch_cli.render.words import over_label, place_label
 from dispatch_cli.report.key_outcomes import KeyStatus
 from dispatch_cli.report.resolve_higher_order import HigherOrderKeyOutcome, HigherOrderStep, ResolveHigherOrderReport
 

@@ -12,7 +12,7 @@ from dispatch_cli.engine.python.higher_order import Slot, is_autograd_not_implem
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.resolve_wording import DOES, STATUSES, handed_over, raised_label, some_keys
-from dispatch_cli.render.wording import short_function
+from dispatch_cli.render.words import short_function
 from dispatch_cli.report.key_outcomes import KeyStatus
 from dispatch_cli.report.resolve_higher_order import HigherOrderKeyOutcome, HigherOrderStep, ResolveHigherOrderReport
 

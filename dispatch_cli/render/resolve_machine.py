@@ -8,7 +8,8 @@ from typing import Any
 from dispatch_cli.engine.call.trace import ChosenBy, End, Error, Handler, MaskKind, PythonChoice
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
-from dispatch_cli.render.advice import advice_data, advice_label, advice_text
+from dispatch_cli.render.advice import advice_text
+from dispatch_cli.render.data import data_of
 from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_wording import (
@@ -28,7 +29,7 @@ from dispatch_cli.render.resolve_wording import (
     tensor_count,
     thread_label,
 )
-from dispatch_cli.render.wording import note_text
+from dispatch_cli.render.words import note_text
 from dispatch_cli.report.key_outcomes import KeyOutcome
 from dispatch_cli.report.notes import Note
 from dispatch_cli.report.resolve import SCHEMA_VERSION, ResolveReport, Stage, StepReport, ThreadKeys
@@ -53,7 +54,7 @@ def resolve_json(report: ResolveReport) -> Iterator[str]:
         "end": None if report.end is None else end_data(report.end),
         "assumed": _assumed_data(report),
         "notes": [_note_data(note) for note in report.notes],
-        "advice": [advice_data(advice, report.operator) for advice in report.advice],
+        "advice": [data_of(advice) for advice in report.advice],
         "alternatives": [one._asdict() for one in report.alternatives],
     }
     return json_document(head, "selections", map(_stage_data, report.stages))
@@ -142,10 +143,10 @@ def _row_data(row: TableRow) -> dict[str, Any]:
     return {
         "kernel": row.kernel,
         "rule": row.rule.value,
-        "rule_number": row.number,
+        "rule_number": row.rule_number,
         "source": row.source,
         "fallthrough": row.fallthrough,
-        "core_fallback": row.core,
+        "core_fallback": row.core_fallback,
         "blockers": list(row.blockers),
         "declared_at": span_data(row.span),
     }
@@ -203,7 +204,7 @@ def resolve_markdown(report: ResolveReport) -> Iterator[str]:
     said = [*excluded_sentences(report, short=False), *alternative_sentences(report)]
     said += [assumed] if assumed is not None else []
     said += [note_text(note) for note in report.notes]
-    said += [f"{advice_label(one)}: {advice_text(one, report.operator)}" for one in report.advice]
+    said += [f"Advice: {advice_text(one)}" for one in report.advice]
     for sentence in said:
         yield "\n"
         yield markdown_line("{}", sentence)

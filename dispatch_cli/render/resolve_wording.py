@@ -20,7 +20,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.options import BOXED
-from dispatch_cli.render.wording import short_kernel, source_label
+from dispatch_cli.render.words import short_kernel, source_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport, ThreadKeys
 from dispatch_cli.report.table import TableRow
@@ -91,7 +91,7 @@ def kernel_label(row: TableRow, short: bool) -> str:
     """A kernel with what matters of it; a dash where nothing is."""
     if row.kernel is None:
         return "-"
-    if row.core:
+    if row.core_fallback:
         return "PyTorch's own" if short or row.fallthrough else f"PyTorch's own, {short_kernel(row.kernel)}"
     kernel = short_kernel(row.kernel) if short else row.kernel
     return f"fallthrough {kernel}" if row.fallthrough else kernel
@@ -232,7 +232,7 @@ def excluded_sentences(report: ResolveReport, short: bool) -> list[str]:
     found = []
     for outcome in report.stages[0].outcomes:
         row = outcome.row
-        if outcome.by_context and row.kernel not in (None, *ran) and not row.core and not row.fallthrough:
+        if outcome.by_context and row.kernel not in (None, *ran) and not row.core_fallback and not row.fallthrough:
             found.append(f"{outcome.key} is excluded by the contexts, and so {kernel_label(row, short)} does not run")
     return found
 
@@ -250,7 +250,7 @@ def kernel_phrase(step: StepReport, short: bool) -> str:
     if row.kernel is None:
         return "no kernel"
     kernel = kernel_label(row, short)
-    if row.core:
+    if row.core_fallback:
         return f"PyTorch's own fallback ({short_kernel(row.kernel)})"
     return f"the kernel {kernel}" if kernel == row.kernel and " " in kernel else kernel
 
@@ -277,13 +277,6 @@ def some_keys(names: list[str], short: bool) -> str:
     return f"{', '.join(names[: MANY - 2])} and {len(names) - MANY + 2} more"
 
 
-def over_label(over: tuple[str, ...], assumed: bool, universe: str) -> str:
-    """Over which state an answer is."""
-    if assumed:
-        return f"over {', '.join(over)}, the newest embedded state; --base names another, files others"
-    return f"over {', '.join(over)}" if over else f"universe {universe}"
-
-
 def end_sentence(report: ResolveReport, short: bool) -> str:
     """The end of a call in one sentence; an error's text comes after it."""
     last = report.steps[-1]
@@ -308,7 +301,7 @@ def _rule(step: StepReport) -> str:
         return f" (Python dispatcher, {step.python.decision.rule.dump_text}{source})"
     row = step.row
     source = f", from {row.source}" if row.source not in (None, step.slot) else ""
-    return f" (rule {row.number}, {row.rule.dump_text}{source})"
+    return f" (rule {row.rule_number}, {row.rule.dump_text}{source})"
 
 
 def handed_over(end: End) -> str:

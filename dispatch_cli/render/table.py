@@ -1,200 +1,198 @@
-"""The computed table for people: folded rows, summaries of many operators."""
+"""The computed table of each operator: folded rows, and what is to be known about them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
 
-from rich.console import RenderableType
-from rich.text import Text
-
+from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
-from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, fits, plain, to_text
-from dispatch_cli.render.style import Style
-from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.wording import (
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+)
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import (
+    aside_lines,
     before_label,
     inherited_lines,
     keys_label,
     note_text,
     origin_place,
+    rule_tone,
     runs_label,
     short_kernel,
     source_label,
 )
-from dispatch_cli.report.folding import FoldedRow, FoldedTable, fold, unfolded
-from dispatch_cli.report.table import OperatorTable, TableReport
+from dispatch_cli.report.folding import Folded, Folding, unfolded
+from dispatch_cli.report.higher_order import HigherOrderRow
+from dispatch_cli.report.table import Aside, OperatorTable, TableReport, TableRow, fold_table
 
-RULE_STYLES = {
-    Rule.KERNEL: console.KERNEL,
-    Rule.DEFAULT: console.ALIAS,
-    Rule.NESTED: console.ALIAS,
-    Rule.MATH: console.ALIAS,
-    Rule.AUTOGRAD: console.ALIAS,
-    Rule.BATCHED: console.ALIAS,
-    Rule.FALLBACK: console.FALLBACK,
-    Rule.AMBIGUOUS: console.BAD,
-    Rule.MISSING: console.DIM,
+TITLES = {
+    Aside.CORE_FALLBACK: "PyTorch's own fallback",
+    Aside.CORE_FALLTHROUGH: "Fallthrough (PyTorch's own)",
+    Aside.MISSING: "Missing",
 }
 
 
-def table_text(report: TableReport, style: Style, all_rows: bool, autograd_keys: frozenset[str]) -> Iterator[str]:
+def document(
+    report: TableReport, _: int | None = None, *, universe: Universe, all_rows: bool = False
+) -> Iterator[Block]:
     """Each operator's table, folded unless *all_rows*; then through what files came that the user did not name."""
+    autograd_keys = frozenset(universe.covered_by("Autograd"))
     inherited: dict[tuple[Span | None, Origin], None] = {}
-    for position, table in enumerate(report.tables()):
-        folded = unfolded(table.rows) if all_rows else fold(table.rows, autograd_keys)
-        lead = ["\n"] if position else []
-        yield "".join([*lead, to_text(_operator(table, folded, style), style)])
-        inherited |= dict.fromkeys(origins(table))
+    between = False
+    for table in report.operators:
+        if between:
+            yield Gap()
+        between = True
+        folding = unfolded(table.entries) if all_rows else fold_table(table.entries, autograd_keys)
+        yield from heading(table)
+        yield TableBlock(_columns(folding), folding.rows, narrow_note=_sources(folding))
+        yield from notes(table)
+        yield from aside_lines((title, folding.aside.get(aside)) for aside, title in TITLES.items())
+        yield from stale_note(table)
+        inherited |= dict.fromkeys(_origins(table))
     if lines := inherited_lines(inherited):
-        yield to_text([Text(), *(plain(line, console.DIM) for line in lines)], style)
+        yield Gap()
+        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+    if report.higher_order_operators:
+        from dispatch_cli.render.higher_order import tables
+
+        if between:
+            yield Gap()
+        yield from tables(report.higher_order_operators, all_rows)
 
 
-def origins(table: OperatorTable) -> Iterator[tuple[Span | None, Origin]]:
-    """The declarations behind a table that came through others."""
-    for span, origin in ((table.span, table.origin), *((row.span, row.origin) for row in table.rows)):
+def _origins(table: OperatorTable) -> Iterator[tuple[Span | None, Origin]]:
+    """The declarations behind a table that came through others; one for each file."""
+    for span, origin in ((table.span, table.origin), *((row.span, row.origin) for row in table.entries)):
         if origin.through:
-            # one for each file: the place in it does not matter
             yield (None if span is None else span._replace(line=1, column=1)), origin
 
 
-def summary_text(report: TableReport, style: Style) -> Iterator[str]:
-    """One row per operator: how many slots each rule fills."""
-    summaries = list(report.summaries())
-    columns = [
-        (name, numbers, color)
-        for name, numbers, color in (
-            *((rule.value, [one.counts.get(rule, 0) for one in summaries], RULE_STYLES[rule]) for rule in Rule),
-            ("stale", [one.stale for one in summaries], console.BAD),
-            ("changed", [one.changed for one in summaries], console.WARN),
-        )
-        if any(numbers)
-    ]
-    table = Rows(["Operator"])
-    for name, _, _ in columns:
-        table.add_column(name.capitalize(), justify="right")
-    for position, summary in enumerate(summaries):
-        table.add_row(plain(summary.operator), *(_count(numbers[position], color) for _, numbers, color in columns))
-    closing = Text(f"{len(summaries)} operators, {report.universe}; slots by rule", console.DIM)
-    yield to_text([table, Text(), closing], style)
-
-
-def _count(number: int, style: str) -> Text:
-    return Text(str(number), style) if number else Text("·", console.DIM)
-
-
-def heading(table: OperatorTable) -> Iterator[Text]:
+def heading(table: OperatorTable) -> Iterator[Block]:
     """What stands above an operator's table, in any view."""
-    yield plain(table.schema or f"{table.operator} (no schema: dangling)", console.HEAD)
+    yield Paragraph(table.schema or f"{table.operator} (no schema: dangling)", kind=ParagraphKind.TITLE)
     if table.span is not None:
-        yield plain(f"defined at {table.span}", console.DIM)
+        yield Paragraph(Run(f"defined at {table.span}", Tone.DIM))
     if table.new:
-        yield plain("new: the base does not have it", console.WARN)
-    yield Text()
+        yield Paragraph(Run("new: the base does not have it", Tone.WARN))
+    yield Gap()
 
 
-def _operator(table: OperatorTable, folded: FoldedTable, style: Style) -> Iterator[RenderableType]:
-    yield from heading(table)
-    full = _rows(folded.rows, short=False)
-    if fits(full, style):
-        yield full
-    else:
-        yield _rows(folded.rows, short=True)
-        yield from _sources(folded)
-    yield from notes(table)
-    yield from _below(folded)
-    yield from stale_note(table)
-
-
-def _rows(rows: tuple[FoldedRow, ...], short: bool) -> Rows:
-    placed = any(row.first.span is not None for row in rows)
-    aliased = not short and any(source_label(row.first) for row in rows)
-    changed = any(row.first.before is not None for row in rows)
-    optional = (("From", aliased), ("Declared at", placed), ("Before", changed and not short))
-    table = Rows(["Key", "Kernel", "Rule", *(header for header, shown in optional if shown)])
-    for folded in rows:
-        row = folded.first
-        cells = [
-            plain(("* " if row.before else "  " if changed else "") + keys_label(folded.keys, short)),
-            _kernel(folded, short),
-            plain(row.rule.value if short else row.rule.dump_text, RULE_STYLES[row.rule]),
-        ]
-        if aliased:
-            cells.append(plain(source_label(row), console.ALIAS))
-        if placed:
-            cells.append(plain(origin_place(row.span, row.origin, short), console.PLACE))
-        if changed and not short:
-            cells.append(plain(before_label(row.before) if row.before else "", console.WARN))
-        table.add_row(*cells)
-    return table
-
-
-def _sources(folded: FoldedTable) -> Iterator[RenderableType]:
-    """Where there is no room for it in the rows: which alias key each rule takes its kernels from."""
-    found = dict.fromkeys((row.first.rule.value, source_label(row.first)) for row in folded.rows)
-    named = [f"{rule} from {source}" for rule, source in found if source]
-    if named:
-        yield Text()
-        yield plain("; ".join(named), console.DIM)
-
-
-def notes(table: OperatorTable) -> Iterator[RenderableType]:
-    """A sentence for each note, below an empty line."""
+def notes(table: OperatorTable) -> Iterator[Block]:
+    """A sentence for each note, below a gap."""
     if table.notes:
-        yield Text()
+        yield Gap()
     for note in table.notes:
-        yield plain(note_text(note))
+        yield Paragraph(note_text(note))
 
 
-def _kernel(folded: FoldedRow, short: bool) -> Text:
-    row = folded.first
-    if row.kernel is None:
-        text = Text("-", console.DIM)
-    elif row.core:
-        text = plain(
-            "PyTorch's own" if len(folded.keys) > 1 else f"PyTorch's own, {short_kernel(row.kernel)}", console.DIM
-        )
-    else:
-        text = plain(short_kernel(row.kernel) if short else row.kernel)
-    if row.fallthrough:
-        text = Text.assemble(("fallthrough ", console.WARN), text)
-    if row.live_kernel is not None:
-        live = safe(short_kernel(row.live_kernel) if short else row.live_kernel) or "nothing"
-        text = Text.assemble(text, "\n", (f"stale: live is {live}", console.BAD))
-    if row.before is not None and short:
-        text = Text.assemble(text, "\n", (f"before: {safe(before_label(row.before, short))}", console.WARN))
-    return text
-
-
-def _below(folded: FoldedTable) -> Iterator[RenderableType]:
-    lines = (
-        ("PyTorch's own fallback", folded.core_fallbacks),
-        ("Fallthrough (PyTorch's own)", folded.core_fallthroughs),
-        ("Missing", folded.missing),
-    )
-    if not any(runs for _, runs in lines):
-        return
-    yield Text()
-    for title, runs in lines:
-        if runs:
-            head = f"{title}, {sum(map(len, runs))}: "
-            yield Text.assemble((head, console.HEAD), (safe(runs_label(runs)), console.DIM))
-
-
-def stale_note(table: OperatorTable) -> Iterator[Text]:
+def stale_note(table: OperatorTable) -> Iterator[Block]:
     """A sentence that says where the live table holds something else."""
-    runs = tuple(
-        tuple(row.key for row in run)
-        for stale, run in groupby(table.rows, key=lambda row: row.live_kernel is not None)
-        if stale
-    )
+    runs = [tuple(row.key for row in run) for stale, run in groupby(table.entries, key=lambda row: row.stale) if stale]
     if runs:
-        yield Text()
-        where = safe(runs_label(runs))
-        yield Text.assemble(
-            ("Stale", console.BAD),
-            f": a call at {where} runs what the live table holds, not this; see check-invariants.",
-        )
+        yield Gap()
+        text = f": a call at {runs_label(runs)} runs what the live table holds, not this; see check-invariants."
+        yield Paragraph((Run("Stale", Tone.BAD), Run(text)))
+
+
+def _columns(folding: Folding[TableRow]) -> list[Column[Folded[TableRow]]]:
+    """The columns of a table; where nothing has a place in a file, none says where from."""
+    changed = any(run.answer.before is not None for run in folding.rows)
+    placed = any(run.answer.span is not None for run in folding.rows)
+
+    def key(run: Folded[TableRow], short: bool) -> Inline:
+        mark = "* " if run.answer.before else "  " if changed else ""
+        return mark + keys_label(run.keys, short)
+
+    return [Column("Key", key), *(column for column in COLUMNS if placed or column is not PLACES)]
+
+
+def _kernel(run: Folded[TableRow], short: bool) -> Inline:
+    row = run.answer
+    if row.kernel is None:
+        text = Run("-", Tone.DIM)
+    elif row.core_fallback:
+        text = Run("PyTorch's own" if len(run.keys) > 1 else f"PyTorch's own, {short_kernel(row.kernel)}", Tone.DIM)
+    else:
+        text = Run(short_kernel(row.kernel) if short else row.kernel)
+    found = (Run("fallthrough ", Tone.WARN), text) if row.fallthrough else (text,)
+    if not row.stale:
+        return found
+    live = row.live_kernel or "nothing"
+    return (*found, Run(f"stale: live is {short_kernel(live) if short else live}", Tone.BAD, breaks=True))
+
+
+def _before(run: Folded[TableRow], short: bool) -> Inline:
+    before = run.answer.before
+    if before is None:
+        return ""
+    return Run(f"{'before: ' if short else ''}{before_label(before, short)}", Tone.WARN)
+
+
+def _place(run: Folded[TableRow], short: bool) -> Inline:
+    return Run(origin_place(run.answer.span, run.answer.origin, short), Tone.PLACE)
+
+
+def _rule(run: Folded[TableRow], short: bool) -> Inline:
+    rule = run.answer.rule
+    return Run(rule.value if short else rule.dump_text, rule_tone(rule))
+
+
+PLACES: Column[Folded[TableRow]] = Column("Declared at", _place)
+COLUMNS: list[Column[Folded[TableRow]]] = [
+    Column("Kernel", _kernel),
+    Column("Rule", _rule),
+    Column("From", lambda run, _: Run(source_label(run.answer), Tone.ALIAS), narrow=Narrow.DROP, optional=True),
+    PLACES,
+    Column("Before", _before, Under("Kernel"), optional=True),
+]
+
+
+def _sources(folding: Folding[TableRow]) -> Inline:
+    """From which alias key each rule takes its kernels."""
+    found = dict.fromkeys((run.answer.rule.value, source_label(run.answer)) for run in folding.rows)
+    return Run("; ".join(f"{rule} from {source}" for rule, source in found if source), Tone.DIM)
+
+
+def sheet(report: TableReport) -> Sheet:
+    """Every slot a row; where no rule of a higher-order operator runs, its rule is what a call finds there."""
+    columns = (
+        *("operator", "key", "rule", "rule_number", "kernel", "fallthrough"),
+        *("source", "blockers", "declared_at", "live_kernel", "before"),
+    )
+    return Sheet(columns, _cells(report))
+
+
+def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
+    for table in report.operators:
+        for row in table.entries:
+            answer = (row.key, row.rule, row.rule_number, row.kernel, row.fallthrough, row.source, row.blockers)
+            before = None if row.before is None else before_label(row.before)
+            yield (table.operator, *answer, row.span, row.live_kernel, before)
+    for slots in report.higher_order_operators:
+        for one in slots.entries:
+            falls = one.slot is Slot.FALLTHROUGH
+            yield (
+                *(slots.name, one.key, decided(one), one.rule_number, one.kernel, falls),
+                *(one.source, None, one.span, one.kernel, None),
+            )
+
+
+def decided(row: HigherOrderRow) -> Rule | Slot:
+    """The rule that decides a slot of a higher-order operator, or what a call finds there instead of a kernel."""
+    return row.rule if row.slot in (Slot.RULE, Slot.FALLTHROUGH) else row.slot

@@ -38,26 +38,46 @@ class Manual(Enum):
     REGISTER_IN_CPP = "register-in-cpp"
 
 
+class Filled(NamedTuple):
+    """What fills a slot after a change: by which rule, from the kernel at which key (None for a backend fallback)."""
+
+    key: str
+    rule: Rule
+    source: str | None
+
+
 class Change(NamedTuple):
     """A change of declarations that helps.
 
-    edits: what is changed, in order. slot, rule, source: what then fills the slot in question, by which rule, from the
-    kernel at which key. also: the other slots of the operator with another answer then.
+    operator: the one that it is for. edits: what is changed, in order. fills: what then fills the slot in question.
+    also_changes: the other slots of the operator with another answer then.
     """
 
+    operator: str
     edits: tuple[Edit, ...]
-    slot: str
-    rule: Rule
-    source: str | None
-    also: tuple[str, ...] = ()
+    fills: Filled
+    also_changes: tuple[str, ...] = ()
 
 
 class Advice(NamedTuple):
-    """A note, and what helps. changes: the best one first. manual: what is left where no change helps."""
+    """A note on an operator, and what helps.
 
-    note: Note
+    kind, keys, culprits, detail: those of the note. changes: the best one first. manual: what is left where no change
+    helps.
+    """
+
+    operator: str
+    kind: NoteKind
+    keys: tuple[str, ...]
+    culprits: tuple[str, ...]
+    detail: str
     changes: tuple[Change, ...] = ()
     manual: Manual | None = None
+
+    @property
+    def note(self) -> Note:
+        """The note alone."""
+        return Note(self.kind, self.keys, self.culprits, self.detail)
 
 
 MANUAL = {
@@ -104,7 +124,7 @@ class _Weighed(NamedTuple):
         """
         change = self.change
         skips = any(edit.function is Function.FALLTHROUGH for edit in change.edits)
-        return self.broken, skips, len(change.also), len(change.edits)
+        return self.broken, skips, len(change.also_changes), len(change.edits)
 
 
 class _Adviser:
@@ -123,8 +143,9 @@ class _Adviser:
 
     def advice(self, note: Note) -> Advice:
         """A note with what would help."""
+        name = str(self._name)
         if self._schema is None and self._name in self._state.own_operators():
-            return Advice(note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)
+            return Advice(name, *note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)
         found = []
         for remedy in remedies(self._trial.view, self._name, note, self._schema):
             weighed = self._tried(remedy)
@@ -132,7 +153,7 @@ class _Adviser:
                 found.append(weighed)
         found.sort(key=lambda one: one.cost)
         kept = [one.change for one in found if one.broken == found[0].broken][:MAX_CHANGES]
-        return Advice(note, tuple(kept), None if kept else self._manual(note))
+        return Advice(name, *note, tuple(kept), None if kept else self._manual(note))
 
     def _manual(self, note: Note) -> Manual | None:
         slot = note.keys[0] if note.keys else UNDEFINED
@@ -192,7 +213,8 @@ class _Adviser:
         entry = after[remedy.slot]
         changed = [became.key for _, became in changed_slots(self._table, after)]
         also = tuple(key for key in changed if key != remedy.slot)
-        change = Change(edits, remedy.slot, entry.rule, entry.decision.source, also)
+        filled = Filled(remedy.slot, entry.rule, entry.decision.source)
+        change = Change(str(self._name), edits, filled, also)
         return change, self._failing(state, changed)
 
     def _failing(self, state: State, changed: Sequence[str]) -> list[Question]:

@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from dispatch_cli.crossref.compare import Compared, Comparison
-from dispatch_cli.report.divergences import DivergenceGroup, ReasonCount, by_reason, groups_of, runs_of
-from dispatch_cli.report.folding import Runs
+from dispatch_cli.report.divergences import DivergenceGroup, ReasonCount, by_reason, difference_of, groups_of
+from dispatch_cli.report.folding import KeyRuns, runs_of
 
 SCHEMA_VERSION = 1
 
@@ -17,7 +17,7 @@ class FoldedDifference(NamedTuple):
     """Keys of an operator about which the engine and PyTorch differ in the same way."""
 
     part: Compared
-    keys: Runs
+    keys: KeyRuns
     ours: str | None
     theirs: str | None
 
@@ -32,7 +32,7 @@ class CrossrefReport(NamedTuple):
 
 def crossref_report(comparison: Comparison) -> CrossrefReport:
     """Put a comparison together."""
-    divergences = comparison.divergences or ()
+    divergences = [(operator, difference_of(one)) for operator, one in comparison.divergences or ()]
     return CrossrefReport(comparison, by_reason(divergences), groups_of(divergences, _places(comparison)))
 
 

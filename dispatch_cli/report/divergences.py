@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.python.table import Divergence, Reason
-from dispatch_cli.engine.rules import Decision, Rule
-from dispatch_cli.report.folding import Runs
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.report.folding import KeyRuns, runs_of
 
 
 class SlotChoice(NamedTuple):
-    """What one of two algorithms chooses for a slot. key: whose kernel it is; None for a fallback, or where none is."""
+    """What one of two algorithms chooses for a slot.
+
+    source: the key at which the kernel is registered; None for a backend fallback, and where there is no kernel.
+    """
 
     rule: Rule
-    key: str | None
+    source: str | None
+
+
+class PythonDifference(NamedTuple):
+    """A slot at which C++ and Python choose different keys.
+
+    because: the keys whose kernels make the difference.
+    """
+
+    key: str
+    cpp: SlotChoice
+    python: SlotChoice
+    reason: Reason
+    because: tuple[str, ...]
 
 
 class ReasonCount(NamedTuple):
@@ -30,18 +46,19 @@ class DivergenceGroup(NamedTuple):
 
     reason: Reason
     because: tuple[str, ...]
-    keys: Runs
+    keys: KeyRuns
     cpp: SlotChoice
     python: SlotChoice
     operators: tuple[str, ...]
 
 
-def choice(decision: Decision) -> SlotChoice:
-    """A decision about a slot, as far as it says which kernel runs."""
-    return SlotChoice(decision.rule, decision.source)
+def difference_of(one: Divergence) -> PythonDifference:
+    """A divergence of the engine, as far as it says which kernels run."""
+    cpp, python = (SlotChoice(decision.rule, decision.source) for decision in (one.cpp, one.python))
+    return PythonDifference(one.key, cpp, python, one.reason, one.because)
 
 
-def by_reason(divergences: Sequence[tuple[str, Divergence]]) -> tuple[ReasonCount, ...]:
+def by_reason(divergences: Sequence[tuple[str, PythonDifference]]) -> tuple[ReasonCount, ...]:
     """How many there are of each reason, of which there are any."""
     counts = []
     for reason in Reason:
@@ -51,14 +68,16 @@ def by_reason(divergences: Sequence[tuple[str, Divergence]]) -> tuple[ReasonCoun
     return tuple(counts)
 
 
-def groups_of(divergences: Sequence[tuple[str, Divergence]], places: Mapping[str, int]) -> tuple[DivergenceGroup, ...]:
+def groups_of(
+    divergences: Sequence[tuple[str, PythonDifference]], places: Mapping[str, int]
+) -> tuple[DivergenceGroup, ...]:
     """Operators with the same differences together; the groups that hold most first. places: of the slots."""
     runs: dict[tuple[str, Reason, tuple[str, ...], SlotChoice, SlotChoice], list[str]] = {}
     for operator, one in divergences:
         # Which rule led to a kernel matters less than the kernel: a key's own and an alias's are told apart by the key.
-        answers = _coarse(choice(one.cpp)), _coarse(choice(one.python))
+        answers = _coarse(one.cpp), _coarse(one.python)
         runs.setdefault((operator, one.reason, one.because, *answers), []).append(one.key)
-    groups: dict[tuple[Reason, tuple[str, ...], Runs, SlotChoice, SlotChoice], list[str]] = {}
+    groups: dict[tuple[Reason, tuple[str, ...], KeyRuns, SlotChoice, SlotChoice], list[str]] = {}
     for (operator, reason, because, cpp, python), keys in runs.items():
         groups.setdefault((reason, because, runs_of(keys, places), cpp, python), []).append(operator)
     order = list(Reason)
@@ -67,15 +86,4 @@ def groups_of(divergences: Sequence[tuple[str, Divergence]], places: Mapping[str
 
 
 def _coarse(answer: SlotChoice) -> SlotChoice:
-    return answer if answer.key is None else SlotChoice(Rule.KERNEL, answer.key)
-
-
-def runs_of(keys: Iterable[str], places: Mapping[str, int]) -> Runs:
-    """Keys in runs: those that are neighbours in a table together. places: of the slots."""
-    runs: list[list[str]] = []
-    for key in keys:
-        if runs and places.get(key, -1) == places.get(runs[-1][-1], -3) + 1:
-            runs[-1].append(key)
-        else:
-            runs.append([key])
-    return tuple(map(tuple, runs))
+    return answer if answer.source is None else SlotChoice(Rule.KERNEL, answer.source)

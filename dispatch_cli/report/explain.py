@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import runners_up
@@ -14,7 +15,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain_rules import Concerned, RuleLine, concerned, rule_lines
-from dispatch_cli.report.python_table import PythonRow, python_report
+from dispatch_cli.report.python_table import PythonRow, python_table_of
 from dispatch_cli.report.slot_notes import backend_key_below
 from dispatch_cli.report.table import TableRow, changed_slots, row_of
 
@@ -23,23 +24,21 @@ if TYPE_CHECKING:
     from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
     from dispatch_cli.report.explain_error import ErrorReport
 
-SCHEMA_VERSION = 2
-
 
 class Cause(NamedTuple):
-    """The change that left the live table behind. came: registered, not dropped."""
+    """The change after which the live table differs from what the registrations determine."""
 
     key: str
     kernel: str
-    came: bool
-    fallback: bool
+    change: Literal["registered", "dropped"]
+    backend_fallback: bool
     span: Span | None
 
 
 class SlotExplanation(NamedTuple):
     """A slot.
 
-    row: its answer, with the live kernel where that is another, and what it was in the base where that was another.
+    answer: with the live kernel where that is another, and what it was in the base where that was another.
     live: the live entry, where it is stale, and cause: what made it so.
     next: the answer without the active kernel that gives this one; None where nothing is behind it.
     above: the slot of the autograd key that comes before a backend key. below: the slot that follows an autograd key.
@@ -48,9 +47,9 @@ class SlotExplanation(NamedTuple):
     """
 
     key: str
-    row: TableRow
+    answer: TableRow
     rules: tuple[RuleLine, ...]
-    concerned: tuple[Concerned, ...]
+    registrations: tuple[Concerned, ...]
     next: TableRow | None
     next_is_overridden: bool
     live: TableRow | None
@@ -60,19 +59,23 @@ class SlotExplanation(NamedTuple):
     in_base: bool
     python: PythonRow | None
     advice: tuple[Advice, ...] = ()
+    kind: Literal["slot"] = "slot"
 
 
-class ExplainReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ExplainReport:
     """The answer to "why this, at this key?".
 
-    over: the embedded states that it starts from. assumed: nobody named them. new: they do not have the operator.
+    over: the embedded states that it starts from. over_assumed: nobody named them. new: they do not have the operator.
     origin: through what the operator came, beyond its place.
     error: what was found in the error text that asked, where one did.
     """
 
+    REPORT: ClassVar[str] = "explain"
+
     universe: str
     over: tuple[str, ...]
-    assumed: bool
+    over_assumed: bool
     operator: str
     schema: str | None
     span: Span | None
@@ -107,9 +110,9 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
     above, below = autograd_key_of(dispatcher.universe, key), backend_key_below(dispatcher.universe, key)
     return SlotExplanation(
         key=key,
-        row=row_of(state, entry, behind, changed_slots(state, name).get(key)),
+        answer=row_of(state, entry, behind, changed_slots(state, name).get(key)),
         rules=tuple(rule_lines(dispatcher, name, key, answers)),
-        concerned=tuple(concerned(state, name, key, answers)),
+        registrations=tuple(concerned(state, name, key, answers)),
         next=row_of(state, following) if following is not None else None,
         next_is_overridden=bool(overridden),
         live=row_of(state, behind.live) if behind is not None else None,
@@ -123,15 +126,14 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
 
 def _python(state: State, name: OperatorName, key: str) -> PythonRow | None:
     """Python's choice at a slot, where it is another key than in the C++ table, or a Python kernel."""
-    (table,) = python_report(state, [name], frozenset((key,))).tables()
-    (row,) = table.rows
-    return row if row.python or row.divergence is not None else None
+    (row,) = python_table_of(state, name, frozenset((key,))).entries
+    return row if row.python or row.differs is not None else None
 
 
 def _cause(behind: StaleEntry) -> Cause:
     change = behind.cause
     kernel = change.cause.kernel
-    return Cause(change.key, kernel.debug, change.came, change.fallback, kernel.span)
+    return Cause(change.key, kernel.debug, "registered" if change.came else "dropped", change.fallback, kernel.span)
 
 
 def _overridden(dispatcher: Dispatcher, name: OperatorName, active: Registration | None) -> list[Registration]:

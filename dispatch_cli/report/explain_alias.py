@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Hashable
+from typing import Literal, NamedTuple
 
 from dispatch_cli.engine.dispatcher.runners_up import filled_by
 from dispatch_cli.engine.history.state import State
@@ -10,9 +11,8 @@ from dispatch_cli.engine.rules import PRECEDENCE
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.report.folding import Folded, KeyRuns, alike, runs_of
 from dispatch_cli.report.table import TableRow, changed_slots, row_of
-
-Runs = tuple[tuple[str, ...], ...]
 
 
 class Registered(NamedTuple):
@@ -22,13 +22,6 @@ class Registered(NamedTuple):
     fallthrough: bool
     active: bool
     span: Span | None
-
-
-class Run(NamedTuple):
-    """Slots with one answer; `row` speaks for all of them."""
-
-    keys: tuple[str, ...]
-    row: TableRow
 
 
 class AliasExplanation(NamedTuple):
@@ -41,10 +34,11 @@ class AliasExplanation(NamedTuple):
 
     key: str
     registered: tuple[Registered, ...]
-    fills: Runs
-    lost: tuple[Run, ...]
-    uncovered: Runs
-    stale: tuple[Run, ...]
+    fills: KeyRuns
+    lost: tuple[Folded[TableRow], ...]
+    uncovered: KeyRuns
+    stale: tuple[Folded[TableRow], ...]
+    kind: Literal["alias"] = "alias"
 
 
 class BlockExplanation(NamedTuple):
@@ -52,7 +46,8 @@ class BlockExplanation(NamedTuple):
 
     key: str
     registered: tuple[Registered, ...]
-    slots: tuple[Run, ...]
+    slots: tuple[Folded[TableRow], ...]
+    kind: Literal["functionality"] = "functionality"
 
 
 def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanation:
@@ -64,10 +59,10 @@ def explain_alias(state: State, name: OperatorName, alias: str) -> AliasExplanat
     return AliasExplanation(
         key=alias,
         registered=_registered(state, name, alias),
-        fills=_runs(universe, tuple(key for key in covered if key in fills)),
-        lost=_by_answer(tuple(row for row in rows if row.key not in fills)),
-        uncovered=_runs(universe, tuple(key for key in universe.slots if key not in covered)),
-        stale=_by_answer(tuple(row for row in rows if row.live_kernel is not None)),
+        fills=runs_of((key for key in covered if key in fills), universe.slot),
+        lost=alike((row for row in rows if row.key not in fills), _answer),
+        uncovered=runs_of((key for key in universe.slots if key not in covered), universe.slot),
+        stale=alike((row for row in rows if row.stale), _answer),
     )
 
 
@@ -75,7 +70,7 @@ def explain_block(state: State, name: OperatorName, functionality: str) -> Block
     """Explain a functionality that is not a runtime key itself. Errors: Refused for an unknown operator."""
     keys = state.dispatcher.universe.per_backend[functionality]
     rows = _rows(state, name, keys)
-    return BlockExplanation(functionality, _registered(state, name, functionality), _by_answer(rows))
+    return BlockExplanation(functionality, _registered(state, name, functionality), alike(rows, _answer))
 
 
 def _covered(universe: Universe, alias: str) -> tuple[str, ...]:
@@ -99,22 +94,8 @@ def _rows(state: State, name: OperatorName, keys: tuple[str, ...]) -> tuple[Tabl
     return tuple(row_of(state, table[key], stale.get(key), before.get(key)) for key in keys)
 
 
-def _runs(universe: Universe, keys: tuple[str, ...]) -> Runs:
-    """Neighbouring slots together."""
-    runs: list[list[str]] = []
-    for key in keys:
-        if runs and universe.slot[runs[-1][-1]] + 1 == universe.slot[key]:
-            runs[-1].append(key)
-        else:
-            runs.append([key])
-    return tuple(map(tuple, runs))
-
-
-def _by_answer(rows: tuple[TableRow, ...]) -> tuple[Run, ...]:
-    """Slots with one answer together, by the first of each; PyTorch's own fallbacks are one answer."""
-    groups: dict[object, list[TableRow]] = {}
-    for row in rows:
-        kernel = None if row.core else (row.kernel, row.span)
-        answer = (row.rule, kernel, row.fallthrough, row.live_kernel, row.before, row.blockers)
-        groups.setdefault(answer, []).append(row)
-    return tuple(Run(tuple(row.key for row in group), group[0]) for group in groups.values())
+def _answer(row: TableRow) -> Hashable:
+    """PyTorch's own fallbacks are one answer."""
+    kernel = None if row.core_fallback else (row.kernel, row.span)
+    live = row.stale, row.live_kernel if row.stale else None
+    return row.rule, kernel, row.fallthrough, live, row.before, row.blockers

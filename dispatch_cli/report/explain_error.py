@@ -55,23 +55,36 @@ class TextDifference(NamedTuple):
     here: DumpLine | None
 
 
+class NamedError(NamedTuple):
+    """A further error of a text. key: None where it names none."""
+
+    operator: str
+    key: str | None
+
+
 class ErrorReport(NamedTuple):
     """An error text, and what it has to do with the answer.
 
-    file: where it was read from. text: what was found in it. others: further operators and keys that it names.
+    file: where it was read from. kind, operator, key, line: of the first error in it, the line from 1; key is None
+    where the text names none. others: further errors.
     reproduced: the slot holds what the error says, or for an error of the Python dispatcher: so does ``resolve_key``.
-    lines: how many lines of a table the text has.
+    operator_from_text: the operator is not declared here, and its registrations were read from the text;
+    shows_registrations: which shows them, and not only that there are none.
+    table_lines: how many lines of a table the text has.
     differences: where that table differs from the one here; None where the text has no table.
-    from_text: the operator is not declared here, and its registrations were read from the table of the text.
     """
 
     file: str
-    text: ErrorText
-    others: tuple[tuple[str, str | None], ...]
+    kind: TextKind
+    operator: str
+    key: str | None
+    line: int
     reproduced: bool
-    lines: int
+    operator_from_text: bool
+    shows_registrations: bool
+    table_lines: int
     differences: tuple[TextDifference, ...] | None
-    from_text: bool
+    others: tuple[NamedError, ...]
 
 
 def error_report(
@@ -88,12 +101,16 @@ def error_report(
         differences = tuple(_available(dispatcher, table, first.available))
     return ErrorReport(
         file=file,
-        text=first,
-        others=tuple((one.operator, one.key) for one in others),
+        kind=first.kind,
+        operator=first.operator,
+        key=first.key,
+        line=first.line,
         reproduced=_rule_here(state, name, key, first.kind) in ANSWERS[first.kind],
-        lines=len(first.dump),
+        operator_from_text=from_text,
+        shows_registrations=bool(first.dump or first.state or first.available),
+        table_lines=len(first.dump),
         differences=differences,
-        from_text=from_text,
+        others=tuple(NamedError(one.operator, one.key) for one in others),
     )
 
 

@@ -43,10 +43,10 @@ class RuleLine(NamedTuple):
     or that are the answer to rule 4.
     """
 
-    number: int
+    rule_number: int
     rule: Rule | None
     looks_at: tuple[str, ...]
-    state: RuleState
+    outcome: RuleState
     reached: bool
     blockers: tuple[str, ...] = ()
 
@@ -65,17 +65,17 @@ class Role(Enum):
 class Concerned(NamedTuple):
     """A registration concerned.
 
-    number: the rule that looks at it. key: where it is registered. core: it is a fallback of PyTorch itself.
-    origin: through what it came, beyond its place.
+    rule_number: the rule that looks at it. key: where it is registered. core_fallback: it is a fallback of PyTorch
+    itself. origin: through what it came, beyond its place.
     """
 
-    number: int
+    rule_number: int
     role: Role
     key: str
     kernel: str
     fallthrough: bool
-    fallback: bool
-    core: bool
+    backend_fallback: bool
+    core_fallback: bool
     span: Span | None
     origin: Origin
 
@@ -155,13 +155,13 @@ def concerned(state: State, name: OperatorName, key: str, answers: tuple[SlotAns
 def _registered(state: State, number: int, role: Role, registration: Registration) -> Concerned:
     kernel, fallback = registration.kernel, registration.operator is None
     return Concerned(
-        number=number,
+        rule_number=number,
         role=role,
         key=registration.key,
         kernel=kernel.debug,
         fallthrough=kernel.fallthrough,
-        fallback=fallback,
-        core=fallback and kernel.span is None,
+        backend_fallback=fallback,
+        core_fallback=fallback and kernel.span is None,
         span=kernel.span,
         origin=state.origin(registration),
     )

@@ -1,93 +1,99 @@
-"""Fold the rows of a table so that a person can read it: equal neighbours become one, what says little goes below."""
+"""Fold slots so that a person can read them: equal neighbours become one row, and what says little goes below."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
-
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.report.table import TableRow
-
-Runs = tuple[tuple[str, ...], ...]
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 
-class FoldedRow(NamedTuple):
-    """A run of neighbouring rows with one answer; `first` speaks for all of them."""
+class HasKey(Protocol):
+    """A row about one slot."""
+
+    @property
+    def key(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=HasKey)
+
+
+class KeyRuns(tuple[tuple[str, ...], ...]):
+    """Keys in runs of neighbours. In JSON they are one list."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All keys."""
+        return tuple(key for run in self for key in run)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded(Generic[Row]):
+    """Slots with one answer; *answer* is the row of the first, and speaks for all of them."""
 
     keys: tuple[str, ...]
-    first: TableRow
+    answer: Row
 
 
-class FoldedTable(NamedTuple):
-    """rows: in table order. The other slots, as runs of neighbours: where PyTorch's own fallback runs, where it falls
-    through, and where there is nothing."""
+@dataclass(frozen=True, slots=True)
+class Folding(Generic[Row]):
+    """rows: runs of neighbours, in table order. aside: the slots that are not worth a row, by what they are."""
 
-    rows: tuple[FoldedRow, ...]
-    core_fallbacks: Runs = ()
-    core_fallthroughs: Runs = ()
-    missing: Runs = ()
+    rows: tuple[Folded[Row], ...]
+    aside: Mapping[Hashable, KeyRuns]
 
 
-def fold(rows: Sequence[TableRow], autograd_keys: frozenset[str]) -> FoldedTable:
-    """Fold a table. A run goes on past missing slots, but not past one that PyTorch's own fallback answers.
+def fold(
+    rows: Iterable[Row],
+    answer_of: Callable[[Row], Hashable],
+    aside_of: Callable[[Row], Hashable | None],
+    missing: Hashable,
+) -> Folding[Row]:
+    """Fold a table.
 
-    autograd_keys: at these a core fallback is an answer worth a row (no derivative), as it is wherever a registered
-    kernel took the slot away from the math kernel.
+    answer_of: what must be equal for two rows to be one. aside_of: what a slot is that is not worth a row; None for one
+    that is. missing: what slots are that hold nothing; a run goes on past these, and past no others.
     """
-    runs: list[list[TableRow]] = []
-    below: dict[str, list[list[str]]] = {"core": [], "fallthrough": [], "missing": []}
-    open_run = False
-    last_place = None
+    runs: list[list[Row]] = []
+    aside: dict[Hashable, list[list[str]]] = {}
+    open_run, last = False, None
     for row in rows:
-        place = _place_below(row, autograd_keys)
+        place = aside_of(row)
         if place is not None:
-            if place == last_place:
-                below[place][-1].append(row.key)
+            found = aside.setdefault(place, [])
+            if place == last:
+                found[-1].append(row.key)
             else:
-                below[place].append([row.key])
-            open_run = open_run and place == "missing"
-        elif open_run and _answer(runs[-1][0]) == _answer(row):
+                found.append([row.key])
+            open_run = open_run and place == missing
+        elif open_run and answer_of(runs[-1][0]) == answer_of(row):
             runs[-1].append(row)
         else:
             runs.append([row])
             open_run = True
-        last_place = place
-    return FoldedTable(
-        rows=tuple(FoldedRow(tuple(row.key for row in run), run[0]) for run in runs),
-        core_fallbacks=tuple(map(tuple, below["core"])),
-        core_fallthroughs=tuple(map(tuple, below["fallthrough"])),
-        missing=tuple(map(tuple, below["missing"])),
-    )
+        last = place
+    folded = tuple(Folded(tuple(row.key for row in run), run[0]) for run in runs)
+    return Folding(folded, {place: KeyRuns(map(tuple, found)) for place, found in aside.items()})
 
 
-def unfolded(rows: Sequence[TableRow]) -> FoldedTable:
+def unfolded(rows: Iterable[Row]) -> Folding[Row]:
     """Every slot a row of its own, the missing ones too."""
-    return FoldedTable(tuple(FoldedRow((row.key,), row) for row in rows))
+    return Folding(tuple(Folded((row.key,), row) for row in rows), {})
 
 
-def _place_below(row: TableRow, autograd_keys: frozenset[str]) -> str | None:
-    if row.live_kernel is not None or row.blockers or row.before is not None:
-        return None
-    if row.rule is Rule.MISSING:
-        return "missing"
-    if row.core and row.fallthrough:
-        return "fallthrough"
-    return "core" if row.core and row.key not in autograd_keys else None
+def alike(rows: Iterable[Row], answer_of: Callable[[Row], Hashable]) -> tuple[Folded[Row], ...]:
+    """Slots with one answer together, neighbours or not, in the order of the first of each."""
+    groups: dict[Hashable, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(answer_of(row), []).append(row)
+    return tuple(Folded(tuple(row.key for row in group), group[0]) for group in groups.values())
 
 
-def _answer(row: TableRow) -> Hashable:
-    """What must be equal for two rows to be one. PyTorch's own autograd fallbacks differ in their line alone."""
-    if row.core:
-        return (row.rule, row.fallthrough, bool(row.blockers), row.live_kernel, row.before)
-    source = None if row.rule is Rule.KERNEL else row.source
-    return (
-        row.rule,
-        row.number,
-        row.kernel,
-        row.fallthrough,
-        source,
-        row.blockers,
-        row.span,
-        row.live_kernel,
-        row.before,
-    )
+def runs_of(keys: Iterable[str], places: Mapping[str, int]) -> KeyRuns:
+    """Keys in runs: those that are neighbours in a table together. places: of the slots in the table."""
+    runs: list[list[str]] = []
+    for key in keys:
+        if runs and places.get(key, -1) == places.get(runs[-1][-1], -3) + 1:
+            runs[-1].append(key)
+        else:
+            runs.append([key])
+    return KeyRuns(map(tuple, runs))

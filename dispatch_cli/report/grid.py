@@ -30,7 +30,7 @@ class Grid:
 
 def grid_of(table: OperatorTable, universe: Universe) -> Grid:
     """Lay out the rows of a table of *universe*."""
-    rows = {row.key: row for row in table.rows}
+    rows = {row.key: row for row in table.entries}
     columns = [
         position
         for position in range(len(universe.backends))
@@ -45,7 +45,7 @@ def grid_of(table: OperatorTable, universe: Universe) -> Grid:
         if any(key in rows for key in universe.per_backend[functionality])
     )
     per_backend = {key for keys in universe.per_backend.values() for key in keys}
-    others = tuple(row for row in table.rows if row.key not in per_backend)
+    others = tuple(row for row in table.entries if row.key not in per_backend)
     return Grid(tuple(universe.backends[position] for position in columns), lines, others)
 
 

@@ -3,84 +3,126 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, Slot, places
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.folding import Runs
+from dispatch_cli.report.folding import Folding, fold
 
 
 class RuleRow(NamedTuple):
-    """One rule. keys: the dispatch keys, modes and so on at which it is registered; fills: slots in which it runs."""
+    """One rule.
 
-    rule: HigherOrderImpl
-    keys: tuple[str, ...]
+    errors: the texts of what it raises, by place; ``everywhere`` for all places.
+    registered_at: the dispatch keys, modes and so on where it is found. fills: the slots in which it runs.
+    """
+
+    kind: ImplKind
+    name: str
+    kernel: str
+    fallthrough: bool
+    redispatches: bool | Literal["raises"] | None
+    errors: Mapping[str, str]
+    returns_not_implemented: bool
+    deferred_error: bool | None
+    span: Span | None
+    registered_at: tuple[str, ...]
     fills: int
 
 
 class HigherOrderRules(NamedTuple):
     """A higher-order operator with its rules, in the order of registration.
 
-    fallthrough: the keys that fall through in it by default, and still do.
+    default_fallthrough: the keys that fall through in it by default, and still do.
     """
 
     name: str
     rules: tuple[RuleRow, ...]
+    default_fallthrough: tuple[str, ...]
     side_effect: bool
     span: Span | None
-    fallthrough: tuple[str, ...]
+
+
+class HigherOrderRow(NamedTuple):
+    """One slot.
+
+    slot: what a call finds there. rule, rule_number, source: what ``resolve_key`` decides. kernel: of the rule that is
+    there. error: what PyTorch raises, where it does.
+    """
+
+    key: str
+    slot: Slot
+    rule: Rule
+    rule_number: int
+    source: str | None
+    kernel: str | None
+    span: Span | None
+    error: str | None
 
 
 class HigherOrderSlots(NamedTuple):
-    """What a call of a higher-order operator finds at each slot, in table order, after the key filter."""
+    """What a call of a higher-order operator finds at each slot, in table order, after the key filter.
 
-    rules: HigherOrderRules
-    entries: tuple[HigherOrderEntry, ...]
+    The other fields are those of `HigherOrderRules`.
+    """
 
-    @property
-    def counts(self) -> Counter[Slot]:
-        """How many slots there are of each kind."""
-        return Counter(entry.slot for entry in self.entries)
-
-
-class HigherOrderReport(NamedTuple):
-    """The tables of the higher-order operators asked for, computed as they are read."""
-
-    universe: str
-    operators: tuple[HigherOrderOperator, ...]
-    tables: Callable[[], Iterator[HigherOrderSlots]]
+    name: str
+    rules: tuple[RuleRow, ...]
+    default_fallthrough: tuple[str, ...]
+    side_effect: bool
+    span: Span | None
+    entries: tuple[HigherOrderRow, ...]
 
 
-class FoldedEntry(NamedTuple):
-    """A run of neighbouring slots with one answer; `first` speaks for all of them."""
+class HigherOrderSummary(NamedTuple):
+    """How many slots of each kind a higher-order operator has. by_rule: by the rule of ``resolve_key``."""
 
-    keys: tuple[str, ...]
-    first: HigherOrderEntry
-
-
-def rules_of(state: State, operator: HigherOrderOperator) -> HigherOrderRules:
-    """The rules of an operator."""
-    return _rules(state.higher_order_table(operator))
+    name: str
+    span: Span | None
+    slots: Mapping[Slot, int]
+    by_rule: Mapping[Rule, int]
 
 
-def higher_order_report(
+def rules_of(state: State, operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderRules, ...]:
+    """The rules of each operator."""
+    return tuple(_rules(state.higher_order_table(operator)) for operator in operators)
+
+
+def slots_of(
     state: State, operators: Iterable[HigherOrderOperator], keys: frozenset[str] | None = None
-) -> HigherOrderReport:
+) -> tuple[HigherOrderSlots, ...]:
     """The tables of *operators*, of *keys* only, where given."""
-    chosen = tuple(operators)
-    return HigherOrderReport(
-        universe=state.dispatcher.universe.name,
-        operators=chosen,
-        tables=lambda: (_slots(state.higher_order_table(operator), keys) for operator in chosen),
+    tables = map(state.higher_order_table, operators)
+    return tuple(HigherOrderSlots(*_rules(table), tuple(map(_row, _entries(table, keys)))) for table in tables)
+
+
+def summaries_of(
+    state: State, operators: Iterable[HigherOrderOperator], keys: frozenset[str] | None = None
+) -> tuple[HigherOrderSummary, ...]:
+    """A summary of each table."""
+    found = []
+    for table in map(state.higher_order_table, operators):
+        entries = _entries(table, keys)
+        slots, rules = Counter(one.slot for one in entries), Counter(one.decision.rule for one in entries)
+        by_slot, by_rule = {slot: slots[slot] for slot in Slot}, {rule: rules[rule] for rule in Rule}
+        found.append(HigherOrderSummary(table.operator.name, table.operator.span, by_slot, by_rule))
+    return tuple(found)
+
+
+def _entries(table: HigherOrderTable, keys: frozenset[str] | None) -> list[HigherOrderEntry]:
+    return [entry for entry in table.entries() if keys is None or entry.key in keys]
+
+
+def _row(entry: HigherOrderEntry) -> HigherOrderRow:
+    decision, rule = entry.decision, entry.rule
+    kernel, span = (None, None) if rule is None else (rule.kernel, rule.span)
+    return HigherOrderRow(
+        entry.key, entry.slot, decision.rule, decision.number, decision.source, kernel, span, entry.error
     )
-
-
-def _slots(table: HigherOrderTable, keys: frozenset[str] | None) -> HigherOrderSlots:
-    entries = tuple(entry for entry in table.entries() if keys is None or entry.key in keys)
-    return HigherOrderSlots(_rules(table), entries)
 
 
 def _rules(table: HigherOrderTable) -> HigherOrderRules:
@@ -88,49 +130,43 @@ def _rules(table: HigherOrderTable) -> HigherOrderRules:
     fills = Counter(entry.decision.source for entry in table.entries() if entry.slot is Slot.RULE)
     return HigherOrderRules(
         name=operator.name,
-        rules=tuple(_row(rule, fills) for rule in operator.rules),
+        rules=tuple(_rule(rule, fills) for rule in operator.rules),
+        default_fallthrough=tuple(key for key in table.universe.higher_order_fallthrough if table.falls_through(key)),
         side_effect=operator.side_effect,
         span=operator.span,
-        fallthrough=tuple(key for key in table.universe.higher_order_fallthrough if table.falls_through(key)),
     )
 
 
-def _row(rule: HigherOrderImpl, fills: Counter[str | None]) -> RuleRow:
+def _rule(rule: HigherOrderImpl, fills: Counter[str | None]) -> RuleRow:
     at = places(rule)
-    filled = sum(fills[place.name] for place in at if place.kind is ImplKind.DISPATCH)
-    return RuleRow(rule, tuple(place.name for place in at) or (rule.name,), filled)
+    return RuleRow(
+        kind=rule.kind,
+        name=rule.name,
+        kernel=rule.kernel,
+        fallthrough=rule.fallthrough,
+        redispatches="raises" if rule.raises else rule.redispatches,
+        errors={place or "everywhere": text for place, text in rule.errors},
+        returns_not_implemented=rule.not_implemented,
+        deferred_error=rule.deferred_error,
+        span=rule.span,
+        registered_at=tuple(place.name for place in at) or (rule.name,),
+        fills=sum(fills[place.name] for place in at if place.kind is ImplKind.DISPATCH),
+    )
 
 
-def asked_rules(rules: HigherOrderRules) -> list[RuleRow]:
+def asked_rules(rules: Iterable[RuleRow]) -> list[RuleRow]:
     """The rules that are not found by ``resolve_key`` alone: of modes, subclasses, transforms and functionalization."""
-    return [row for row in rules.rules if row.rule.kind not in (ImplKind.DISPATCH, ImplKind.AUTOGRAD)]
+    return [row for row in rules if row.kind not in (ImplKind.DISPATCH, ImplKind.AUTOGRAD)]
 
 
-def fold_entries(entries: Iterable[HigherOrderEntry]) -> tuple[list[FoldedEntry], dict[Slot, Runs]]:
-    """The slots at which something is done, as runs of neighbours; and the others, by what they are.
-
-    A run goes on past missing slots, as it does in an operator's table.
-    """
-    rows: list[FoldedEntry] = []
-    below: dict[Slot, list[list[str]]] = {}
-    last: Slot | None = None
-    open_run = False
-    for entry in entries:
-        if entry.slot in (Slot.MISSING, Slot.NO_RULE, Slot.FALLTHROUGH):
-            runs = below.setdefault(entry.slot, [])
-            if last is entry.slot:
-                runs[-1].append(entry.key)
-            else:
-                runs.append([entry.key])
-            open_run = open_run and entry.slot is Slot.MISSING
-        elif open_run and _answer(rows[-1].first) == _answer(entry):
-            rows[-1] = FoldedEntry((*rows[-1].keys, entry.key), rows[-1].first)
-        else:
-            rows.append(FoldedEntry((entry.key,), entry))
-            open_run = True
-        last = entry.slot
-    return rows, {slot: tuple(map(tuple, runs)) for slot, runs in below.items()}
+ASIDE = (Slot.FALLTHROUGH, Slot.NO_RULE, Slot.MISSING)
+"""Slots at which nothing is done, which are not worth a row."""
 
 
-def _answer(entry: HigherOrderEntry) -> tuple[object, ...]:
-    return entry.slot, entry.decision.rule, entry.rule, entry.error if entry.slot is Slot.AMBIGUOUS else None
+def fold_slots(entries: Iterable[HigherOrderRow]) -> Folding[HigherOrderRow]:
+    """Fold a table."""
+    return fold(entries, _answer, lambda row: row.slot if row.slot in ASIDE else None, Slot.MISSING)
+
+
+def _answer(row: HigherOrderRow) -> tuple[object, ...]:
+    return row.slot, row.rule, row.source, row.kernel, row.span, row.error if row.slot is Slot.AMBIGUOUS else None

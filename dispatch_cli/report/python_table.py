@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python import table as python_table
-from dispatch_cli.engine.python.table import Divergence
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import entry_for
-from dispatch_cli.model.declarations import PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.divergences import DivergenceGroup, groups_of
-from dispatch_cli.report.folding import Runs
+from dispatch_cli.report.divergences import DivergenceGroup, PythonDifference, difference_of, groups_of
+from dispatch_cli.report.folding import Folding, fold
+from dispatch_cli.report.table import Aside
 
-SCHEMA_VERSION = 1
+if TYPE_CHECKING:
+    from dispatch_cli.report.higher_order import HigherOrderSlots, HigherOrderSummary
 
 
 class PythonRow(NamedTuple):
     """One slot.
 
-    kernel: the function, or what a dump shows for a C++ kernel; None when there is none. python: it is a Python kernel.
-    core: it is one of PyTorch's own backend fallbacks. error: what ``resolve_key`` raises, where it does.
-    divergence: how the C++ table decides, where it chooses another key.
+    chosen_key: the key whose kernel runs, in the words of ``resolve_key``; None where it raises an error.
+    rule, rule_number, source: as in a C++ table. kernel: the function, or what a dump shows for a C++ kernel; None when
+    there is none. python: it is a Python kernel. core_fallback: it is one of PyTorch's own backend fallbacks.
+    error: what ``resolve_key`` raises, where it does.
+    differs: how the C++ table decides, where it chooses another key.
     """
 
     key: str
-    decision: Decision
+    chosen_key: str | None
+    rule: Rule
+    rule_number: int
+    source: str | None
     kernel: str | None
     python: bool
     fallthrough: bool
-    core: bool
+    core_fallback: bool
     span: Span | None
     error: str | None
-    divergence: Divergence | None
+    differs: PythonDifference | None
+
+
+class PythonKernelRow(NamedTuple):
+    """A kernel that is registered in Python alone."""
+
+    key: str
+    kernel: str
+    span: Span | None
 
 
 class PythonTable(NamedTuple):
@@ -45,8 +59,19 @@ class PythonTable(NamedTuple):
     operator: str
     schema: str | None
     span: Span | None
-    kernels: tuple[PythonKernel, ...]
-    rows: tuple[PythonRow, ...]
+    python_kernels: tuple[PythonKernelRow, ...]
+    entries: tuple[PythonRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTableReport:
+    """The tables asked for, computed as they are read, operator by operator."""
+
+    REPORT: ClassVar[str] = "python-table"
+
+    universe: str
+    higher_order_operators: tuple[HigherOrderSlots, ...]
+    operators: Iterator[PythonTable]
 
 
 class PythonSummary(NamedTuple):
@@ -54,70 +79,107 @@ class PythonSummary(NamedTuple):
 
     operator: str
     span: Span | None
-    counts: Mapping[Rule, int]
-    different: int
+    slots: Mapping[Rule, int]
+    differs: int
+
+
+@dataclass(frozen=True, slots=True)
+class PythonSummaryReport:
+    """A summary of each table asked for, computed as they are read."""
+
+    REPORT: ClassVar[str] = "python-table-summary"
+
+    universe: str
+    higher_order_operators: tuple[HigherOrderSummary, ...]
+    operators: Iterator[PythonSummary]
 
 
 class OperatorDifferences(NamedTuple):
-    """Where Python chooses another key for one operator: slot by slot, and slots that are decided alike together."""
+    """The slots of an operator at which Python chooses another key."""
 
     operator: str
-    divergences: tuple[Divergence, ...]
-    groups: tuple[DivergenceGroup, ...]
+    slots: tuple[PythonDifference, ...]
+
+    def groups(self, places: Mapping[str, int]) -> tuple[DivergenceGroup, ...]:
+        """Slots that are decided alike together. places: of the slots in the table."""
+        return groups_of([(self.operator, one) for one in self.slots], places)
 
 
-class PythonReport(NamedTuple):
-    """The tables asked for, computed as they are read, operator by operator."""
+@dataclass(frozen=True, slots=True)
+class PythonDifferencesReport:
+    """The operators of which Python decides slots otherwise. compared: how many operators were looked at."""
+
+    REPORT: ClassVar[str] = "python-differences"
 
     universe: str
-    names: tuple[OperatorName, ...]
-    tables: Callable[[], Iterator[PythonTable]]
-    summaries: Callable[[], Iterator[PythonSummary]]
-    differences: Callable[[], Iterator[OperatorDifferences]]
+    compared: int
+    operators: Iterator[OperatorDifferences]
 
 
-def python_report(state: State, names: Iterable[OperatorName], keys: frozenset[str] | None) -> PythonReport:
+def python_report(
+    state: State,
+    names: Iterable[OperatorName],
+    keys: frozenset[str] | None = None,
+    higher_order: tuple[HigherOrderSlots, ...] = (),
+) -> PythonTableReport:
     """What Python chooses for *names*, at *keys* only, where given."""
-    chosen = tuple(names)
-    return PythonReport(
-        universe=state.dispatcher.universe.name,
-        names=chosen,
-        tables=lambda: (_table(state, name, keys) for name in chosen),
-        summaries=lambda: (_summary(state, name, keys) for name in chosen),
-        differences=lambda: (found for name in chosen if (found := _differences(state, name, keys)).divergences),
-    )
+    operators = (python_table_of(state, name, keys) for name in names)
+    return PythonTableReport(state.dispatcher.universe.name, higher_order, operators)
 
 
-def _table(state: State, name: OperatorName, keys: frozenset[str] | None) -> PythonTable:
+def python_summary_report(
+    state: State,
+    names: Iterable[OperatorName],
+    keys: frozenset[str] | None = None,
+    higher_order: tuple[HigherOrderSummary, ...] = (),
+) -> PythonSummaryReport:
+    """A summary of what Python chooses for each of *names*."""
+    operators = (_summary(state, name, keys) for name in names)
+    return PythonSummaryReport(state.dispatcher.universe.name, higher_order, operators)
+
+
+def differences_report(
+    state: State, names: Sequence[OperatorName], keys: frozenset[str] | None = None
+) -> PythonDifferencesReport:
+    """Where Python chooses another key for one of *names*."""
+    found = (OperatorDifferences(str(name), _differences(state, name, keys)) for name in names)
+    operators = (one for one in found if one.slots)
+    return PythonDifferencesReport(state.dispatcher.universe.name, len(names), operators)
+
+
+def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | None = None) -> PythonTable:
+    """What Python chooses for one operator. Errors: Refused for an unknown operator."""
     dispatcher = state.dispatcher
     kernels = {kernel.dispatch_key: kernel for kernel in state.python_kernels(name)}
     decisions = python_table.decisions(dispatcher, name, kernels)
-    different = {one.key: one for one in python_table.divergences(dispatcher, name, kernels)}
+    different = {one.key: difference_of(one) for one in python_table.divergences(dispatcher, name, kernels)}
     active = dispatcher.active(name)
 
     def row(key: str, decision: Decision) -> PythonRow:
         chosen = python_table.chosen_key(key, decision)
         found = kernels.get(chosen) if chosen is not None else None
-        if found is not None:
-            return PythonRow(key, decision, found.kernel, True, False, False, found.span, None, different.get(key))
-        entry = entry_for(key, decision, active, dispatcher.fallbacks)
-        kernel = entry.kernel if chosen is not None else None
+        entry = entry_for(key, decision, active, dispatcher.fallbacks) if found is None else None
+        kernel = entry.kernel if entry is not None and chosen is not None else None
         return PythonRow(
             key=key,
-            decision=decision,
-            kernel=kernel.debug if kernel is not None else None,
-            python=False,
-            fallthrough=entry.is_fallthrough,
-            core=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
-            span=kernel.span if kernel is not None else None,
+            chosen_key=chosen,
+            rule=decision.rule,
+            rule_number=decision.number,
+            source=decision.source,
+            kernel=found.kernel if found is not None else kernel.debug if kernel is not None else None,
+            python=found is not None,
+            fallthrough=entry is not None and entry.is_fallthrough,
+            core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
+            span=found.span if found is not None else kernel.span if kernel is not None else None,
             error=None if chosen is not None else python_table.error_text(name, key, decision),
-            divergence=different.get(key),
+            differs=different.get(key),
         )
 
     slots = zip(dispatcher.universe.slots, decisions, strict=True)
     rows = tuple(row(key, decision) for key, decision in slots if keys is None or key in keys)
     header = dispatcher.header(name)
-    return PythonTable(str(name), header.schema, header.span, tuple(kernels.values()), rows)
+    python_kernels = tuple(PythonKernelRow(key, one.kernel, one.span) for key, one in kernels.items())
+    return PythonTable(str(name), header.schema, header.span, python_kernels, rows)
 
 
 def _summary(state: State, name: OperatorName, keys: frozenset[str] | None) -> PythonSummary:
@@ -125,82 +187,34 @@ def _summary(state: State, name: OperatorName, keys: frozenset[str] | None) -> P
     python = [kernel.dispatch_key for kernel in state.python_kernels(name)]
     decisions = zip(dispatcher.universe.slots, python_table.decisions(dispatcher, name, python), strict=True)
     counts = Counter(decision.rule for key, decision in decisions if keys is None or key in keys)
-    different = len(_differences(state, name, keys).divergences)
-    return PythonSummary(str(name), dispatcher.header(name).span, counts, different)
+    slots = {rule: counts[rule] for rule in Rule}
+    return PythonSummary(str(name), dispatcher.header(name).span, slots, len(_differences(state, name, keys)))
 
 
-def _differences(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorDifferences:
+def _differences(state: State, name: OperatorName, keys: frozenset[str] | None) -> tuple[PythonDifference, ...]:
     python = [kernel.dispatch_key for kernel in state.python_kernels(name)]
     divergences = python_table.divergences(state.dispatcher, name, python)
-    found = tuple(one for one in divergences if keys is None or one.key in keys)
-    groups = groups_of([(str(name), one) for one in found], state.dispatcher.universe.slot) if found else ()
-    return OperatorDifferences(str(name), found, groups)
+    return tuple(difference_of(one) for one in divergences if keys is None or one.key in keys)
 
 
-# Folding: equal neighbours become one row.
+def fold_python(rows: Iterable[PythonRow]) -> Folding[PythonRow]:
+    """Fold a table: only PyTorch's own fallbacks and what is missing are not worth a row."""
+    return fold(rows, _answer, _aside, Aside.MISSING)
 
 
-class FoldedPythonRow(NamedTuple):
-    """A run of neighbouring slots with one answer; `first` speaks for all of them."""
-
-    keys: tuple[str, ...]
-    first: PythonRow
-
-
-class FoldedPythonTable(NamedTuple):
-    """The rows in table order; below them, as runs, where PyTorch's own fallback is chosen, and where nothing is."""
-
-    rows: tuple[FoldedPythonRow, ...]
-    core_fallbacks: Runs
-    missing: Runs
-
-
-def fold(rows: Sequence[PythonRow]) -> FoldedPythonTable:
-    """Fold a table. A run goes on past missing slots."""
-    found: list[FoldedPythonRow] = []
-    below: dict[str, list[list[str]]] = {"core": [], "missing": []}
-    last: str | None = None
-    open_run = False
-    for row in rows:
-        place = _place_below(row)
-        if place is not None:
-            if place == last:
-                below[place][-1].append(row.key)
-            else:
-                below[place].append([row.key])
-            open_run = open_run and place == "missing"
-        elif open_run and _answer(found[-1].first) == _answer(row):
-            found[-1] = FoldedPythonRow((*found[-1].keys, row.key), found[-1].first)
-        else:
-            found.append(FoldedPythonRow((row.key,), row))
-            open_run = True
-        last = place
-    core, missing = (tuple(map(tuple, below[place])) for place in ("core", "missing"))
-    return FoldedPythonTable(tuple(found), core, missing)
-
-
-def _place_below(row: PythonRow) -> str | None:
-    if row.divergence is not None:
+def _aside(row: PythonRow) -> Aside | None:
+    if row.differs is not None:
         return None
-    if row.decision.rule is Rule.MISSING:
-        return "missing"
-    return "core" if row.core else None
+    if row.rule is Rule.MISSING:
+        return Aside.MISSING
+    return Aside.CORE_FALLBACK if row.core_fallback else None
 
 
 def _answer(row: PythonRow) -> Hashable:
-    source = None if row.decision.rule is Rule.KERNEL else row.decision.source
     return row._replace(
         key="",
-        decision=Decision(row.decision.rule, row.decision.number, source),
-        divergence=None if row.divergence is None else _alike(row.divergence),
-        error=row.error if row.decision.rule is Rule.AMBIGUOUS else None,
+        chosen_key=None,
+        source=None if row.rule is Rule.KERNEL else row.source,
+        differs=None if row.differs is None else row.differs._replace(key=""),
+        error=row.error if row.rule is Rule.AMBIGUOUS else None,
     )
-
-
-def _alike(one: Divergence) -> Divergence:
-    """A divergence without its key, and with what either side chooses in place of how it came to that."""
-    return one._replace(key="", cpp=_side(one.cpp), python=_side(one.python))
-
-
-def _side(decision: Decision) -> Decision:
-    return Decision(decision.rule, decision.number, decision.source)

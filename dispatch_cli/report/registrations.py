@@ -120,7 +120,7 @@ def _higher_order(state: State, operators: Iterable[HigherOrderOperator]) -> tup
         return ()
     from dispatch_cli.report.higher_order import rules_of
 
-    return tuple(rules_of(state, operator) for operator in chosen)
+    return rules_of(state, chosen)
 
 
 def _operator(state: State, name: OperatorName) -> OperatorRegistrations:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
@@ -14,9 +16,11 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
+from dispatch_cli.report.folding import Folding, fold
 from dispatch_cli.report.notes import Note, table_notes
 
-SCHEMA_VERSION = 1
+if TYPE_CHECKING:
+    from dispatch_cli.report.higher_order import HigherOrderSlots, HigherOrderSummary
 
 
 class Before(NamedTuple):
@@ -30,24 +34,25 @@ class Before(NamedTuple):
 class TableRow(NamedTuple):
     """One slot.
 
-    key: runtime key or Undefined. rule, number: what decided. kernel: its dump text; None when missing.
+    key: runtime key or Undefined. rule, rule_number: what decided. kernel: its dump text; None when missing.
     source: the key the kernel is registered at, an alias perhaps; None for ambiguous, fallback and missing slots.
     blockers: the keys whose kernels made the slot ambiguous, or took it away from the math kernel.
-    core: the kernel is one of PyTorch's own backend fallbacks.
-    live_kernel: what PyTorch's live table holds instead, where it is stale (an empty text when it holds nothing).
+    core_fallback: the kernel is one of PyTorch's own backend fallbacks.
+    stale: PyTorch's live table holds something else. live_kernel: what it holds; None when it holds nothing.
     before: what the slot held in the base, where the files have changed it.
     origin: through what the kernel came, beyond its place.
     """
 
     key: str
     rule: Rule
-    number: int
+    rule_number: int
     kernel: str | None
     fallthrough: bool
     source: str | None
     blockers: tuple[str, ...]
-    core: bool
+    core_fallback: bool
     span: Span | None
+    stale: bool = False
     live_kernel: str | None = None
     before: Before | None = None
     origin: Origin = OWN
@@ -63,10 +68,21 @@ class OperatorTable(NamedTuple):
     operator: str
     schema: str | None
     span: Span | None
-    rows: tuple[TableRow, ...]
+    entries: tuple[TableRow, ...]
     new: bool = False
     notes: tuple[Note, ...] = ()
     origin: Origin = OWN
+
+
+@dataclass(frozen=True, slots=True)
+class TableReport:
+    """The tables asked for, computed as they are read, operator by operator."""
+
+    REPORT: ClassVar[str] = "table"
+
+    universe: str
+    higher_order_operators: tuple[HigherOrderSlots, ...]
+    operators: Iterator[OperatorTable]
 
 
 class OperatorSummary(NamedTuple):
@@ -74,29 +90,46 @@ class OperatorSummary(NamedTuple):
 
     operator: str
     span: Span | None
-    counts: Mapping[Rule, int]
+    slots: Mapping[Rule, int]
     stale: int
     changed: int
 
 
-class TableReport(NamedTuple):
-    """The tables asked for; `tables` and `summaries` compute as they are read, operator by operator."""
+@dataclass(frozen=True, slots=True)
+class TableSummaryReport:
+    """A summary of each table asked for, computed as they are read."""
+
+    REPORT: ClassVar[str] = "table-summary"
 
     universe: str
-    names: tuple[OperatorName, ...]
-    tables: Callable[[], Iterator[OperatorTable]]
-    summaries: Callable[[], Iterator[OperatorSummary]]
+    higher_order_operators: tuple[HigherOrderSummary, ...]
+    operators: Iterator[OperatorSummary]
 
 
-def table_report(state: State, names: Iterable[OperatorName], keys: frozenset[str] | None) -> TableReport:
+class Aside(Enum):
+    """What a slot is that is not worth a row when a table is folded."""
+
+    CORE_FALLBACK = "core-fallback"
+    CORE_FALLTHROUGH = "core-fallthrough"
+    MISSING = "missing"
+
+
+def table_report(
+    state: State,
+    names: Iterable[OperatorName],
+    keys: frozenset[str] | None = None,
+    higher_order: tuple[HigherOrderSlots, ...] = (),
+) -> TableReport:
     """The tables of *names*, of *keys* only, where given."""
-    dispatcher, chosen = state.dispatcher, tuple(names)
-    return TableReport(
-        universe=dispatcher.universe.name,
-        names=chosen,
-        tables=lambda: (_operator_table(state, name, keys) for name in chosen),
-        summaries=lambda: (_summary(state, name) for name in chosen),
-    )
+    operators = (_operator_table(state, name, keys) for name in names)
+    return TableReport(state.dispatcher.universe.name, higher_order, operators)
+
+
+def summary_report(
+    state: State, names: Iterable[OperatorName], higher_order: tuple[HigherOrderSummary, ...] = ()
+) -> TableSummaryReport:
+    """A summary of the table of each of *names*."""
+    return TableSummaryReport(state.dispatcher.universe.name, higher_order, (_summary(state, name) for name in names))
 
 
 def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:
@@ -110,6 +143,34 @@ def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | Non
     new = state.base is not None and name not in state.base
     notes = table_notes(dispatcher, table, header.schema, shown, stale)
     return OperatorTable(str(name), header.schema, header.span, rows, new, notes, state.operator_origin(name))
+
+
+def fold_table(rows: Sequence[TableRow], autograd_keys: Container[str]) -> Folding[TableRow]:
+    """Fold a table.
+
+    autograd_keys: at these a core fallback is an answer worth a row (no derivative), as it is wherever a registered
+    kernel took the slot away from the math kernel.
+    """
+
+    def aside(row: TableRow) -> Aside | None:
+        if row.stale or row.blockers or row.before is not None:
+            return None
+        if row.rule is Rule.MISSING:
+            return Aside.MISSING
+        if row.core_fallback and row.fallthrough:
+            return Aside.CORE_FALLTHROUGH
+        return Aside.CORE_FALLBACK if row.core_fallback and row.key not in autograd_keys else None
+
+    return fold(rows, _answer, aside, Aside.MISSING)
+
+
+def _answer(row: TableRow) -> Hashable:
+    """What must be equal for two rows to be one. PyTorch's own autograd fallbacks differ in their line alone."""
+    live = row.stale, row.live_kernel if row.stale else None
+    if row.core_fallback:
+        return (row.rule, row.fallthrough, bool(row.blockers), live, row.before)
+    source = None if row.rule is Rule.KERNEL else row.source
+    return (row.rule, row.rule_number, row.kernel, row.fallthrough, source, row.blockers, row.span, live, row.before)
 
 
 def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None) -> TableRow:
@@ -135,30 +196,30 @@ def table_row(
 ) -> TableRow:
     """An entry as a row. stale: where its live entry is another. before: where the base had another answer."""
     kernel, decision = entry.kernel, entry.decision
-    live = None
-    if stale is not None:
-        live = stale.live.kernel.debug if stale.live.kernel else ""
+    live = kernel if stale is None else stale.live.kernel
     return TableRow(
         key=entry.key,
         rule=decision.rule,
-        number=decision.number,
+        rule_number=decision.number,
         kernel=kernel.debug if kernel else None,
         fallthrough=entry.is_fallthrough,
         source=decision.source,
         blockers=dispatcher.keys_in(decision.blockers),
-        core=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
+        core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
         span=kernel.span if kernel else None,
-        live_kernel=live,
+        stale=stale is not None,
+        live_kernel=live.debug if live else None,
         before=before,
     )
 
 
 def _summary(state: State, name: OperatorName) -> OperatorSummary:
     dispatcher = state.dispatcher
+    counts = dispatcher.table(name).plan.counts
     return OperatorSummary(
         operator=str(name),
         span=dispatcher.header(name).span,
-        counts=dispatcher.table(name).plan.counts,
+        slots={rule: counts.get(rule, 0) for rule in Rule},
         stale=len(dispatcher.stale_entries(name)),
         changed=len(changed_slots(state, name)),
     )

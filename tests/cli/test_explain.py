@@ -125,7 +125,7 @@ def test_json_of_a_slot() -> None:
     data = json.loads(call("explain", "aten::to.dtype", "AutogradPrivateUse1", OVERRIDE, "--format", "json").out)
     head = {name: data[name] for name in ("schema_version", "report", "universe", "over", "operator", "key", "kind")}
     assert head == {
-        "schema_version": 2,
+        "schema_version": 3,
         "report": "explain",
         "universe": "torch-2.4",
         "over": ["torch-2.4"],
@@ -135,7 +135,7 @@ def test_json_of_a_slot() -> None:
     }
     assert (data["answer"]["rule"], data["answer"]["rule_number"]) == ("missing", 10)
     assert data["answer"]["before"]["rule"] == "math"
-    outcomes = [(rule["number"], rule["outcome"], rule["blockers"]) for rule in data["rules"]]
+    outcomes = [(rule["rule_number"], rule["outcome"], rule["blockers"]) for rule in data["rules"]]
     assert outcomes == [
         (1, "nothing-registered", []),
         (2, "not-covered", []),
@@ -156,14 +156,18 @@ def test_json_of_a_slot() -> None:
     (advice,) = data["advice"]
     assert (advice["kind"], advice["culprits"], advice["manual"]) == ("displaced", ["PrivateUse1"], None)
     without, own, fallthrough = advice["changes"]
-    register = {"action": "register", "operator": "aten::to.dtype", "from": None}
+    register = {"action": "register", "operator": "aten::to.dtype", "source": None, "declared_at": None}
     removed = {"action": "remove", "operator": "aten::to.dtype", "key": "PrivateUse1", "kernel": "to_npu"}
-    assert without["edits"] == [{**removed, "declared_at": {"file": OVERRIDE, "line": 17, "column": 20}}]
+    place = {"file": OVERRIDE, "line": 17, "column": 20}
+    assert without["edits"] == [
+        {**removed, "function": None, "source": None, "redispatches": None, "declared_at": place}
+    ]
     assert without["declarations"] is None
     assert without["fills"] == {"key": "AutogradPrivateUse1", "rule": "math", "source": "CompositeImplicitAutograd"}
     assert without["also_changes"] == ["PrivateUse1"]
     # it returns a view, which somebody has to mark
     assert own == {
+        "operator": "aten::to.dtype",
         "text": "register a kernel at AutogradPrivateUse1, which goes on to the kernels below, and one at "
         "ADInplaceOrView, which counts writes and marks views",
         "edits": [
@@ -199,8 +203,10 @@ def test_markdown_is_no_markup_of_a_name(tmp_path: Path) -> None:
     path.write_text("dispatch: 1\noperators: [{func: 'a::b(Tensor x) -> Tensor', dispatch: {CPU: 'k|`<b>'}}]\n")
     for key in ("CPU", "Autograd", "Dense"):
         out = call("explain", "a::b", key, str(path), "--format", "markdown").out
-        assert out.startswith(f"## `a::b` at `{key}`\n\n`a::b(Tensor x) -> Tensor`\n\n")
-        assert "<b>" not in out.replace("\\<b\\>", "")
+        assert out.startswith("## a::b(Tensor x) -> Tensor\n\ndefined at ")
+        assert f"**{key} has" in out or f"**{key} holds" in out or f" at {key}.**" in out
+        assert ("k\\|\\`\\<b>" in out) == (key != "Autograd")
+        assert "<b>" not in out.replace("\\<b>", "")
 
 
 def test_an_error_text_over_the_embedded_state(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_table_csv_and_markdown_have_every_slot() -> None:
         "fallback": 8,
     }
     markdown = call("table", "hop.yaml", "--format", "markdown").out
-    assert "| hop | MyMode | hop\\_mode | mode |  | returns NotImplemented | hop.yaml:5:13 |  |\n" in markdown
+    assert "| mode | MyMode | hop\\_mode (returns NotImplemented) | hop.yaml:5:13 |\n" in markdown
     assert len(sheet("table", "hop.yaml", "--resolver", "python")) == len(rows) == 137
 
 
@@ -154,6 +154,7 @@ def test_python_table_json() -> None:
         "chosen_key": "Meta",
         "rule": "kernel",
         "rule_number": 1,
+        "source": "Meta",
         "kernel": "py_meta",
         "python": True,
         "fallthrough": False,
@@ -161,8 +162,9 @@ def test_python_table_json() -> None:
         "declared_at": {"file": "python.yaml", "line": 5, "column": 23},
         "error": None,
         "differs": {
-            "cpp": {"rule": "math", "kernel_at": "CompositeImplicitAutograd"},
-            "python": {"rule": "kernel", "kernel_at": "Meta"},
+            "key": "Meta",
+            "cpp": {"rule": "math", "source": "CompositeImplicitAutograd"},
+            "python": {"rule": "kernel", "source": "Meta"},
             "reason": "python-kernel",
             "because": ["Meta"],
         },
@@ -191,7 +193,7 @@ def test_differences_are_those_of_the_recorded_answers() -> None:
     for row in rows:
         answer = recording["rows"][recording["row_of"][row["operator"]]][recording["slots"].index(row["key"])]
         others = {"fallback": row["key"], "missing": MISSING, "ambiguous": AMBIGUOUS}
-        chosen = row["python_key"] or others[row["python_rule"]]
+        chosen = row["python_source"] or others[row["python_rule"]]
         assert chosen == answer
     found = json.loads(call("table", "--base", "torch-2.15", "--resolver", "differences", "--format", "json").out)
     assert (found["report"], found["compared"]) == ("python-differences", 3624)

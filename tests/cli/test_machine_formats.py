@@ -199,7 +199,7 @@ def test_table_json(file: str) -> None:
     entries = document["operators"][0].pop("entries")
     default = "CompositeExplicitAutograd"
     assert document == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "table",
         "universe": "torch-2.15",
         "higher_order_operators": [],
@@ -208,12 +208,14 @@ def test_table_json(file: str) -> None:
                 "operator": "demo::op",
                 "schema": "demo::op(Tensor x) -> Tensor",
                 "declared_at": place(4, 11),
+                "new": False,
                 **OWN,
                 "notes": [
                     {
                         "kind": "shadowed",
                         "keys": ["PrivateUse1"],
                         "culprits": [default],
+                        "detail": "demo_fallback",
                         "text": "PrivateUse1: the backend fallback demo_fallback is not asked, "
                         f"because {default} has a kernel",
                     },
@@ -221,6 +223,7 @@ def test_table_json(file: str) -> None:
                         "kind": "uncovered",
                         "keys": ["NestedTensorCPU"],
                         "culprits": [default],
+                        "detail": "",
                         "text": f"NestedTensorCPU: missing; {default} has a kernel, but does not cover it",
                     },
                 ],
@@ -335,10 +338,12 @@ def test_table_csv_has_every_slot(file: str) -> None:
 def test_table_markdown(file: str) -> None:
     answer = call("table", file, "--op", "demo::op", "--key", "CPU", "--key", "AutogradCPU", "--format", "markdown")
     assert answer.out == (
-        "| Operator | Key | Kernel | Rule | From | Why | Declared at | Before |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
-        "| demo::op | CPU | op\\_\\[alias\\]\\_\\*\\|\\`cpu\\` | kernel |  |  | a.yaml:7:12 |  |\n"
-        "| demo::op | AutogradCPU | fallthrough registered at a.yaml:4 | kernel |  |  | a.yaml:9:20 |  |\n"
+        "## demo::op(Tensor x) -> Tensor\n\n"
+        "defined at a.yaml:4:11\n\n"
+        "| Key | Kernel | Rule | Declared at |\n"
+        "| --- | --- | --- | --- |\n"
+        "| CPU | op\\_\\[alias\\]\\_\\*\\|\\`cpu\\` | kernel | a.yaml:7:12 |\n"
+        "| AutogradCPU | fallthrough registered at a.yaml:4 | kernel | a.yaml:9:20 |\n"
     )
 
 
@@ -346,7 +351,7 @@ def test_table_summary(file: str) -> None:
     result = call("table", file, "--view", "summary", "--format", "json")
     slots = {"kernel": 1, "default": 0, "nested": 0, "ambiguous": 0, "math": 0, "autograd": 0, "batched": 0}
     document = json.loads(result.out)
-    assert (document["schema_version"], document["report"]) == (1, "table-summary")
+    assert (document["schema_version"], document["report"]) == (3, "table-summary")
     assert document["operators"][0] == {
         "operator": "demo::lost",
         "declared_at": None,

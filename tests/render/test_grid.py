@@ -11,27 +11,27 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.render.grid import code_of, grids_text
-from dispatch_cli.render.style import Style
+from dispatch_cli.render.grid import code_of, document
+from dispatch_cli.render.text import Style, text
 from dispatch_cli.report.table import Before, OperatorTable, TableReport, TableRow
 
 UNIVERSE = universes.load("torch-2.15")
 
 
 def row(key: str, rule: Rule, **others: Any) -> TableRow:
-    fields: dict[str, Any] = {"number": 1, "kernel": "k", "fallthrough": False, "source": key, "blockers": ()}
-    return TableRow(**{"key": key, "rule": rule, **fields, "core": False, "span": None, **others})
+    fields: dict[str, Any] = {"rule_number": 1, "kernel": "k", "fallthrough": False, "source": key, "blockers": ()}
+    return TableRow(**{"key": key, "rule": rule, **fields, "core_fallback": False, "span": None, **others})
 
 
 def shown(rows: Sequence[TableRow], width: int | None = None, universe: Universe = UNIVERSE) -> str:
     table = OperatorTable("a::b", "a::b() -> ()", None, tuple(rows))
-    report = TableReport(universe.name, (), lambda: iter([table]), lambda: iter([]))
-    return "".join(grids_text(report, Style(width), universe))
+    report = TableReport(universe.name, (), iter([table]))
+    return "".join(text(document(report, width, universe=universe), Style(width)))
 
 
 def test_every_answer_has_a_code_of_its_own() -> None:
     answers = [row("CPU", rule) for rule in Rule]
-    answers.append(row("CPU", Rule.FALLBACK, core=True))
+    answers.append(row("CPU", Rule.FALLBACK, core_fallback=True))
     answers.append(row("CPU", Rule.KERNEL, fallthrough=True))
     codes = [code_of(one) for one in answers]
     assert len({code.letter for code in codes}) == len({code.meaning for code in codes}) == len(answers)
@@ -46,9 +46,9 @@ def test_a_fallthrough_is_one_whatever_put_it_there() -> None:
 def test_the_legend_has_only_what_is_used() -> None:
     rows = [
         row("CPU", Rule.KERNEL, kernel="cpu"),
-        row("CUDA", Rule.MISSING, kernel=None, live_kernel="old"),
+        row("CUDA", Rule.MISSING, kernel=None, stale=True, live_kernel="old"),
         row("AutogradCPU", Rule.MATH, kernel="math", before=Before(Rule.KERNEL, "was", False)),
-        row("Python", Rule.FALLBACK, core=True, live_kernel="", before=Before(Rule.MISSING, None, False)),
+        row("Python", Rule.FALLBACK, core_fallback=True, stale=True, before=Before(Rule.MISSING, None, False)),
     ]
     assert shown(rows) == (
         "a::b() -> ()\n"
@@ -81,8 +81,8 @@ def test_keys_that_are_not_per_backend_alone() -> None:
     assert shown([row("Python", Rule.KERNEL), row("Tracer", Rule.MISSING, kernel=None)]) == (
         "a::b() -> ()\n"
         "\n"
-        "K   Python\n"
-        ".   Tracer\n"
+        "K  Python\n"
+        ".  Tracer\n"
         "\n"
         "Code  Meaning  Slots  Kernels\n"
         "K     kernel   1      k\n"
@@ -94,7 +94,7 @@ def test_keys_that_are_not_per_backend_alone() -> None:
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 104, 200])
 def test_every_width_has_room_and_every_slot(name: str, width: int) -> None:
     universe = universes.load(name)
-    text = shown([row(key, Rule.KERNEL, live_kernel="x") for key in universe.slots], width, universe)
+    text = shown([row(key, Rule.KERNEL, stale=True, live_kernel="x") for key in universe.slots], width, universe)
     assert max(map(len, text.splitlines())) <= width
     lines = text.partition("Code  ")[0]
     per_backend = sum(map(len, universe.per_backend.values()))
@@ -121,11 +121,10 @@ def test_heads_that_would_be_the_same_stay_whole() -> None:
 def test_colour_changes_nothing_but_colour() -> None:
     import re
 
-    rows = [row(key, Rule.KERNEL, live_kernel="x") for key in UNIVERSE.slots]
+    rows = [row(key, Rule.KERNEL, stale=True, live_kernel="x") for key in UNIVERSE.slots]
     table = OperatorTable("a::b", None, None, tuple(rows))
-    report = TableReport("u", (), lambda: iter([table]), lambda: iter([]))
-    colored = "".join(grids_text(report, Style(80, color=True), UNIVERSE))
-    plain = "".join(grids_text(report, Style(80), UNIVERSE))
+    blocks = [*document(TableReport("u", (), iter([table])), 80, universe=UNIVERSE)]
+    colored, plain = ("".join(text(blocks, Style(80, color))) for color in (True, False))
     assert "\x1b[1;32mK" in colored
     without = re.sub(r"\x1b\[[0-9;]*m", "", colored)
     assert [line.rstrip() for line in without.splitlines()] == plain.splitlines()

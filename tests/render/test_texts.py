@@ -11,7 +11,7 @@ import pytest
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.machine import Sheet, csv_text, json_document, markdown_text
 from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.render.wording import keys_label, note_text, place_label, runs_label, short_kernel
+from dispatch_cli.render.words import keys_label, note_text, place_label, runs_label, short_kernel
 from dispatch_cli.report.notes import Note, NoteKind
 
 

@@ -113,7 +113,7 @@ def kernel_of(document: dict[str, Any], edit: dict[str, Any]) -> Any:
     if edit["function"] == "fallback":
         return document["fallbacks"][edit["key"]]
     if edit["function"] == "same-as":
-        return _take_out(copy.deepcopy(document), edit["operator"], edit["from"])
+        return _take_out(copy.deepcopy(document), edit["operator"], edit["source"])
     assert edit["function"] == "own"
     if edit["redispatches"] is None:
         return edit["kernel"]

@@ -45,11 +45,13 @@ def test_every_rule_of_every_slot_and_one_fires(universe: str) -> None:
         table = state.dispatcher.table(FOO)
         for key in table:
             what = explain_slot(state, FOO, key)
-            assert [line.number for line in what.rules] == list(range(1, 11))
-            (fired,) = (line for line in what.rules if line.state is RuleState.FIRED)
-            assert (fired.rule, fired.number) == (table[key].rule, table[key].decision.number)
-            assert all(line.reached == (line.number <= fired.number) for line in what.rules if line.number != 4)
-            assert (what.row.rule, what.row.kernel) == answer(table[key])
+            assert [line.rule_number for line in what.rules] == list(range(1, 11))
+            (fired,) = (line for line in what.rules if line.outcome is RuleState.FIRED)
+            assert (fired.rule, fired.rule_number) == (table[key].rule, table[key].decision.number)
+            assert all(
+                line.reached == (line.rule_number <= fired.rule_number) for line in what.rules if line.rule_number != 4
+            )
+            assert (what.answer.rule, what.answer.kernel) == answer(table[key])
 
 
 @pytest.mark.parametrize("universe", universes.names())
@@ -58,9 +60,9 @@ def test_what_is_next_is_there_when_the_kernel_is_dropped(universe: str) -> None
         for key in ("CPU", "QuantizedCPU", "AutogradCPU", "AutogradOther", "NestedTensorCPU", UNDEFINED):
             state = what_if_state(pattern, universe=universe)
             what, dispatcher = explain_slot(state, FOO, key), state.dispatcher
-            fired = next(line for line in what.rules if line.state is RuleState.FIRED)
+            fired = next(line for line in what.rules if line.outcome is RuleState.FIRED)
             if what.next is None:
-                assert what.row.rule in (Rule.FALLBACK, Rule.MISSING)
+                assert what.answer.rule in (Rule.FALLBACK, Rule.MISSING)
                 continue
             dispatcher.drop(dispatcher.operator(FOO).kernels[fired.looks_at[0]][0])
             assert answer(dispatcher.table(FOO)[key]) == (what.next.rule, what.next.kernel)
@@ -71,8 +73,8 @@ def test_the_overridden_kernel_is_next() -> None:
     state.dispatcher.implement(FOO, "CPU", Kernel("newer"))
     what = explain_slot(state, FOO, "CPU")
     assert what.next is not None
-    assert (what.row.kernel, what.next.kernel, what.next_is_overridden) == ("newer", "fn_CPU", True)
-    roles = [(one.role, one.key, one.kernel) for one in what.concerned]
+    assert (what.answer.kernel, what.next.kernel, what.next_is_overridden) == ("newer", "fn_CPU", True)
+    roles = [(one.role, one.key, one.kernel) for one in what.registrations]
     assert roles == [
         (Role.FILLS, "CPU", "newer"),
         (Role.OVERRIDDEN, "CPU", "fn_CPU"),
@@ -153,7 +155,7 @@ def test_a_factory_is_advised_a_place_that_it_reaches(tmp_path: Path) -> None:
     state = state_of(tmp_path, "CPU", schema="demo::op(int n, *, Device device) -> Tensor")
     for key in ("CPU", UNDEFINED):
         (advice,) = slot_advice(state, OperatorName("demo::op"), key)
-        assert (advice.note.kind, advice.changes[0].slot) == (NoteKind.UNREACHABLE, "BackendSelect")
+        assert (advice.note.kind, advice.changes[0].fills.key) == (NoteKind.UNREACHABLE, "BackendSelect")
 
 
 def test_a_mistyped_name(tmp_path: Path) -> None:
@@ -174,7 +176,7 @@ def test_a_stale_slot_names_the_change() -> None:
     what = explain_slot(state, OperatorName("demo::late"), "FuncTorchBatched")
     assert what.live is not None
     assert what.cause is not None
-    assert (what.row.kernel, what.live.kernel, what.cause.key) == (
+    assert (what.answer.kernel, what.live.kernel, what.cause.key) == (
         "late_batched",
         "loop_over_batch",
         "FuncTorchBatchedDecomposition",
@@ -187,6 +189,6 @@ def test_over_a_base_the_answer_before_is_told() -> None:
     state = load_state([str(ROOT / "examples/scenarios/01_composite_override.yaml")])
     name = OperatorName("aten::to", "dtype")
     changed, same = (explain_slot(state, name, key) for key in ("PrivateUse1", "CPU"))
-    assert changed.row.before is not None
-    assert (changed.in_base, changed.row.before.rule) == (True, Rule.MATH)
-    assert (same.in_base, same.row.before) == (True, None)
+    assert changed.answer.before is not None
+    assert (changed.in_base, changed.answer.before.rule) == (True, Rule.MATH)
+    assert (same.in_base, same.answer.before) == (True, None)

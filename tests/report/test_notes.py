@@ -53,7 +53,7 @@ def notes_of(tmp_path: Path) -> NotesOf:
         declared = {"dispatch": 1, "fallbacks": fallbacks or {}, "operators": [operator]}
         path = tmp_path / "x.json"
         path.write_text(json.dumps(declared), encoding="utf-8")
-        (table,) = table_report(load_state([str(path)]), [OperatorName("demo::op")], shown).tables()
+        (table,) = table_report(load_state([str(path)]), [OperatorName("demo::op")], shown).operators
         return table.notes
 
     return notes
@@ -73,7 +73,7 @@ def declared(tmp_path: Path) -> Declared:
         path = tmp_path / "x.yaml"
         path.write_text(text, encoding="utf-8")
         state = load_state([str(path)], universe=universe)
-        (table,) = table_report(state, [OperatorName("demo::op")], None).tables()
+        (table,) = table_report(state, [OperatorName("demo::op")], None).operators
         return table.notes
 
     return notes

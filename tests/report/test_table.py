@@ -11,13 +11,21 @@ from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.folding import fold, unfolded
+from dispatch_cli.report.folding import unfolded
 from dispatch_cli.report.grid import grid_of
-from dispatch_cli.report.table import Before, OperatorSummary, OperatorTable, table_report
+from dispatch_cli.report.table import (
+    Aside,
+    Before,
+    OperatorSummary,
+    OperatorTable,
+    fold_table,
+    summary_report,
+    table_report,
+)
 
 
 def table_of(state: State, name: str, keys: frozenset[str] | None = None) -> OperatorTable:
-    (table,) = table_report(state, [OperatorName.parse(name)], keys).tables()
+    (table,) = table_report(state, [OperatorName.parse(name)], keys).operators
     return table
 
 
@@ -55,11 +63,11 @@ def test_a_grid_of_some_keys(what_if: State) -> None:
 
 def test_a_fold_has_every_slot_once(what_if: State) -> None:
     table = table_of(what_if, "__test__::foo")
-    folded = fold(table.rows, frozenset(what_if.dispatcher.universe.covered_by("Autograd")))
+    folded = fold_table(table.entries, frozenset(what_if.dispatcher.universe.covered_by("Autograd")))
     runs = [row.keys for row in folded.rows]
-    runs += [*folded.core_fallbacks, *folded.core_fallthroughs, *folded.missing]
+    runs += [run for aside in Aside for run in folded.aside[aside]]
     assert sorted(key for run in runs for key in run) == sorted(what_if.dispatcher.universe.slots)
-    assert [(row.keys[0], len(row.keys), row.first.rule, row.first.kernel) for row in folded.rows][:5] == [
+    assert [(row.keys[0], len(row.keys), row.answer.rule, row.answer.kernel) for row in folded.rows][:5] == [
         ("Undefined", 1, Rule.MATH, "fn_CompositeImplicitAutograd"),
         ("CPU", 1, Rule.KERNEL, "fn_CPU"),
         ("CUDA", 84, Rule.MATH, "fn_CompositeImplicitAutograd"),
@@ -71,7 +79,7 @@ def test_a_fold_has_every_slot_once(what_if: State) -> None:
             "registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66",
         ),
     ]
-    assert [run for run in folded.core_fallthroughs if len(run) > 1] == [
+    assert [run for run in folded.aside[Aside.CORE_FALLTHROUGH] if len(run) > 1] == [
         ("AutocastCPU", "AutocastMTIA", "AutocastMAIA", "AutocastXPU"),
         ("AutocastMPS", "AutocastCUDA"),
     ]
@@ -79,21 +87,22 @@ def test_a_fold_has_every_slot_once(what_if: State) -> None:
 
 def test_unfolded_every_slot_is_a_row(what_if: State) -> None:
     table = table_of(what_if, "__test__::foo")
-    assert [row.keys for row in unfolded(table.rows).rows] == [(key,) for key in what_if.dispatcher.universe.slots]
+    assert [row.keys for row in unfolded(table.entries).rows] == [(key,) for key in what_if.dispatcher.universe.slots]
 
 
 def test_a_fold_keeps_apart_what_differs() -> None:
     state = load_state([str(Path(__file__).parents[2] / "examples" / "stale.yaml")])
     autograd = frozenset(state.dispatcher.universe.covered_by("Autograd"))
     for name in ("stale::explicit", "stale::quantized", "stale::fine"):
-        rows = {row.key: row for row in table_of(state, name).rows}
-        for folded in fold(tuple(rows.values()), autograd).rows:
+        rows = {row.key: row for row in table_of(state, name).entries}
+        for folded in fold_table(tuple(rows.values()), autograd).rows:
             for key in folded.keys:
-                row, first = rows[key], folded.first
-                assert (row.rule, row.fallthrough, row.live_kernel, row.before) == (
-                    *(first.rule, first.fallthrough, first.live_kernel, first.before),
+                row, first = rows[key], folded.answer
+                assert (row.rule, row.fallthrough, row.stale, row.before) == (
+                    *(first.rule, first.fallthrough, first.stale, first.before),
                 )
-                assert row.core or (row.kernel, row.span) == (first.kernel, first.span)
+                assert row.live_kernel == first.live_kernel or not row.stale
+                assert row.core_fallback or (row.kernel, row.span) == (first.kernel, first.span)
 
 
 BASE = """\
@@ -117,15 +126,15 @@ def test_what_an_overlay_changes(tmp_path: Path) -> None:
     (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
     (tmp_path / "overlay.yaml").write_text(OVERLAY, encoding="utf-8")
     state = load_state([str(tmp_path / "overlay.yaml")])
-    changed = {row.key: row.before for row in table_of(state, "demo::op").rows if row.before is not None}
+    changed = {row.key: row.before for row in table_of(state, "demo::op").entries if row.before is not None}
     math = Before(Rule.MATH, "op_math", False)
     assert changed == {"CUDA": math, "AutogradCUDA": math}
-    assert not any(row.before for row in table_of(state, "demo::same").rows)
+    assert not any(row.before for row in table_of(state, "demo::same").entries)
     new = table_of(state, "demo::new")
-    assert (new.new, [row for row in new.rows if row.before]) == (True, [])
+    assert (new.new, [row for row in new.entries if row.before]) == (True, [])
     assert not table_of(state, "demo::op").new
     names = [OperatorName.parse(f"demo::{name}") for name in ("op", "same", "new")]
-    summaries: list[OperatorSummary] = list(table_report(state, names, None).summaries())
+    summaries: list[OperatorSummary] = list(summary_report(state, names).operators)
     assert [(one.operator, one.changed, one.stale) for one in summaries] == [
         ("demo::op", 2, 0),
         ("demo::same", 0, 0),
@@ -135,12 +144,12 @@ def test_what_an_overlay_changes(tmp_path: Path) -> None:
 
 def test_an_overlay_over_an_embedded_state_changes_what_it_touches() -> None:
     state = load_state([str(Path(__file__).parents[1] / "cli" / "overlay.yaml")])
-    changed = [row.key for row in table_of(state, "aten::to.dtype").rows if row.before is not None]
+    changed = [row.key for row in table_of(state, "aten::to.dtype").entries if row.before is not None]
     assert changed == ["PrivateUse1", "AutogradPrivateUse1"]
 
 
 def test_a_summary_counts_what_the_table_has(what_if: State) -> None:
     name = OperatorName.parse("__test__::foo")
-    (summary,) = table_report(what_if, [name], None).summaries()
-    rows = table_of(what_if, "__test__::foo").rows
-    assert dict(summary.counts) == {rule: count for rule in Rule if (count := sum(row.rule is rule for row in rows))}
+    (summary,) = summary_report(what_if, [name]).operators
+    rows = table_of(what_if, "__test__::foo").entries
+    assert summary.slots == {rule: sum(row.rule is rule for row in rows) for rule in Rule}

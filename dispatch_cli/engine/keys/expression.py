@@ -16,8 +16,8 @@ from dispatch_cli.engine.keys.notes import ExpressionNote, ExpressionNoteKind, n
 from dispatch_cli.engine.keys.tokens import (
     MAX_DEPTH,
     ExpressionMistake,
-    Kind,
     Token,
+    TokenKind,
     bare,
     close,
     cut,
@@ -91,8 +91,8 @@ class _ExpressionReader:
         self._tokens = tokens(self._text, self._origin)
         self._next = next(self._tokens)
         part = self._union()
-        if self._next.kind is not Kind.END:
-            hint = _JOIN if self._next.kind is not Kind.SIGN else None
+        if self._next.kind is not TokenKind.END:
+            hint = _JOIN if self._next.kind is not TokenKind.SIGN else None
             raise self._mistake(f"expected |, & or -, found {self._shown()}", hint)
         return part
 
@@ -139,10 +139,10 @@ class _ExpressionReader:
         token = self._next
         if self._takes("("):
             return self._within(token, self._union)
-        if token.kind is Kind.NUMBER:
+        if token.kind is TokenKind.NUMBER:
             self._advance()
             return _ExpressionPart(self._raw(token), token.text)
-        if token.kind is not Kind.NAME:
+        if token.kind is not TokenKind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
         name = bare(token.text)
@@ -172,7 +172,7 @@ class _ExpressionReader:
     def _argument(self, hint: str) -> str | None:
         """The one key of a function; None when it is unknown, which is noted."""
         token = self._next
-        if token.kind is not Kind.NAME:
+        if token.kind is not TokenKind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
         name = bare(token.text)
@@ -191,7 +191,7 @@ class _ExpressionReader:
         read_inside = read()
         if not self._takes(")"):
             message = f"expected ), found {self._shown()}"
-            if self._next.kind is Kind.END:
+            if self._next.kind is TokenKind.END:
                 raise self._mistake(message, "this bracket is never closed", opening)
             raise self._mistake(message, hint)
         self._depth -= 1
@@ -242,7 +242,7 @@ class _ExpressionReader:
     # tokens
 
     def _takes(self, sign: str) -> bool:
-        if self._next.text != sign or self._next.kind is not Kind.SIGN:
+        if self._next.text != sign or self._next.kind is not TokenKind.SIGN:
             return False
         self._advance()
         return True
@@ -251,7 +251,7 @@ class _ExpressionReader:
         self._next = next(self._tokens)
 
     def _shown(self) -> str:
-        return "the end" if self._next.kind is Kind.END else repr(cut(self._next.text))
+        return "the end" if self._next.kind is TokenKind.END else repr(cut(self._next.text))
 
     def _mistake(self, message: str, hint: str | None = None, token: Token | None = None) -> ExpressionMistake:
         start = (self._next if token is None else token).start

@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 )
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     NAME = "name"
@@ -39,7 +39,7 @@ class Kind(Enum):
 class Token(NamedTuple):
     """One word or sign. start: its offset in the text."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
 
@@ -79,8 +79,8 @@ def tokens(text: str, origin: str) -> Iterator[Token]:
             )
         position = match.end()
         if match.lastgroup != "blank":
-            yield Token(Kind(match.lastgroup), match.group(), match.start())
-    yield Token(Kind.END, "", len(text))
+            yield Token(TokenKind(match.lastgroup), match.group(), match.start())
+    yield Token(TokenKind.END, "", len(text))
 
 
 _OTHER_SIGNS = {

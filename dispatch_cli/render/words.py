@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
+from dispatch_cli.report.folding import KeyRuns
 from dispatch_cli.report.notes import Note, NoteKind
 from dispatch_cli.report.table import Before, TableRow
 
@@ -22,6 +24,33 @@ def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
 def runs_label(runs: Iterable[tuple[str, ...]]) -> str:
     """Keys in runs of neighbours; long runs by their ends."""
     return ", ".join(keys_label(run, short=True) if len(run) > 3 else ", ".join(run) for run in runs)
+
+
+def some_of(names: Sequence[str], most: int = 4) -> str:
+    """Some of many names: all of a few, else the first ones and how many more there are."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
+
+
+def aside_lines(asides: Iterable[tuple[str, KeyRuns | None]]) -> Iterator[Block]:
+    """The slots that are not worth a row of a table, below a gap: a title and the keys."""
+    shown = [(title, runs) for title, runs in asides if runs]
+    if shown:
+        yield Gap()
+    for title, runs in shown:
+        head = Run(f"{title[0].upper()}{title[1:]}, {len(runs.keys)}: ", Tone.HEAD)
+        yield Paragraph((head, Run(runs_label(runs), Tone.DIM)))
+
+
+def plural(number: int, noun: str, nouns: str | None = None) -> str:
+    """A number and its noun: ``1 slot``, ``1,024 slots``. nouns: the plural, where it is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def count_cell(number: int, tone: Tone = Tone.PLAIN) -> Run:
+    """A number in a table, where 0 says little."""
+    return Run(f"{number:,}", tone) if number else Run("·", Tone.DIM)
 
 
 def short_kernel(debug: str) -> str:
@@ -48,6 +77,20 @@ def origin_place(span: Span | None, origin: Origin, short: bool = False) -> str:
     return place_label(span, short) or origin.state or ""
 
 
+def rule_tone(rule: Rule) -> Tone:
+    """The tone of a rule, and of what it decides."""
+    return _RULE_TONES.get(rule, Tone.ALIAS)
+
+
+_RULE_TONES = {
+    Rule.KERNEL: Tone.KERNEL,
+    Rule.FALLBACK: Tone.FALLBACK,
+    Rule.AMBIGUOUS: Tone.BAD,
+    Rule.MISSING: Tone.DIM,
+}
+"""Of the rules that are not alias keys'."""
+
+
 def inherited_lines(found: Iterable[tuple[Span | None, Origin]]) -> list[str]:
     """For each file that the user did not name: through what it came; of a state, where no file of the user says it."""
     names: dict[str, Origin] = {}
@@ -61,6 +104,13 @@ def inherited_lines(found: Iterable[tuple[Span | None, Origin]]) -> list[str]:
 
 def _extends(through: tuple[Span, ...]) -> str:
     return ", ".join(f"extends of {span}" for span in reversed(through))
+
+
+def over_label(over: tuple[str, ...], assumed: bool, universe: str) -> str:
+    """Over which state an answer is. assumed: nobody named it."""
+    if assumed:
+        return f"over {', '.join(over)}, the newest embedded state; --base names another, files others"
+    return f"over {', '.join(over)}" if over else f"universe {universe}"
 
 
 def before_label(before: Before, short: bool = False) -> str:

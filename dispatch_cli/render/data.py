@@ -1,0 +1,137 @@
+"""Reports as JSON, straight from their fields.
+
+A record (a named tuple or a dataclass) is an object with its fields, an enum is its value, a tuple is a list. What
+differs from that is in four short tables: names and fields (`RENAMED`, `INLINED`), values that are written as something
+else (`converters`), and sentences that a record has in JSON only, in the words of this layer (`sentences`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any
+
+SCHEMA_VERSION = 3
+"""Of every report; it rises when a field is renamed, changes its meaning, or goes."""
+
+RENAMED = {"span": "declared_at"}
+"""Fields whose name in JSON is another."""
+INLINED = frozenset({"origin", "what"})
+"""Fields whose own fields stand in their place."""
+
+Encode = Callable[[Any], Any]
+
+
+def json_text(report: Any) -> Iterator[str]:
+    """A report as a JSON object. report: a record with its name in ``REPORT``.
+
+    Where the last field is an iterator, it is written item by item, so that a long one is never held whole.
+    """
+    names = _names(type(report))
+    head = {"schema_version": SCHEMA_VERSION, "report": report.REPORT}
+    last = getattr(report, names[-1])
+    if not isinstance(last, Iterator):
+        yield f"{json.dumps({**head, **data_of(report)}, indent=2)}\n"
+        return
+    head |= _fields_of(report, names[:-1])
+    text = json.dumps(head, indent=2)
+    yield f"{text[: text.rindex(chr(10))]},\n  {json.dumps(names[-1])}: ["
+    between = ""
+    for item in last:
+        body = json.dumps(data_of(item), indent=2).replace("\n", "\n    ")
+        yield f"{between}\n    {body}"
+        between = ","
+    yield "\n  ]\n}\n" if between else "]\n}\n"
+
+
+def data_of(value: Any) -> Any:
+    """Any value of a report as what JSON knows: dicts, lists, texts, numbers, bools and None."""
+    kind = type(value)
+    encode = _ENCODERS.get(kind)
+    if encode is None:
+        encode = _ENCODERS[kind] = _encoder(kind)
+    return encode(value)
+
+
+_ENCODERS: dict[type, Encode] = {}
+"""Those that were needed so far."""
+
+
+def _encoder(kind: type) -> Encode:
+    convert = converters().get(kind)
+    if convert is not None:
+        return lambda value: data_of(convert(value))
+    if issubclass(kind, Enum):
+        return lambda value: value.value
+    if kind in (str, int, float, bool, type(None)):
+        return lambda value: value
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        return _record(kind)
+    if issubclass(kind, Mapping):
+        return lambda value: {data_of(key): data_of(one) for key, one in value.items()}
+    if issubclass(kind, tuple | list | Iterator):
+        return lambda value: [data_of(one) for one in value]
+    raise TypeError(f"{kind.__name__} is not a value of a report")
+
+
+def _record(kind: type) -> Encode:
+    names, more = _names(kind), sentences().get(kind, {})
+
+    def encode(value: Any) -> dict[str, Any]:
+        found = _fields_of(value, names)
+        for name, sentence in more.items():
+            found[name] = data_of(sentence(value))
+        return found
+
+    return encode
+
+
+def _fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in names:
+        one = data_of(getattr(value, name))
+        if name in INLINED:
+            found |= one
+        else:
+            found[RENAMED.get(name, name)] = one
+    return found
+
+
+def _names(kind: Any) -> tuple[str, ...]:
+    return kind._fields if hasattr(kind, "_fields") else tuple(one.name for one in fields(kind))
+
+
+@cache
+def converters() -> dict[type, Encode]:
+    """What is written as something else than its fields; what a function returns is its place in the JSON Schema."""
+    from dispatch_cli.engine.keys.keyset import DispatchKeySet
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.redispatch import Redispatch
+    from dispatch_cli.report.folding import KeyRuns
+    from dispatch_cli.report.key_set import key_set_of
+
+    return {
+        OperatorName: str,
+        DispatchKeySet: key_set_of,
+        KeyRuns: lambda runs: runs.keys,
+        Redispatch: lambda value: value.data,
+    }
+
+
+@cache
+def sentences() -> dict[type, dict[str, Encode]]:
+    """Records → further fields of theirs in JSON."""
+    from dispatch_cli.render.advice import advice_text, change_text
+    from dispatch_cli.render.edits import declarations_text
+    from dispatch_cli.render.words import note_text
+    from dispatch_cli.report.advice import Advice, Change
+    from dispatch_cli.report.notes import Note
+
+    return {
+        Note: {"text": note_text},
+        Advice: {"text": advice_text},
+        Change: {"text": change_text, "declarations": declarations_text},
+    }

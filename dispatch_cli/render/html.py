@@ -1,0 +1,118 @@
+"""Documents as a web page: one file, without scripts, readable in light and dark, on paper and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from dispatch_cli import __version__
+from dispatch_cli.render.document import (
+    Block,
+    Facts,
+    Gap,
+    Inline,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    cells_of,
+    lines_of,
+)
+from dispatch_cli.render.text_safety import safe
+
+_STYLE = """
+:root { color-scheme: light dark; --text: #1f2328; --page: #fff; --line: #d1d9e0; --stripe: #f6f8fa;
+  --kernel: #116329; --alias: #1b6c8a; --fallback: #0550ae; --warn: #855000; --bad: #b31d28; --dim: #59636e }
+@media (prefers-color-scheme: dark) { :root { --text: #e6edf3; --page: #0d1117; --line: #30363d; --stripe: #161b22;
+  --kernel: #56d364; --alias: #76d9e6; --fallback: #79c0ff; --warn: #e3b341; --bad: #ff8a80; --dim: #9198a1 } }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 100rem; padding: 1.5rem; color: var(--text); background: var(--page);
+  font: 15px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
+h1 { font-size: 1.2rem; margin: 2rem 0 .3rem } h2 { font-size: 1.05rem; margin: 1.5rem 0 .3rem }
+main > h1:first-child { margin-top: 0 }
+p, dl, pre, blockquote { margin: .2rem 0 } .gap { height: .8rem }
+.rows { overflow-x: auto; margin: .3rem 0 } table { border-collapse: collapse; overflow-wrap: normal }
+th, td { text-align: left; vertical-align: top; padding: .25rem .9rem .25rem .4rem;
+  border-bottom: 1px solid var(--line) }
+thead th { position: sticky; top: 0; background: var(--page); white-space: nowrap }
+tbody tr:nth-child(even) { background: var(--stripe) } .right { text-align: right; font-variant-numeric: tabular-nums }
+td, pre, blockquote { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
+td { overflow-wrap: break-word; max-width: 40rem } td:first-child { white-space: nowrap }
+pre { overflow-x: auto; padding: .4rem .6rem; background: var(--stripe); border-radius: 6px }
+blockquote { border-left: 3px solid var(--bad); padding-left: .8rem }
+dl { display: grid; grid-template-columns: fit-content(30%) 1fr; gap: .1rem 1rem }
+dt { font-weight: 600 } dd { margin: 0 }
+.head { font-weight: 600 } .kernel { color: var(--kernel); font-weight: 600 } .alias { color: var(--alias) }
+.fallback { color: var(--fallback) } .warn { color: var(--warn) } .bad { color: var(--bad); font-weight: 600 }
+.dim, .place, footer { color: var(--dim) } footer { margin-top: 2rem; font-size: .85rem }
+@media (max-width: 40rem) { body { padding: .8rem } dl { grid-template-columns: 1fr } dd { margin-left: 1rem } }
+@media print { body { max-width: none; padding: 0; font-size: 10pt } td, pre, blockquote { font-size: 8pt }
+  .rows, pre { overflow: visible } pre { white-space: pre-wrap } thead th { position: static }
+  td:first-child { white-space: normal } tr, dl, pre { break-inside: avoid } }
+"""
+_TAGS = {
+    ParagraphKind.PROSE: "p",
+    ParagraphKind.TITLE: "h1",
+    ParagraphKind.SECTION: "h2",
+    ParagraphKind.CODE: "pre",
+    ParagraphKind.QUOTE: "blockquote",
+}
+
+
+def html(blocks: Iterable[Block], title: str) -> Iterator[str]:
+    """The whole page. title: what a browser shows in its tab."""
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
+    )
+    for block in blocks:
+        yield from _block(block)
+    yield f"</main>\n<footer>dispatch-cli {__version__}</footer>\n</body>\n</html>\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Gap):
+        yield '<div class="gap"></div>\n'
+    elif isinstance(block, TableBlock):
+        yield from _table(block)
+    elif isinstance(block, Facts):
+        rows = (f"<dt>{_inline(row.label)}</dt><dd>{_inline(row.inline)}</dd>\n" for row in block.rows)
+        yield f"<dl{_indent(block.indent)}>\n{''.join(rows)}</dl>\n" if block.rows else ""
+    else:
+        yield _paragraph(block)
+
+
+def _paragraph(block: Paragraph) -> str:
+    tag = _TAGS[block.kind]
+    between = "\n" if block.kind is ParagraphKind.CODE else "<br>"
+    return f"<{tag}{_indent(block.indent)}>{_inline(block.inline, between)}</{tag}>\n"
+
+
+def _indent(columns: int) -> str:
+    return f' style="margin-left: {columns / 2:g}em"' if columns else ""
+
+
+def _inline(inline: Inline, between: str = "<br>") -> str:
+    return between.join("".join(map(_run, line)) for line in lines_of(inline))
+
+
+def _run(run: Run) -> str:
+    found = _escaped(run.text)
+    return found if run.tone is Tone.PLAIN else f'<span class="{run.tone.value}">{found}</span>'
+
+
+def _escaped(text: str) -> str:
+    return escape(safe(text))
+
+
+def _table(table: TableBlock) -> Iterator[str]:  # type: ignore[type-arg]
+    grid = cells_of(table)
+    looks = [' class="right"' if column.right else "" for column in grid.columns]
+    heads = (f"<th{look}>{_escaped(column.header)}</th>" for look, column in zip(looks, grid.columns, strict=True))
+    yield f'<div class="rows"{_indent(table.indent)}><table>\n<thead><tr>{"".join(heads)}</tr></thead>\n<tbody>\n'
+    for row in grid.rows:
+        cells = (f"<td{look}>{_inline(cell)}</td>" for look, cell in zip(looks, row, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>\n"
+    yield "</tbody></table></div>\n"

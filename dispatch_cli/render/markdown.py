@@ -1,0 +1,87 @@
+"""Documents as GitHub's Markdown, for a comment or a summary of a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from dispatch_cli.render.document import (
+    Block,
+    Facts,
+    Gap,
+    Inline,
+    Paragraph,
+    ParagraphKind,
+    TableBlock,
+    Tone,
+    cells_of,
+    lines_of,
+)
+from dispatch_cli.render.text_safety import safe
+
+_MARKS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<|~#&$"})
+_FIRST = re.compile(r"^(\d*)([-+=.)>])")
+"""What may begin a list, or make a heading of the line above."""
+_BACKSLASH, _BREAK = r"\1\\\2", "\\\n"
+_PREFIXES = {ParagraphKind.TITLE: "##", ParagraphKind.SECTION: "###", ParagraphKind.QUOTE: ">"}
+
+
+def markdown(blocks: Iterable[Block]) -> Iterator[str]:
+    """Each block as Markdown, with an empty line between two of them."""
+    empty = True
+    for block in blocks:
+        if isinstance(block, Gap) or (isinstance(block, TableBlock | Facts) and not block.rows):
+            continue
+        yield "" if empty else "\n"
+        empty = False
+        if isinstance(block, TableBlock):
+            yield from _table(block)
+        elif isinstance(block, Facts):
+            for row in block.rows:
+                label = _inline(row.label)
+                yield f"- {f'{label}: ' if label else ''}{_inline(row.inline)}\n"
+        else:
+            yield _paragraph(block)
+
+
+def escaped(text: str) -> str:
+    """*text* as prose that is no markup, in one line."""
+    return safe(text).translate(_MARKS)
+
+
+def _inline(inline: Inline, between: str = "<br>") -> str:
+    """An inline text; what is a head is bold. between: what parts its lines."""
+    found = []
+    for line in lines_of(inline):
+        parts = groupby(line, key=lambda run: run.tone is Tone.HEAD)
+        found.append("".join(_piece("".join(run.text for run in runs), bold) for bold, runs in parts))
+    return between.join(found)
+
+
+def _piece(text: str, bold: bool) -> str:
+    """A piece of a line; marks for bold have no blanks inside."""
+    inner = text.strip()
+    if not bold or not inner:
+        return escaped(text)
+    before, _, after = text.partition(inner)
+    return f"{before}**{escaped(inner)}**{after}"
+
+
+def _paragraph(block: Paragraph) -> str:
+    if block.kind is ParagraphKind.CODE:
+        code = ["".join(safe(run.text) for run in line).rstrip() for line in lines_of(block.inline)]
+        fence = "`" * max(3, 1 + max((len(found) for line in code for found in re.findall("`+", line)), default=0))
+        return "\n".join([fence, *code, fence, ""])
+    if block.kind is ParagraphKind.PROSE:
+        return f"{_FIRST.sub(_BACKSLASH, _inline(block.inline, _BREAK), count=1)}\n"
+    plain = ("".join(escaped(run.text) for run in line) for line in lines_of(block.inline))
+    return "".join(f"{_PREFIXES[block.kind]} {line}\n" for line in plain)
+
+
+def _table(table: TableBlock) -> Iterator[str]:  # type: ignore[type-arg]
+    grid = cells_of(table)
+    yield f"| {' | '.join(escaped(column.header) for column in grid.columns)} |\n"
+    yield f"| {' | '.join('---:' if column.right else '---' for column in grid.columns)} |\n"
+    for row in grid.rows:
+        yield f"| {' | '.join(map(_inline, row))} |\n"

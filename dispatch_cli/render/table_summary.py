@@ -1,0 +1,85 @@
+"""Many tables at a glance: one row per operator, with how many slots each rule fills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.python.higher_order import Slot
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import count_cell, plural, rule_tone
+from dispatch_cli.report.higher_order import HigherOrderSummary
+from dispatch_cli.report.table import TableSummaryReport
+
+
+class CountColumn(NamedTuple):
+    """A column of counts. of: the count of a row."""
+
+    header: str
+    tone: Tone
+    of: Callable[[Any], int]
+
+
+def document(report: TableSummaryReport, _: int | None = None) -> Iterator[Block]:
+    """A row per operator, then the same for higher-order operators."""
+    found = [*report.operators]
+    if found or not report.higher_order_operators:
+        counts = [
+            *rule_counts(rule_tone),
+            CountColumn("stale", Tone.BAD, attrgetter("stale")),
+            CountColumn("changed", Tone.WARN, attrgetter("changed")),
+        ]
+        yield counts_table("Operator", "operator", counts, found)
+        yield Gap()
+        yield Paragraph(Run(f"{plural(len(found), 'operator')}, {report.universe}; slots by rule", Tone.DIM))
+    yield from higher_order_counts(report.higher_order_operators, report.universe, bool(found))
+
+
+def rule_counts(tone: Callable[[Rule], Tone]) -> list[CountColumn]:
+    """A column for each rule: how many slots it fills."""
+    return [CountColumn(rule.value, tone(rule), partial(_of_slots, rule)) for rule in Rule]
+
+
+def counts_table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:
+    """A row for each operator, with the counts of which there are any. name: the field with an operator's name."""
+    names: Column[Any] = Column(title, lambda row, _: str(getattr(row, name)))
+    return TableBlock([names, *(_numbers(one) for one in counts if any(map(one.of, rows)))], rows)
+
+
+def _numbers(count: CountColumn) -> Column[Any]:
+    header = count.header.replace("-", " ").capitalize()
+    return Column(header, lambda row, _: count_cell(count.of(row), count.tone), right=True)
+
+
+def _of_slots(kind: Rule | Slot, row: Any) -> int:
+    number: int = row.slots[kind]
+    return number
+
+
+def higher_order_counts(found: Sequence[HigherOrderSummary], universe: str, below: bool) -> Iterator[Block]:
+    """A row per higher-order operator. below: other rows come before."""
+    if not found:
+        return
+    if below:
+        yield Gap()
+    counts = [CountColumn(slot.value, Tone.PLAIN, partial(_of_slots, slot)) for slot in Slot]
+    yield counts_table("Higher-order operator", "name", counts, found)
+    yield Gap()
+    closing = f"{plural(len(found), 'higher-order operator')}, {universe}; slots by what a call finds there"
+    yield Paragraph(Run(closing, Tone.DIM))
+
+
+def sheet(report: TableSummaryReport) -> Sheet:
+    """One row per operator."""
+    return Sheet(("operator", *(rule.value for rule in Rule), "stale", "changed", "declared_at"), _cells(report))
+
+
+def _cells(report: TableSummaryReport) -> Iterator[tuple[object, ...]]:
+    for one in report.operators:
+        yield (one.operator, *one.slots.values(), one.stale, one.changed, one.span)
+    for other in report.higher_order_operators:
+        yield (other.name, *other.by_rule.values(), 0, 0, other.span)
