@@ -54,3 +54,15 @@ def facts_of(rule: RuleRow) -> str:
     if rule.deferred_error is not None:
         words.append("error in the backward pass" if rule.deferred_error else "error at once")
     return ", ".join(words)
+
+
+def flags_of(rule: RuleRow) -> tuple[str, ...]:
+    """What is declared about a rule, as flags of a sheet."""
+    flags = {
+        "fallthrough": rule.fallthrough,
+        "redispatches": rule.redispatches is True,
+        "raises": rule.redispatches == "raises" or rule.errors,
+        "not_implemented": rule.returns_not_implemented,
+        "deferred_error": rule.deferred_error,
+    }
+    return tuple(flag for flag, is_set in flags.items() if is_set)

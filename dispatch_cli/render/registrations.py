@@ -1,46 +1,54 @@
-"""The registrations for people."""
+"""The registrations: each operator with its kernels, then backend fallbacks and higher-order operators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
-from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, fits, plain, to_text
-from dispatch_cli.render.style import Style
-from dispatch_cli.render.text_safety import safe
-from dispatch_cli.render.words import inherited_lines, origin_place, place_label, short_kernel
-from dispatch_cli.report.registrations import KernelRow, OperatorRegistrations, RegistrationsReport
+from dispatch_cli.render.document import Block, Column, Gap, Inline, Paragraph, ParagraphKind, Run, TableBlock, Tone
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import inherited_lines, origin_place, place_label, plural, short_kernel
+from dispatch_cli.report.registrations import (
+    FallbackRow,
+    KernelRow,
+    OperatorRegistrations,
+    PythonKernelRow,
+    RegistrationsReport,
+)
 
 
-def registrations_text(report: RegistrationsReport, style: Style) -> Iterator[str]:
+def document(report: RegistrationsReport, _: int | None = None) -> Iterator[Block]:
     """Each operator with its kernels; then the declared fallbacks and higher-order operators; then the counts."""
     kernels = overridden = dangling = count = 0
     inherited: dict[tuple[Span | None, Origin], None] = {}
-    for operator in report.operators():
-        yield to_text([*_operator(operator, style), Text()], style)
+    for operator in report.operators:
+        yield from _operator(operator)
+        yield Gap()
         count += 1
         kernels += len(operator.kernels)
         overridden += sum(not row.active for row in operator.kernels)
         dangling += operator.schema is None
         inherited |= dict.fromkeys(_origins(operator))
-    yield to_text([*_fallbacks(report), *_higher_order(report, style)], style)
-    inherited |= dict.fromkeys((row.span, row.origin) for row in report.fallbacks if row.origin.through)
+    if report.fallbacks:
+        yield Paragraph("Backend fallbacks, for all operators", kind=ParagraphKind.SECTION)
+        yield Gap()
+        yield TableBlock(FALLBACKS, report.fallbacks)
+        yield Gap()
+        inherited |= dict.fromkeys((row.span, row.origin) for row in report.fallbacks if row.origin.through)
+    yield from _higher_order(report)
     if lines := inherited_lines(inherited):
-        yield to_text([*(plain(line, console.DIM) for line in lines), Text()], style)
-    parts = [_plural(count, "operator"), _plural(kernels, "kernel")]
-    if report.higher_order:
-        parts.append(_plural(len(report.higher_order), "higher-order operator"))
+        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+        yield Gap()
+    parts = [plural(count, "operator"), plural(kernels, "kernel")]
+    if report.higher_order_operators:
+        parts.append(plural(len(report.higher_order_operators), "higher-order operator"))
     if overridden:
         parts.append(f"{overridden} overridden")
     if dangling:
         parts.append(f"{dangling} without a schema")
-    parts.append(f"{_plural(report.core_fallbacks, 'core fallback')} of {report.universe}")
-    yield to_text([plain(", ".join(parts), console.DIM)], style)
+    parts.append(f"{plural(report.core_fallbacks, 'core fallback')} of {report.universe}")
+    yield Paragraph(Run(", ".join(parts), Tone.DIM))
 
 
 def _origins(operator: OperatorRegistrations) -> Iterator[tuple[Span | None, Origin]]:
@@ -50,81 +58,99 @@ def _origins(operator: OperatorRegistrations) -> Iterator[tuple[Span | None, Ori
             yield (None if span is None else span._replace(line=1, column=1)), origin
 
 
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _operator(operator: OperatorRegistrations, style: Style) -> Iterator[RenderableType]:
-    yield plain(operator.schema or f"{operator.operator} (no schema: dangling)", console.HEAD)
-    facts = [f"alias analysis {operator.alias_analysis}"] if operator.alias_analysis else []
+def _operator(operator: OperatorRegistrations) -> Iterator[Block]:
+    yield Paragraph(operator.schema or f"{operator.operator} (no schema: dangling)", kind=ParagraphKind.TITLE)
+    facts = [f"defined at {operator.span}"] if operator.span is not None else []
+    if operator.alias_analysis:
+        facts.append(f"alias analysis {operator.alias_analysis}")
     if operator.tags:
         facts.append(f"tags {', '.join(operator.tags)}")
-    if operator.span is not None:
-        facts.insert(0, f"defined at {operator.span}")
     if facts:
-        yield plain("; ".join(facts), console.DIM)
+        yield Paragraph(Run("; ".join(facts), Tone.DIM))
     if operator.kernels:
-        yield Text()
-        full = _kernels(operator.kernels, short=False)
-        yield full if fits(full, style) else _kernels(operator.kernels, short=True)
+        yield Gap()
+        placed = any(row.span is not None for row in operator.kernels)
+        yield TableBlock(KERNELS if placed else KERNELS[:-1], operator.kernels)
     if operator.python_kernels:
-        yield Text()
-        table = Rows(["Python dispatcher key", "Kernel", "Declared at"])
-        for key, kernel, span in operator.python_kernels:
-            table.add_row(plain(key), plain(kernel), plain(place_label(span), console.PLACE))
-        yield table
+        yield Gap()
+        yield TableBlock(PYTHON_KERNELS, operator.python_kernels)
 
 
-def _kernels(rows: tuple[KernelRow, ...], short: bool) -> Rows:
-    placed = any(row.span is not None for row in rows)
-    table = Rows(["Key", "Kernel", "State", "Fills", *(["Declared at"] if placed else [])])
-    for row in rows:
-        key = Text.assemble((safe(row.key), console.ALIAS if row.alias else ""), (" [alias]" if row.alias else ""))
-        cells = [key, _kernel(row, short), _state(row), _fills(row)]
-        if placed:
-            cells.append(plain(origin_place(row.span, row.origin, short), console.PLACE))
-        table.add_row(*cells)
-    return table
-
-
-def _kernel(row: KernelRow, short: bool) -> Text:
-    text = plain(short_kernel(row.kernel) if short else row.kernel)
-    if "fallthrough" in row.flags:
-        text = Text.assemble(("fallthrough ", console.WARN), text)
-    if row.signature is not None and not short:
-        text = Text.assemble(text, (f" {safe(row.signature)}", console.DIM))
-    return text
-
-
-def _state(row: KernelRow) -> Text:
-    return Text("active", console.KERNEL) if row.active else Text("overridden", console.WARN)
-
-
-def _fills(row: KernelRow) -> Text:
-    if not row.active:
-        return Text("-", console.DIM)
-    return Text(f"{row.fills} of {row.covers} slots" if row.alias else _plural(row.fills, "slot"))
-
-
-def _fallbacks(report: RegistrationsReport) -> Iterator[RenderableType]:
-    if not report.fallbacks:
-        return
-    yield Text("Backend fallbacks, for all operators", console.HEAD)
-    yield Text()
-    table = Rows(["Key", "Kernel", "Declared at"])
-    for row in report.fallbacks:
-        kernel = Text.assemble(("fallthrough " if row.fallthrough else "", console.WARN), safe(row.kernel))
-        table.add_row(plain(row.key), kernel, plain(place_label(row.span), console.PLACE))
-    yield table
-    yield Text()
-
-
-def _higher_order(report: RegistrationsReport, style: Style) -> Iterator[RenderableType]:
-    if not report.higher_order:
+def _higher_order(report: RegistrationsReport) -> Iterator[Block]:
+    if not report.higher_order_operators:
         return
     from dispatch_cli.render.higher_order import rules
-    from dispatch_cli.render.text import text
 
-    for operator in report.higher_order:
-        yield Text("".join(text(rules(operator), style)).rstrip("\n"))
-        yield Text()
+    for operator in report.higher_order_operators:
+        yield from rules(operator)
+        yield Gap()
+
+
+def _key(row: KernelRow, _: bool) -> Inline:
+    return (Run(row.key, Tone.ALIAS), Run(" [alias]")) if row.alias else row.key
+
+
+def _kernel(row: KernelRow, short: bool) -> Inline:
+    falls = Run("fallthrough " if "fallthrough" in row.flags else "", Tone.WARN)
+    kernel = Run(short_kernel(row.kernel) if short else row.kernel)
+    signature = "" if row.signature is None or short else f" {row.signature}"
+    return falls, kernel, Run(signature, Tone.DIM)
+
+
+def _fills(row: KernelRow, _: bool) -> Inline:
+    if not row.active:
+        return Run("-", Tone.DIM)
+    return f"{row.fills} of {row.covers} slots" if row.alias else plural(row.fills, "slot")
+
+
+KERNELS: list[Column[KernelRow]] = [
+    Column("Key", _key),
+    Column("Kernel", _kernel),
+    Column("State", lambda row, _: Run("active", Tone.KERNEL) if row.active else Run("overridden", Tone.WARN)),
+    Column("Fills", _fills),
+    Column("Declared at", lambda row, short: Run(origin_place(row.span, row.origin, short), Tone.PLACE), optional=True),
+]
+PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
+    Column("Python dispatcher key", lambda row, _: row.key),
+    Column("Kernel", lambda row, _: row.kernel),
+    Column("Declared at", lambda row, short: Run(place_label(row.span, short), Tone.PLACE)),
+]
+FALLBACKS: list[Column[FallbackRow]] = [
+    Column("Key", lambda row, _: row.key),
+    Column("Kernel", lambda row, _: (Run("fallthrough " if row.fallthrough else "", Tone.WARN), Run(row.kernel))),
+    Column("Declared at", lambda row, short: Run(place_label(row.span, short), Tone.PLACE)),
+]
+
+
+def sheet(report: RegistrationsReport) -> Sheet:
+    """One row per kernel, per kernel of the Python dispatcher, and per rule of a higher-order operator.
+
+    An operator without kernels has one row without. kind: ``python`` for the Python dispatcher's, the kind of rule of a
+    higher-order operator's, and ``kernel`` for all others.
+    """
+    columns = ("operator", "key", "alias", "kernel", "state", "fills", "signature", "flags", "declared_at", "kind")
+    return Sheet(columns, _cells(report))
+
+
+def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
+    for one in report.operators:
+        if not one.kernels:
+            yield (one.operator, *_NOTHING, one.span, None)
+        for row in one.kernels:
+            state = "active" if row.active else "overridden"
+            cells = (row.key, row.alias, row.kernel, state, row.fills, row.signature, row.flags)
+            yield (one.operator, *cells, row.span, "kernel")
+        for other in one.python_kernels:
+            yield (one.operator, other.key, None, other.kernel, "active", None, None, None, other.span, "python")
+    for operator in report.higher_order_operators:
+        from dispatch_cli.render.higher_order_wording import flags_of
+
+        if not operator.rules:
+            yield (operator.name, *_NOTHING, operator.span, None)
+        for rule in operator.rules:
+            filled = (rule.registered_at, None, rule.kernel, "active", rule.fills, None, flags_of(rule))
+            yield (operator.name, *filled, rule.span, rule.kind)
+
+
+_NOTHING = (None,) * 7
+"""The cells of a kernel, where there is none."""

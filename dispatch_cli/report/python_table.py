@@ -15,6 +15,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.divergences import DivergenceGroup, PythonDifference, difference_of, groups_of
 from dispatch_cli.report.folding import Folding, fold
+from dispatch_cli.report.registrations import PythonKernelRow
 from dispatch_cli.report.table import Aside
 
 if TYPE_CHECKING:
@@ -43,14 +44,6 @@ class PythonRow(NamedTuple):
     span: Span | None
     error: str | None
     differs: PythonDifference | None
-
-
-class PythonKernelRow(NamedTuple):
-    """A kernel that is registered in Python alone."""
-
-    key: str
-    kernel: str
-    span: Span | None
 
 
 class PythonTable(NamedTuple):

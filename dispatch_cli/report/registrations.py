@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.history.state import State
@@ -19,13 +19,11 @@ if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.report.higher_order import HigherOrderRules
 
-SCHEMA_VERSION = 1
 FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
 """Alias keys that fill one slot beyond those of the runtime keys they cover."""
 
 
-@dataclass(frozen=True, slots=True)
-class KernelRow:
+class KernelRow(NamedTuple):
     """One registered kernel.
 
     active: False when a newer one stands before it at the same key. alias: the key is an alias key.
@@ -43,13 +41,20 @@ class KernelRow:
     signature: str | None
     flags: tuple[str, ...]
     python: bool
+    redispatches: Redispatch | None
     span: Span | None
     origin: Origin = OWN
-    redispatches: Redispatch | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorRegistrations:
+class PythonKernelRow(NamedTuple):
+    """A kernel of the Python dispatcher."""
+
+    key: str
+    kernel: str
+    span: Span | None
+
+
+class OperatorRegistrations(NamedTuple):
     """One operator: its schema, None when it is dangling, and its kernels in the order of PyTorch's dump.
 
     origin: through what the schema came, beyond its place.
@@ -61,13 +66,12 @@ class OperatorRegistrations:
     alias_analysis: str | None
     tags: tuple[str, ...]
     span: Span | None
+    origin: Origin
     kernels: tuple[KernelRow, ...]
-    python_kernels: tuple[tuple[str, str, Span | None], ...] = ()
-    origin: Origin = OWN
+    python_kernels: tuple[PythonKernelRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FallbackRow:
+class FallbackRow(NamedTuple):
     """A declared backend fallback."""
 
     key: str
@@ -79,48 +83,47 @@ class FallbackRow:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationsReport:
-    """The registrations asked for; `operators` computes as it is read."""
+    """The registrations asked for; the operators are computed as they are read.
+
+    core_fallbacks: how many backend fallbacks are PyTorch's own. fallbacks: those that the declarations add.
+    """
+
+    REPORT: ClassVar[str] = "registrations"
 
     universe: str
-    names: tuple[OperatorName, ...]
-    operators: Callable[[], Iterator[OperatorRegistrations]]
-    fallbacks: tuple[FallbackRow, ...]
     core_fallbacks: int
-    higher_order: tuple[HigherOrderRules, ...]
+    fallbacks: tuple[FallbackRow, ...]
+    higher_order_operators: tuple[HigherOrderRules, ...]
+    operators: Iterator[OperatorRegistrations]
 
 
 def registrations_report(
-    state: State, names: Iterable[OperatorName], higher_order: Iterable[HigherOrderOperator] | None = None
+    state: State, names: Iterable[OperatorName], higher_order: tuple[HigherOrderOperator, ...] = ()
 ) -> RegistrationsReport:
-    """The registrations of *names*, the fallbacks that the declarations add, and the higher-order operators.
-
-    higher_order: which of these; None for all.
-    """
-    dispatcher, chosen = state.dispatcher, tuple(names)
+    """The registrations of *names*, the fallbacks that the declarations add, and the rules of *higher_order*."""
+    dispatcher = state.dispatcher
     order = dispatcher.universe.slot
     fallbacks = sorted(dispatcher.fallbacks.values(), key=lambda registration: order[registration.key])
-    declared = [registration.kernel for registration in fallbacks if registration.kernel.span is not None]
+    declared = [registration for registration in fallbacks if registration.kernel.span is not None]
     return RegistrationsReport(
         universe=dispatcher.universe.name,
-        names=chosen,
-        operators=lambda: (_operator(state, name) for name in chosen),
+        core_fallbacks=len(fallbacks) - len(declared),
         fallbacks=tuple(
             FallbackRow(one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span, state.origin(one))
-            for one in fallbacks
-            if one.kernel.span is not None
+            for one in declared
         ),
-        core_fallbacks=len(fallbacks) - len(declared),
-        higher_order=_higher_order(state, state.higher_order_operators if higher_order is None else higher_order),
+        higher_order_operators=_higher_order(state, higher_order),
+        operators=(_operator(state, name) for name in names),
     )
 
 
-def _higher_order(state: State, operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderRules, ...]:
-    chosen = tuple(operators)
-    if not chosen:
+def _higher_order(state: State, operators: tuple[HigherOrderOperator, ...]) -> tuple[HigherOrderRules, ...]:
+    """Their rules; where there are none, the module is not imported."""
+    if not operators:
         return ()
     from dispatch_cli.report.higher_order import rules_of
 
-    return rules_of(state, chosen)
+    return rules_of(state, operators)
 
 
 def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
@@ -142,9 +145,9 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                     signature=None if kernel.signature is None else str(kernel.signature),
                     flags=tuple(kernel_flags(kernel).split()),
                     python=kernel.python,
+                    redispatches=kernel.redispatches,
                     span=kernel.span,
                     origin=state.origin(registration),
-                    redispatches=kernel.redispatches,
                 )
             )
     definition = operator.definition
@@ -155,7 +158,9 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
         alias_analysis=alias_analysis_text(definition) if definition else None,
         tags=definition.tags if definition else (),
         span=definition.span if definition else None,
-        kernels=tuple(rows),
-        python_kernels=tuple((one.dispatch_key, one.kernel, one.span) for one in state.python_kernels(name)),
         origin=state.operator_origin(name),
+        kernels=tuple(rows),
+        python_kernels=tuple(
+            PythonKernelRow(one.dispatch_key, one.kernel, one.span) for one in state.python_kernels(name)
+        ),
     )

@@ -52,7 +52,7 @@ def test_register_json(file: str) -> None:
     rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
     rule["errors"] = {}
     assert json.loads(result.out) == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "registrations",
         "universe": "torch-2.15",
         "core_fallbacks": 38,
