@@ -261,15 +261,19 @@ def _device(words: list[str], text: str) -> tuple[str | None, int | None]:
     """The device among words that are nothing else; the others are mistakes."""
     if not words:
         return None, None
+    match = _DEVICE.fullmatch(words[0])
+    if len(words) > 1 or match is None:
+        raise _not_a_device(words, text)
+    name, number = match.groups()
+    return name, None if number is None else int(number)
+
+
+def _not_a_device(words: list[str], text: str) -> CallError:
     near = [(word, hint) for word in words if (hint := suggestion(word, TENSOR_WORDS))]
     if len(words) > 1:
         word, hint = near[0] if near else (words[1], None)
-        raise CallError(f"{word!r} is no word for a tensor, or a second device", text, hint)
-    match = _DEVICE.fullmatch(words[0])
-    if match is None:
-        raise CallError(f"{words[0]!r} is neither a device nor a word for a tensor", text, near[0][1] if near else None)
-    name, number = match.groups()
-    return name, None if number is None else int(number)
+        return CallError(f"{word!r} is no word for a tensor, or a second device", text, hint)
+    return CallError(f"{words[0]!r} is neither a device nor a word for a tensor", text, near[0][1] if near else None)
 
 
 def _parse_context(text: str) -> Context:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from dispatch_cli.model.schema.constants import (
     NAMED_CONSTANTS,
     SCALAR_TYPES,
@@ -146,5 +144,7 @@ def _named_constant(cursor: Cursor, real: SchemaType) -> Constant:
 
 
 def _constant_hint(word: str, known: tuple[str, ...]) -> str | None:
+    from difflib import get_close_matches
+
     close = get_close_matches(word, ("True", "False", "None", *known), n=1)
     return f"did you mean {close[0]}?" if close else None

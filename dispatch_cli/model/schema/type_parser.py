@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from dispatch_cli.model.schema.constants import NotAConstant, read_integer
 from dispatch_cli.model.schema.cursor import Cursor
@@ -280,5 +279,7 @@ def _both(
 
 
 def _type_hint(word: str) -> str | None:
+    from difflib import get_close_matches
+
     close = _OTHER_WORDS.get(word) or next(iter(get_close_matches(word, _TYPE_WORDS, n=1)), None)
     return f"did you mean {close}?" if close else None
