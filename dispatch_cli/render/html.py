@@ -38,7 +38,8 @@ th, td { text-align: left; vertical-align: top; padding: .25rem .9rem .25rem .4r
 thead th { position: sticky; top: 0; background: var(--page); white-space: nowrap }
 tbody tr:nth-child(even) { background: var(--stripe) } .right { text-align: right; font-variant-numeric: tabular-nums }
 td, pre, blockquote { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
-td { overflow-wrap: break-word; max-width: 40rem } td:first-child { white-space: nowrap }
+td { overflow-wrap: break-word; max-width: 40rem } td:not(.right) { min-width: 10ch }
+td:first-child { white-space: nowrap }
 pre { overflow-x: auto; padding: .4rem .6rem; background: var(--stripe); border-radius: 6px }
 blockquote { border-left: 3px solid var(--bad); padding-left: .8rem }
 dl { display: grid; grid-template-columns: fit-content(30%) 1fr; gap: .1rem 1rem }
@@ -46,7 +47,11 @@ dt { font-weight: 600 } dd { margin: 0 }
 .head { font-weight: 600 } .kernel { color: var(--kernel); font-weight: 600 } .alias { color: var(--alias) }
 .fallback { color: var(--fallback) } .warn { color: var(--warn) } .bad { color: var(--bad); font-weight: 600 }
 .dim, .place, footer { color: var(--dim) } footer { margin-top: 2rem; font-size: .85rem }
-@media (max-width: 40rem) { body { padding: .8rem } dl { grid-template-columns: 1fr } dd { margin-left: 1rem } }
+@media (max-width: 40rem) { body { padding: .8rem }
+  thead { display: none } table, tbody, tr, td { display: block } td { border: 0; padding: .05rem .4rem }
+  td:empty { display: none } td.right { text-align: left } td:first-child { white-space: normal; font-weight: 600 }
+  td:not(:first-child)::before { content: attr(data-head) ": "; color: var(--dim); font-family: system-ui, sans-serif }
+  tr { border-bottom: 1px solid var(--line); padding: .3rem 0 } }
 @media print { body { max-width: none; padding: 0; font-size: 10pt } td, pre, blockquote { font-size: 8pt }
   .rows, pre { overflow: visible } pre { white-space: pre-wrap } thead th { position: static }
   td:first-child { white-space: normal } tr, dl, pre { break-inside: avoid } }
@@ -99,7 +104,7 @@ def _inline(inline: Inline, between: str = "<br>") -> str:
 
 
 def _run(run: Run) -> str:
-    found = _escaped(run.text)
+    found = _escaped(run.text).replace("/", "/<wbr>")  # a long path may be broken there
     return found if run.tone is Tone.PLAIN else f'<span class="{run.tone.value}">{found}</span>'
 
 
@@ -108,11 +113,14 @@ def _escaped(text: str) -> str:
 
 
 def _table(table: TableBlock) -> Iterator[str]:  # type: ignore[type-arg]
-    grid = cells_of(table)
-    looks = [' class="right"' if column.right else "" for column in grid.columns]
-    heads = (f"<th{look}>{_escaped(column.header)}</th>" for look, column in zip(looks, grid.columns, strict=True))
-    yield f'<div class="rows"{_indent(table.indent)}><table>\n<thead><tr>{"".join(heads)}</tr></thead>\n<tbody>\n'
-    for row in grid.rows:
-        cells = (f"<td{look}>{_inline(cell)}</td>" for look, cell in zip(looks, row, strict=True))
+    """The rows; each cell knows its header, which stands before it where the columns have no room beside each other."""
+    shown = cells_of(table)
+    looks = [' class="right"' if column.right else "" for column in shown.columns]
+    headers = [_escaped(column.header) for column in shown.columns]
+    heads = "".join(f"<th{look}>{header}</th>" for look, header in zip(looks, headers, strict=True))
+    yield f'<div class="rows"{_indent(table.indent)}><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n'
+    starts = [f'<td{look} data-head="{header}">' for look, header in zip(looks, headers, strict=True)]
+    for row in shown.rows:
+        cells = (f"{start}{_inline(cell)}</td>" for start, cell in zip(starts, row, strict=True))
         yield f"<tr>{''.join(cells)}</tr>\n"
     yield "</tbody></table></div>\n"

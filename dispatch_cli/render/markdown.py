@@ -55,7 +55,8 @@ def _inline(inline: Inline, between: str = "<br>") -> str:
     found = []
     for line in lines_of(inline):
         parts = groupby(line, key=lambda run: run.tone is Tone.HEAD)
-        found.append("".join(_piece("".join(run.text for run in runs), bold) for bold, runs in parts))
+        pieces = (_piece("".join(run.text for run in runs), bold) for bold, runs in parts)
+        found.append(_FIRST.sub(_BACKSLASH, "".join(pieces), count=1))
     return between.join(found)
 
 
@@ -74,9 +75,9 @@ def _paragraph(block: Paragraph) -> str:
         fence = "`" * max(3, 1 + max((len(found) for line in code for found in re.findall("`+", line)), default=0))
         return "\n".join([fence, *code, fence, ""])
     if block.kind is ParagraphKind.PROSE:
-        return f"{_FIRST.sub(_BACKSLASH, _inline(block.inline, _BREAK), count=1)}\n"
+        return f"{_inline(block.inline, _BREAK)}\n"
     plain = ("".join(escaped(run.text) for run in line) for line in lines_of(block.inline))
-    return "".join(f"{_PREFIXES[block.kind]} {line}\n" for line in plain)
+    return "".join(f"{_PREFIXES[block.kind]} {_FIRST.sub(_BACKSLASH, line, count=1)}\n" for line in plain)
 
 
 def _table(table: TableBlock) -> Iterator[str]:  # type: ignore[type-arg]

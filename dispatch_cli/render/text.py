@@ -70,7 +70,7 @@ def text(blocks: Iterable[Block], style: Style) -> Iterator[str]:
         if lines is not None and not style.color:
             yield "".join(f"{''.join(run.text for run in line).rstrip()}\n" for line in lines)
         else:
-            yield _by_rich(_wrapping(block, style) if lines is None else map(_rich, lines), style)
+            yield _by_rich(_wrapping(block, style) if lines is None else map(_rich, lines), style, lines is None)
 
 
 def width_of(text: str) -> int:
@@ -143,17 +143,17 @@ def _rows(table: TableBlock, width: int | None) -> list[TextLine] | None:  # typ
 
 def _aligned(grid: ShownCells, indent: int) -> list[TextLine]:
     """Every cell as wide as its column, the headers first."""
-    cells = [[[[Run(column.header, Tone.HEAD)]] for column in grid.columns]]
+    cells = [[_safe_lines(column.header, Tone.HEAD) for column in grid.columns]]
     cells += [[_safe_lines(cell) for cell in row] for row in grid.rows]
     widths = [max(_width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
     found = []
     for row in cells:
         for parts in zip_longest(*row, fillvalue=[]):
             line = _blanks(indent)
-            for part, width, column in zip(parts, widths, grid.columns, strict=True):
+            for position, (part, width, column) in enumerate(zip(parts, widths, grid.columns, strict=True)):
                 rest = _blanks(width - _width(part))
+                line += _blanks(GAP) if position else []
                 line += [*rest, *part] if column.right else [*part, *rest]
-                line += _blanks(GAP)
             found.append(line)
     return found
 
@@ -161,7 +161,7 @@ def _aligned(grid: ShownCells, indent: int) -> list[TextLine]:
 # With rich: colours, and wrapping.
 
 
-def _by_rich(renderables: Iterable[RenderableType], style: Style) -> str:
+def _by_rich(renderables: Iterable[RenderableType], style: Style, wraps: bool) -> str:
     from rich.console import Console
 
     buffer = io.StringIO()
@@ -177,7 +177,7 @@ def _by_rich(renderables: Iterable[RenderableType], style: Style) -> str:
         legacy_windows=False,
     )
     for renderable in renderables:
-        console.print(renderable, soft_wrap=style.width is None)
+        console.print(renderable, soft_wrap=not wraps)
     found = buffer.getvalue()
     return found if style.color else "\n".join(line.rstrip() for line in found.split("\n"))
 
@@ -254,7 +254,7 @@ def _wrapping_rows(table: TableBlock, style: Style) -> RenderableType:  # type: 
     found = RichTable(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_edge=False)
     keep = _unwrapped(grid, (style.width or UNLIMITED) - table.indent)
     for column, kept in zip(grid.columns, keep, strict=True):
-        header = _rich([Run(column.header, Tone.HEAD)])
+        header = _rich_lines(_safe_lines(column.header, Tone.HEAD))
         found.add_column(header, justify="right" if column.right else "left", overflow="fold", no_wrap=kept)
     for row in grid.rows:
         found.add_row(*(_rich_lines(_safe_lines(cell)) for cell in row))

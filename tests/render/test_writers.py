@@ -1,0 +1,237 @@
+"""The writers: every format shows every text of a document, and nothing from outside is markup or a command in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+    cells_of,
+    lines,
+)
+from dispatch_cli.render.html import html
+from dispatch_cli.render.markdown import markdown
+from dispatch_cli.render.text import Style, text, width_of
+from dispatch_cli.render.text_safety import safe
+
+HOSTILE = [
+    "[bold red]x[/] [link=http://a.b]y[/link]",
+    "a|b `c` ``d`` *e* _f_ **g** <b>h</b> [i](http://j) \\ ~~k~~ #1 &amp; &#60; $x$",
+    "<script>alert(1)</script><img src=x onerror='alert(1)'>",
+    "\"><svg onload=alert(1)> '/* --> ]]>",
+    "\x1b[31mred\x1b[0m \x07 \x9b31m \u202eabc\u2066",
+    "- item",
+    "1. item",
+    "# head",
+    "+ plus",
+    "> quote",
+    "```fence",
+    "=====",
+    "a/b/c.cpp:12",
+    "日本語カーネル",
+    "line\nline",
+]
+"""Texts that are something in one of the formats, if they are not made safe."""
+TIMES = 16
+"""How often the text stands in the document below."""
+
+
+def every_block(hostile: str) -> list[Block]:
+    """A document with *hostile* everywhere where text can be."""
+    columns: list[Column[str]] = [
+        Column("Key", lambda row, _: row),
+        Column(hostile, lambda row, short: Run("s" if short else row, Tone.KERNEL)),
+        Column("Number", lambda _, __: "7", right=True),
+        Column("Place", lambda row, _: Run(row, Tone.PLACE), Under("Key"), optional=True),
+    ]
+    return [
+        Paragraph(hostile, kind=ParagraphKind.TITLE),
+        Paragraph(Run(hostile, Tone.HEAD)),
+        Paragraph((Run("head ", Tone.HEAD), Run(hostile), Run(hostile, breaks=True)), indent=2, hang=2),
+        Gap(),
+        Paragraph(hostile, kind=ParagraphKind.SECTION),
+        Paragraph(lines(hostile, hostile), kind=ParagraphKind.CODE),
+        Paragraph(lines(hostile, hostile), kind=ParagraphKind.QUOTE),
+        Facts([Fact(hostile, hostile), Fact("", lines(hostile, "b"))]),
+        TableBlock(columns, [hostile]),
+    ]
+
+
+class Page(HTMLParser):
+    """A page as a browser's parser sees it: its elements in order, its text, and whether all of them are closed."""
+
+    VOID = frozenset({"meta", "wbr", "br"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def text(self) -> str:
+        return "".join(data for tag, data in self.texts if tag not in ("style", "title"))
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_page_has_texts_and_no_markup_of_theirs(hostile: str) -> None:
+    page = Page("".join(html(every_block(hostile), hostile)))
+    assert page.open == []
+    plain = Page("".join(html(every_block("plain"), "plain")))
+    assert [tag for tag, _ in page.elements if tag != "wbr"] == [tag for tag, _ in plain.elements]
+    assert page.text().count(safe(hostile)) == plain.text().count("plain") == TIMES
+    assert {name for _, attributes in page.elements for name in attributes} <= {
+        *("lang", "charset", "name", "content", "class", "style", "data-head"),
+    }
+    assert not {"script", "img", "svg", "b", "a"} & {tag for tag, _ in page.elements}
+
+
+def test_a_page_asks_nothing_of_other_places() -> None:
+    page = "".join(html(every_block("plain"), "plain"))
+    assert not re.search(r"https?:|url\(|@import|<script|<link|javascript:", page)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_markdown_is_no_markup_of_a_text(hostile: str) -> None:
+    """Read by a parser of GitHub's Markdown: the same structure whatever the text is, and the text itself."""
+    parser = MarkdownIt("gfm-like", {"linkify": False})
+
+    def read(word: str) -> tuple[list[str], str]:
+        tokens = parser.parse("".join(markdown(every_block(word))))
+        kinds, shown = [], ""
+        for token in tokens:
+            kinds.append(token.type)
+            for child in token.children or []:
+                if child.type not in ("text", "text_special"):
+                    kinds.append(child.type)
+                shown += child.content if child.type != "html_inline" else "\n"
+            if token.type == "fence":
+                shown += token.content
+        return kinds, shown
+
+    kinds, shown = read(hostile)
+    expected, plain = read("plain")
+    assert kinds == expected
+    assert shown.count(safe(hostile)) == plain.count("plain") == TIMES
+
+
+@pytest.mark.parametrize("width", [None, 20, 40, 80, 200])
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_a_terminal_gets_no_commands(hostile: str, width: int | None) -> None:
+    plain = "".join(text(every_block(hostile), Style(width)))
+    colored = "".join(text(every_block(hostile), Style(width, color=True)))
+    codes = re.compile(r"\x1b\[[0-9;]*m")
+    assert "\x1b" not in plain and "\x1b" not in codes.sub("", colored)
+    assert [line.rstrip() for line in codes.sub("", colored).split("\n")] == plain.split("\n")
+    if width is None:
+        assert plain.count(safe(hostile)) == TIMES
+    code = {safe(hostile)}
+    for line in plain.split("\n"):
+        assert width is None or width_of(line) <= width or line.strip() in code
+
+
+def shown(columns: list[Column[Any]], rows: list[Any], width: int | None = None) -> str:
+    return "".join(text([TableBlock(columns, rows)], Style(width)))
+
+
+def cell(position: int) -> Callable[[tuple[str, ...], bool], Inline]:
+    return lambda row, short: f"{row[position][:3] if short else row[position]}"
+
+
+def test_columns_by_the_room_there_is() -> None:
+    columns: list[Column[Any]] = [
+        Column("Name", cell(0)),
+        Column("Text", cell(1), Under("Name")),
+        Column("More", cell(2), Narrow.DROP),
+        Column("None", lambda _, __: "", optional=True),
+        Column("No", lambda row, _: str(len(row)), right=True),
+    ]
+    rows = [("first", "some words", "others"), ("second", "", "")]
+    assert shown(columns, rows) == (
+        "Name    Text        More    No\nfirst   some words  others   3\nsecond                       3\n"
+    )
+    assert shown(columns, rows, 30) == shown(columns, rows)
+    assert shown(columns, rows, 29) == "Name   No\nfir     3\n  som\nsec     3\n"
+    assert [column.header for column in cells_of(TableBlock(columns, rows), short=True).columns] == ["Name", "No"]
+
+
+def test_a_note_stands_below_short_rows_only() -> None:
+    table = TableBlock(
+        [Column("Name", cell(0)), Column("Text", cell(1), Narrow.DROP)], [("a", "b" * 30)], 0, "the text"
+    )
+    assert "the text" not in "".join(text([table], Style(None)))
+    assert "".join(text([table], Style(20))) == "Name\na\n\nthe text\n"
+
+
+def test_further_lines_hang() -> None:
+    found = "".join(text([Paragraph("one two three four five six seven", indent=2, hang=2)], Style(16)))
+    assert found == "  one two three\n    four five\n    six seven\n"
+
+
+def test_code_is_left_alone() -> None:
+    code = Paragraph(lines("a" * 50, "  b"), indent=4, kind=ParagraphKind.CODE)
+    assert "".join(text([code], Style(20))) == f"    {'a' * 50}\n      b\n"
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PROBE = """<script>
+const root = document.documentElement;
+root.dataset.found = JSON.stringify({
+  wide: root.scrollWidth > root.clientWidth,
+  page: getComputedStyle(document.body).backgroundColor,
+  text: getComputedStyle(document.body).color,
+});
+</script></body>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+@pytest.mark.parametrize("width", [500, 1200])
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_a_browser(tmp_path: Path, width: int, dark: bool) -> None:
+    """Nothing is cut off sideways, and a page is light or dark as the reader has it. 500 is Chromium's least width."""
+    blocks = [block for hostile in HOSTILE for block in every_block(hostile)]
+    page = tmp_path / "page.html"
+    page.write_text("".join(html(blocks, "t")).replace("</body>", PROBE), encoding="utf-8")
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900", "--dump-dom"]
+    arguments.append(f"--blink-settings=preferredColorScheme={0 if dark else 1}")
+    assert CHROMIUM is not None
+    run = subprocess.run([CHROMIUM, *arguments, page.as_uri()], capture_output=True, timeout=60, check=True)
+    dom = Page(run.stdout.decode())
+    found = json.loads(dict(dom.elements)["html"]["data-found"] or "")
+    assert found["wide"] is False
+    light = sum(map(int, re.findall(r"\d+", found["page"]))) > sum(map(int, re.findall(r"\d+", found["text"])))
+    assert light is not dark
