@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from dispatch_cli.checks.check import Check
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.suggest import similar
 
 ALL = "all"
 DEFAULT = "default"
@@ -71,8 +72,6 @@ def _union(checks: Sequence[Check], selectors: Iterable[Selector]) -> frozenset[
 
 
 def _similar(checks: Sequence[Check], text: str) -> str | None:
-    from difflib import get_close_matches
-
-    found = get_close_matches(text, [ALL, DEFAULT, *(check.id for check in checks)], n=1, cutoff=0.6)
-    found = found or get_close_matches(text.upper(), [check.code for check in checks], n=1, cutoff=0.8)
+    found = similar(text, [ALL, DEFAULT, *(check.id for check in checks)])
+    found = found or similar(text, [check.code for check in checks], cutoff=0.8)
     return found[0] if found else None

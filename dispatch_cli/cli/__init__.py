@@ -62,10 +62,9 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from difflib import get_close_matches
+            from dispatch_cli.model.suggest import similar
 
-            close = get_close_matches(args[0], _COMMANDS, n=1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            hint = "".join(f" Did you mean {close!r}?" for close in similar(args[0], _COMMANDS))
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 

@@ -90,11 +90,9 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
     key = text.removeprefix("DispatchKey.").removeprefix("DispatchKey::")
     if key in universe.slot or key in universe.aliases or key in universe.per_backend:
         return key
-    from difflib import get_close_matches
+    from dispatch_cli.model.suggest import similar
 
-    known = [*universe.slots, *universe.aliases, *universe.per_backend]
-    by_lower = {one.lower(): one for one in known}
-    close = [by_lower[one] for one in get_close_matches(key.lower()[:200], by_lower, n=3, cutoff=0.6)]
+    close = similar(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3)
     hint = f" Did you mean {' or '.join(close)}?" if close else ""
     raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
 

@@ -213,10 +213,9 @@ def _unknown_operator(state: State, text: str) -> Problem:
 
     hint = similar_operators(state.dispatcher, text)
     if hint is None:
-        from difflib import get_close_matches
+        from dispatch_cli.model.suggest import suggestion
 
-        close = get_close_matches(text[:200], [one.name for one in state.higher_order_operators], n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else None
+        hint = suggestion(text, [one.name for one in state.higher_order_operators], 3)
     return Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint)
 
 

@@ -7,8 +7,9 @@ import re
 from dispatch_cli.declarations.format import Record, Type
 from dispatch_cli.declarations.limits import MAX_PROBLEMS
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.text import closest, quoted, suggestion
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
+from dispatch_cli.model.suggest import similar, suggestion
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -60,7 +61,7 @@ def _note_missing(problems: Problems, node: Mapping, values: Values, unknown: li
 
 def _is_misspelt(names: tuple[str, ...], unknown: list[Scalar], record: Record) -> bool:
     """Whether a field is there under a name so close that its own problem says enough."""
-    return any(closest(key.text, record.by_name) in names for key in unknown[:MAX_PROBLEMS])
+    return any(set(similar(key.text, record.by_name)) & set(names) for key in unknown[:MAX_PROBLEMS])
 
 
 def fits(problems: Problems, node: Node, kind: Type) -> bool:

@@ -8,13 +8,13 @@ from typing import TypeVar
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
 from dispatch_cli.declarations.format import GUARD, RESOLVES
-from dispatch_cli.declarations.text import suggestion
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence, kind_of
 from dispatch_cli.model.call import CallError, TensorSpec
 from dispatch_cli.model.call import Context as CallContext
 from dispatch_cli.model.guard import RULE_NAMES, Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.options import Options, check_word
+from dispatch_cli.model.suggest import suggestion
 
 _Part = TypeVar("_Part")
 _RULES = (GuardField.RULE, GuardField.NOT)

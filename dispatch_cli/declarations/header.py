@@ -11,9 +11,10 @@ from dispatch_cli.declarations.format import FILE, VERSION
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
-from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of, plain_data
 from dispatch_cli.model.declarations import Registrant
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")

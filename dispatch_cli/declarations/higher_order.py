@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of, word_of
 from dispatch_cli.declarations.format import FALLTHROUGH, HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
-from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.higher_order import (
     AUTOGRAD_NOT_IMPLEMENTED,
@@ -19,6 +19,7 @@ from dispatch_cli.model.higher_order import (
     ImplKind,
     ModeType,
 )
+from dispatch_cli.model.suggest import suggestion
 
 _BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
 _NAME_OF_A_RULE = ("the name of a kernel", "leave the rule out where there is none")

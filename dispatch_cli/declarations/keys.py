@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dispatch_cli.declarations.format import CATCH_ALL
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model import universe as universes
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 
 _CODE = "unknown-dispatch-key"

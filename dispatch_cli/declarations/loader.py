@@ -24,7 +24,7 @@ from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.settings import read_settings
 from dispatch_cli.declarations.suppressions import read_comments, read_suppressions
-from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.declarations import Declarations, Define, Implement, Registrant, Settle, Step
@@ -33,6 +33,7 @@ from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)

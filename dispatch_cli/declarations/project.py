@@ -10,11 +10,12 @@ from typing import Any
 
 from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
 from dispatch_cli.declarations.source import SourceError, read_bytes
-from dispatch_cli.declarations.text import quoted, suggestion
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
 from dispatch_cli.model.snippet import cut_line
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.suggest import suggestion
 
 FILE = "pyproject.toml"
 TABLE = "dispatch-cli"

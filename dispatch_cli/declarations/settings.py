@@ -6,9 +6,9 @@ from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import read_record, text_of
 from dispatch_cli.declarations.format import CHECK
 from dispatch_cli.declarations.suppressions import read_selectors
-from dispatch_cli.declarations.text import suggestion
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.suggest import suggestion
 
 _SEVERITIES = {severity.value: severity for severity in Severity}
 

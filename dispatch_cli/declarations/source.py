@@ -15,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 
 from dispatch_cli.declarations.limits import MAX_BYTES
-from dispatch_cli.declarations.text import suggestion
 from dispatch_cli.model.snippet import cut_line
+from dispatch_cli.model.suggest import suggestion
 
 STDIN = "-"
 """The file name that stands for standard input."""

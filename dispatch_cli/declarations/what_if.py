@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from dispatch_cli import universes
 from dispatch_cli.model.declarations import Block, Declarations, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 
 NAMESPACE = "__test__"
@@ -44,8 +44,7 @@ def _problems(keys: list[str], universe: Universe) -> list[Problem]:
     problems = []
     for key in dict.fromkeys(keys):
         if key not in universe.parseable:
-            close = get_close_matches(key, universe.parseable, n=1)
-            hint = f"did you mean {close[0]}?" if close else None
+            hint = suggestion(key, universe.parseable)
             problems.append(Problem("unknown-dispatch-key", f"could not parse dispatch key: {key}", hint=hint))
     if len(set(keys)) != len(keys):
         message = f"Overridden is not allowed but found duplicates in {keys}."

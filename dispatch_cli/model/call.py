@@ -9,6 +9,8 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.model.suggest import suggestion
+
 MAX_TEXT = 4096
 """Characters of one tensor or context; no text that a person writes is longer."""
 MAX_WRAPPERS = 64
@@ -193,15 +195,6 @@ TENSOR_WORDS = (
 CONTEXT_WORDS = tuple(kind.value for kind in ContextKind)
 _DEVICE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::([0-9]{1,4}))?", re.ASCII)
 _LEVEL = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
-
-
-def suggestion(word: str, words: tuple[str, ...] | list[str]) -> str | None:
-    """A hint for a word that is not among *words*."""
-    from difflib import get_close_matches
-
-    by_lower = {known.lower(): known for known in words}
-    found = get_close_matches(word.lower()[:64], list(by_lower), n=1)
-    return f"did you mean {by_lower[found[0]]}?" if found else None
 
 
 def device_type(text: str) -> str:

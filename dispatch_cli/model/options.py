@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dispatch_cli.model.call import LAYOUTS, MAX_TEXT, CallError, Layout, device_type, suggestion
+from dispatch_cli.model.call import LAYOUTS, MAX_TEXT, CallError, Layout, device_type
 from dispatch_cli.model.dtypes import DTYPES, OTHER_NAMES
+from dispatch_cli.model.suggest import suggestion
 
 _PREFIX = "torch."
 BOXED = "boxed"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
@@ -12,6 +11,7 @@ from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.redispatch import RedispatchKind
+from dispatch_cli.model.suggest import similar
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED, Universe
 from dispatch_cli.report.notes import Note, NoteKind, table_notes, takes_tensors
 
@@ -142,7 +142,7 @@ def _of_names(dispatcher: Dispatcher, name: OperatorName) -> Iterator[Note]:
     if operator.definition is not None and operator.kernels:
         return
     others = [one for one in dispatcher.names() if one != str(name)]
-    for other in get_close_matches(str(name), others, n=3, cutoff=0.8):
+    for other in similar(str(name), others, 3, cutoff=0.8):
         found = dispatcher.operator(OperatorName.parse(other))
         lacking = found.definition is None if operator.definition is not None else found.definition is not None
         if lacking:

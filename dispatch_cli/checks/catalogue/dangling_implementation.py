@@ -29,12 +29,12 @@ Fix: define the operator, correct its name, or load the declarations that define
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.suggest import similar
 
 MAX_SUGGESTIONS = 20
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
@@ -86,12 +86,10 @@ def _hint(name: OperatorName, defined: Mapping[str, Sequence[str]]) -> str:
     # the right operator in the wrong namespace comes before another one in the right namespace
     elsewhere = {one.rpartition("::")[0]: one for one in defined if one.endswith(f"{sep}{own}")}
     meant = _similar(namespace, elsewhere)
-    similar = elsewhere[meant] if meant is not None else _similar(name.name, defined)
-    if similar is None:
+    other = elsewhere[meant] if meant is not None else _similar(name.name, defined)
+    if other is None:
         return ""
-    if name.overload in defined[similar]:
-        return f"; did you mean {OperatorName(similar, name.overload)}?"
-    return f"; did you mean {similar}?"
+    return f"; did you mean {OperatorName(other, name.overload) if name.overload in defined[other] else other}?"
 
 
 def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
@@ -104,8 +102,7 @@ def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
 
 
 def _similar(text: str, others: Iterable[str]) -> str | None:
-    found = get_close_matches(text, others, n=1, cutoff=CUTOFF)
-    return found[0] if found else None
+    return next(iter(similar(text, others, cutoff=CUTOFF)), None)
 
 
 def _contradiction(kernels: Sequence[Registration]) -> tuple[Registration, Registration] | tuple[None, None]:

@@ -31,12 +31,11 @@ Fix: correct the name, or load the declarations that define the namespace before
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from difflib import get_close_matches
 
 from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import Block, LibraryKind, OpenBlock
+from dispatch_cli.model.suggest import suggestion
 
 FALLBACKS = "_"
 """The namespace of blocks that hold backend fallbacks."""
@@ -59,19 +58,13 @@ def find(view: View) -> Iterator[Finding]:
         if block.namespace != FALLBACKS and block.namespace not in known:
             unknown.setdefault(block.namespace, []).append(block)
     for namespace, found in unknown.items():
-        yield _finding(namespace, found, _similar(namespace, known))
+        yield _finding(namespace, found, suggestion(namespace, sorted(known), cutoff=CUTOFF))
 
 
-def _similar(namespace: str, others: AbstractSet[str]) -> str | None:
-    found = get_close_matches(namespace, sorted(others), n=1, cutoff=CUTOFF)
-    return found[0] if found else None
-
-
-def _finding(namespace: str, blocks: Sequence[Block], similar: str | None) -> Finding:
-    hint = f"; did you mean {similar}?" if similar is not None else ""
+def _finding(namespace: str, blocks: Sequence[Block], hint: str | None) -> Finding:
     first, *others = blocks
     return CHECK.finding(
-        f"a {first.kind.value} block of {namespace}, where no operator is defined{hint}",
+        f"a {first.kind.value} block of {namespace}, where no operator is defined{f'; {hint}' if hint else ''}",
         span=first.span,
         related=tuple(Related("another block of it", block.span) for block in others if block.span is not None),
         tip="correct the name, or load the declarations that define the namespace before",

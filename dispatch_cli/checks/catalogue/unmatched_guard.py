@@ -31,12 +31,12 @@ Fix: correct the name, load the declarations that define it, or remove the guard
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from dispatch_cli.checks.catalogue.guard import wants_text
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.suggest import suggestion
 
 MAX_SUGGESTIONS = 10
 """Looking for a similar name compares with every operator, so only the first findings get a suggestion."""
@@ -51,14 +51,14 @@ def find(view: View) -> Iterator[Finding]:
     for guard in guards.all:
         for what, glob in guards.unmatched(guard):
             known = list(map(str, view.names)) if what == "operator" else list(view.universe.slots)
-            similar = get_close_matches(glob, known, n=1, cutoff=0.7) if found < MAX_SUGGESTIONS else []
+            tip = suggestion(glob, known) if found < MAX_SUGGESTIONS else None
             found += 1
             yield CHECK.finding(
                 f"a pattern of the guard matches nothing: there is no {what} {glob}",
                 span=guard.span,
                 mark=glob,
                 related=tuple(Related("the guard comes from there", span) for span in guard.through),
-                tip=f"did you mean {similar[0]}?" if similar else None,
+                tip=tip,
                 subject=f"{glob}: {wants_text(guard)}",
             )
 

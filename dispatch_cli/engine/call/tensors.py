@@ -20,8 +20,8 @@ from dispatch_cli.model.call import (
     Wrapper,
     WrapperKind,
     device_type,
-    suggestion,
 )
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, Universe
 
 PYTHON_KEYS = ("Python", "PythonTLSSnapshot")

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.model.call import CallError, Context, ContextKind, suggestion
+from dispatch_cli.model.call import CallError, Context, ContextKind
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE, PRE_DISPATCH, PYTHON_DISPATCHER
 
 GRADS = frozenset({ContextKind.GRAD, ContextKind.JVP})

@@ -19,12 +19,12 @@ from dispatch_cli.engine.keys.tokens import (
     Token,
     TokenKind,
     bare,
-    close,
     cut,
     problem_at,
     tokens,
 )
 from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 
 UNION = "DispatchKeySet"
@@ -154,7 +154,7 @@ class _ExpressionReader:
         function = FUNCTIONS.get(name)
         if function is None:
             known = ", ".join((*FUNCTIONS, UNION))
-            hint = close(name, FUNCTIONS) or f"there are {known}"
+            hint = suggestion(name, FUNCTIONS) or f"there are {known}"
             raise self._mistake(f"no function is named {cut(name)!r}", hint, token)
         hint = f"{name} takes one key"
         key = self._within(opening, lambda: self._argument(hint), hint)
@@ -227,7 +227,9 @@ class _ExpressionReader:
 
     def _unknown(self, name: str, token: Token, known: Iterable[str]) -> None:
         message = f"{self._universe.name} has no dispatch key {cut(name)!r}"
-        problem = problem_at(self._text, self._origin, token.start, message, close(name, known), "unknown-dispatch-key")
+        problem = problem_at(
+            self._text, self._origin, token.start, message, suggestion(name, known), "unknown-dispatch-key"
+        )
         self.problems.append(problem)
 
     def _note(self, kind: ExpressionNoteKind, keys: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -100,12 +100,3 @@ def bare(name: str) -> str:
 def cut(name: str) -> str:
     """A name as a message shows it."""
     return name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
-
-
-def close(name: str, known: Iterable[str]) -> str | None:
-    """``did you mean …?`` for the name that looks most like it."""
-    from difflib import get_close_matches
-
-    by_lower = {one.lower(): one for one in known}
-    found = get_close_matches(name.lower()[:MAX_SHOWN], by_lower, n=1)
-    return f"did you mean {by_lower[found[0]]}?" if found else None

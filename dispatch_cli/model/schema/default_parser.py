@@ -17,6 +17,7 @@ from dispatch_cli.model.schema.error import MAX_BROADCAST, shortened
 from dispatch_cli.model.schema.lexer import is_name, is_string
 from dispatch_cli.model.schema.refusal import Theirs, asserted, plain, pointed
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
+from dispatch_cli.model.suggest import suggestion
 
 _NONE_ONLY = frozenset({TypeKind.TENSOR, TypeKind.GENERATOR, TypeKind.QUANTIZER})
 _SINGLE = frozenset(
@@ -138,13 +139,6 @@ def _named_constant(cursor: Cursor, real: SchemaType) -> Constant:
         known += (*SCALAR_TYPES,)
         found = SCALAR_TYPES.get(word) if found is None else found
     if found is None:
-        words = pointed("invalid numeric default value")
-        cursor.fail(f"'{shortened(word)}' is not a default value", words, at, _constant_hint(word, known))
+        words, hint = pointed("invalid numeric default value"), suggestion(word, ("True", "False", "None", *known))
+        cursor.fail(f"'{shortened(word)}' is not a default value", words, at, hint)
     return found
-
-
-def _constant_hint(word: str, known: tuple[str, ...]) -> str | None:
-    from difflib import get_close_matches
-
-    close = get_close_matches(word, ("True", "False", "None", *known), n=1)
-    return f"did you mean {close[0]}?" if close else None

@@ -27,6 +27,7 @@ from dispatch_cli.model.schema.types import (
     wrapper_of,
 )
 from dispatch_cli.model.schema.unions import optional_as_printed, optional_of, union_as_printed, union_of
+from dispatch_cli.model.suggest import suggestion
 
 _WRAPPERS = {"Future": TypeKind.FUTURE, "Await": TypeKind.AWAIT, "RRef": TypeKind.RREF}
 _TYPE_WORDS = (*BASE_TYPES, "Tensor", "Dict", "Union", *_WRAPPERS)
@@ -279,7 +280,5 @@ def _both(
 
 
 def _type_hint(word: str) -> str | None:
-    from difflib import get_close_matches
-
-    close = _OTHER_WORDS.get(word) or next(iter(get_close_matches(word, _TYPE_WORDS, n=1)), None)
-    return f"did you mean {close}?" if close else None
+    meant = _OTHER_WORDS.get(word)
+    return f"did you mean {meant}?" if meant else suggestion(word, _TYPE_WORDS)
