@@ -106,6 +106,25 @@ class Check:
     default: bool = True
     stage: CheckStage = CheckStage.TABLES
 
+    @classmethod
+    def of(
+        cls,
+        find: Callable[[View], Iterator[Finding]],
+        documentation: str,
+        code: str,
+        severity: Severity,
+        *,
+        needs: tuple[Need, ...] = (),
+        stage: CheckStage = CheckStage.TABLES,
+    ) -> Check:
+        """The check of a file: the file's name is its id, the first sentence of its documentation its title."""
+        name = find.__module__.rpartition(".")[2].replace("_", "-")
+        title = documentation.partition(".\n")[0].replace("\n", " ")
+        word = title.partition(" ")[0]
+        if word.isalpha() and word[1:] == word[1:].lower():  # no name, such as AutogradOther
+            title = title[0].lower() + title[1:]
+        return cls(name, code, title, severity, documentation, find, needs, stage=stage)
+
     @property
     def group(self) -> Group:
         """The group that its code names."""

@@ -109,12 +109,4 @@ def _finding(
     )
 
 
-CHECK = Check(
-    id="alias-gap",
-    code="DC303",
-    title="a backend's sparse and nested tensors have a kernel where other backends' have",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC303", Severity.WARNING, needs=(Need.FILES,))

@@ -1,4 +1,4 @@
-"""No operator's AutogradOther is ambiguous.
+"""AutogradOther is not ambiguous.
 
 AutogradOther is the autograd key of all backends that have none of their own: mkldnn, FPGA, Vulkan, and, for the
 table, every sparse and quantized key. With a kernel at CompositeImplicitAutograd and one at such a backend, PyTorch
@@ -78,11 +78,4 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
         )
 
 
-CHECK = Check(
-    id="ambiguous-autogradother",
-    code="DC201",
-    title="AutogradOther is not ambiguous",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC201", Severity.ERROR)

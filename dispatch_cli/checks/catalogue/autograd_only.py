@@ -1,4 +1,4 @@
-"""No operator has its kernel, or its decomposition, at the autograd keys alone.
+"""No operator has its kernel at the autograd keys alone.
 
 Inference mode leaves the autograd keys out, and so does code below autograd. An operator whose only kernel is at
 Autograd then has nothing: a call raises "Could not run". With another kernel below it, a decomposition that was
@@ -167,11 +167,4 @@ def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Find
             )
 
 
-CHECK = Check(
-    id="autograd-only",
-    code="DC205",
-    title="no operator has its kernel at the autograd keys alone",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC205", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""No operator has kernels at both CompositeImplicitAutograd and CompositeExplicitAutograd.
+"""No kernels at CompositeImplicitAutograd and CompositeExplicitAutograd at once.
 
 One says: I decompose, and autograd goes through the parts. The other says: I am a backend kernel for every backend,
 and autograd is registered apart. The explicit one wins at every key that it covers, and by being there it takes every
@@ -70,11 +70,4 @@ def _of_pattern(view: View, pattern: Pattern, left: tuple[str, ...]) -> Iterator
         )
 
 
-CHECK = Check(
-    id="composite-conflict",
-    code="DC103",
-    title="no kernels at CompositeImplicitAutograd and CompositeExplicitAutograd at once",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC103", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""A backend's kernel knows that it gets tensors with the conjugate or negative bit unresolved.
+"""Backends are told of tensors that are not materialised.
 
 `x.conj()` and the imaginary part's negation only set a bit on the tensor. PyTorch's fallbacks at Conjugate and
 Negative materialise such tensors before a kernel sees them, and the one at ZeroTensor does so with tensors of zeros
@@ -107,12 +107,4 @@ def _listed(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-CHECK = Check(
-    id="conjugate-fallthrough",
-    code="DC306",
-    title="backends are told of tensors that are not materialised",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC306", Severity.WARNING, needs=(Need.FILES,))

@@ -129,11 +129,4 @@ def _related(other: Registration | None) -> tuple[Related, ...]:
     return (Related("the kernel with another signature", other.kernel.span),)
 
 
-CHECK = Check(
-    id="dangling-implementation",
-    code="DC101",
-    title="every operator with kernels has a schema",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC101", Severity.ERROR)

@@ -1,4 +1,4 @@
-"""A key without kernels has no list of kernels.
+"""A key without kernels has no list.
 
 One of PyTorch's own invariants (`OperatorEntry::checkInvariants`): when the last kernel of a key is dropped, its list
 goes too, so that "has a kernel" is one look-up. Declarations can not break it; a program that changes a dispatcher's
@@ -21,12 +21,4 @@ def find(view: View) -> Iterator[Finding]:
                 yield CHECK.finding(f"{name} has an empty list of kernels at {key}", name, key)
 
 
-CHECK = Check(
-    id="empty-kernel-list",
-    code="DC003",
-    title="a key without kernels has no list",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-    stage=CheckStage.RECORDS,
-)
+CHECK = Check.of(find, __doc__, "DC003", Severity.ERROR, stage=CheckStage.RECORDS)

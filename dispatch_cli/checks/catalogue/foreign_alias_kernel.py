@@ -80,12 +80,4 @@ def _taken(view: View, name: OperatorName, filled: tuple[str, ...]) -> tuple[str
     return tuple(slot for slot in filled if table[slot].kernel is not None)
 
 
-CHECK = Check(
-    id="foreign-alias-kernel",
-    code="DC501",
-    title="a kernel at an alias key belongs to the library that defines the operator",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC501", Severity.WARNING, needs=(Need.FILES,))

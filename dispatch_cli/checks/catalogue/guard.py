@@ -94,11 +94,4 @@ def _call_text(call: GuardedCall) -> str:
     return "; ".join(map(str, (*call.tensors, *options, *call.contexts)))
 
 
-CHECK = Check(
-    id="guard",
-    code="DC901",
-    title="the guards of the declarations hold",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC901", Severity.ERROR)

@@ -124,11 +124,4 @@ def _finding(
     )
 
 
-CHECK = Check(
-    id="math-kernel-displaced",
-    code="DC202",
-    title="a backend kernel leaves no autograd key of a composite operator without an answer",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC202", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""An operator that writes to its arguments, or returns views of them, tells autograd so at ADInplaceOrView.
+"""Writes and views are handled at ADInplaceOrView.
 
 The version counter of a tensor is how autograd notices that a saved tensor has been changed, and a view's link to its
 base is how a later write to one reaches the gradient of the other. Both are kept at the key ADInplaceOrView
@@ -145,12 +145,4 @@ def _lost(what: str) -> str:
     return "marks the view: autograd does not connect it with its base"
 
 
-CHECK = Check(
-    id="missing-adinplaceorview",
-    code="DC206",
-    title="writes and views are handled at ADInplaceOrView",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC206", Severity.WARNING, needs=(Need.FILES,))

@@ -166,11 +166,4 @@ def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows
     )
 
 
-CHECK = Check(
-    id="no-autograd-kernel",
-    code="DC203",
-    title="an operator with a backend kernel says what autograd does",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC203", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""No order of an operator's registrations leaves its live table stale.
+"""The live table is in order whatever the order of registrations.
 
 PyTorch recomputes, at each registration, only the slots that it believes the registration can change, and it can miss
 one (`OperatorEntry::updateDispatchTable_` in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`). Whether it does depends
@@ -155,11 +155,4 @@ def _kernel(entry: TableEntry) -> str:
     return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 
-CHECK = Check(
-    id="order-sensitive",
-    code="DC005",
-    title="the live table is in order whatever the order of registrations",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC005", Severity.WARNING)

@@ -95,11 +95,4 @@ def _misnamed(active: Registration) -> str:
     return f"; PyTorch's warning names {named} as the previous kernel, which is {previous.debug}"
 
 
-CHECK = Check(
-    id="overridden-kernel",
-    code="DC102",
-    title="no registration replaces another",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC102", Severity.WARNING)

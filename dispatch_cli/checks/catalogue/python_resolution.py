@@ -115,11 +115,4 @@ def _text(decision: Decision) -> str:
     return "finds none" if decision.rule is Rule.MISSING else "cannot choose between two"
 
 
-CHECK = Check(
-    id="python-resolution",
-    code="DC403",
-    title="C++ and Python choose a kernel alike",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC403", Severity.WARNING)

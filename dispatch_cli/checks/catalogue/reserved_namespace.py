@@ -1,4 +1,4 @@
-"""Operators are defined in a namespace of one's own.
+"""Operators are defined in namespaces of one's own.
 
 A namespace belongs to the library that has its `TORCH_LIBRARY` block. What is added to PyTorch's own namespaces
 collides with the operator of that name that a later PyTorch brings, and is taken for PyTorch's by everything that
@@ -88,12 +88,4 @@ def _owner(view: View, namespace: str | None) -> str | None:
     return "PyTorch" if namespace in view.pytorch_namespaces else None
 
 
-CHECK = Check(
-    id="reserved-namespace",
-    code="DC502",
-    title="operators are defined in namespaces of one's own",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC502", Severity.WARNING, needs=(Need.FILES,))

@@ -1,4 +1,4 @@
-"""An operator's schema carries the operator's name.
+"""Schema and operator name agree.
 
 The first of PyTorch's own invariants (`OperatorEntry::checkInvariants`). Declarations can not break it, because the
 operator takes its name from the schema; a program that changes a dispatcher's state by hand can.
@@ -20,12 +20,4 @@ def find(view: View) -> Iterator[Finding]:
             yield CHECK.finding(f"{name} has the schema of {definition.schema.name}", name, span=definition.span)
 
 
-CHECK = Check(
-    id="schema-name",
-    code="DC001",
-    title="schema and operator name agree",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-    stage=CheckStage.RECORDS,
-)
+CHECK = Check.of(find, __doc__, "DC001", Severity.ERROR, stage=CheckStage.RECORDS)

@@ -1,4 +1,4 @@
-"""A backend's catch-all fallback catches what it is meant for.
+"""A catch-all fallback is asked.
 
 A backend fallback is the last resort (rule 9): an operator with a kernel at CompositeExplicitAutograd or
 CompositeExplicitAutogradNonFunctional has that default in the backend's slot, and the fallback is not asked
@@ -103,12 +103,4 @@ def _finding(view: View, key: str, fallback: Registration, by_alias: dict[str, l
     )
 
 
-CHECK = Check(
-    id="shadowed-fallback",
-    code="DC302",
-    title="a catch-all fallback is asked",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC302", Severity.WARNING, needs=(Need.FILES,))

@@ -1,4 +1,4 @@
-"""The functional, in-place and ``out=`` forms of an operator are there for the same backends.
+"""The forms of an operator are there for the same backends.
 
 `foo`, `foo_` and `foo.out` are one operator to its users: they expect ``x.cos_()`` where ``x.cos()`` works. A backend
 that registers one of the forms, and leaves another without any kernel, fails there with "Could not run". A missing
@@ -214,11 +214,4 @@ def _finding(
     )
 
 
-CHECK = Check(
-    id="sibling-disagreement",
-    code="DC401",
-    title="the forms of an operator are there for the same backends",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC401", Severity.WARNING)

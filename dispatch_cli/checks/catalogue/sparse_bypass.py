@@ -1,4 +1,4 @@
-"""No kernel for sparse, quantized or other tensors is kept from its calls by a math kernel at their autograd key.
+"""No math kernel at an autograd key keeps calls from a backend kernel.
 
 A sparse CPU tensor carries the keys SparseCPU and AutogradCPU, and the autograd key comes first. A kernel at
 CompositeImplicitAutograd fills AutogradCPU unless there is a kernel at CPU; one at SparseCPU, SparseCsrCPU or
@@ -90,11 +90,4 @@ def _tip(view: View, above: str) -> str:
     return f"register {at_the_key}CompositeExplicitAutograd and Autograd in the place of {CATCH_ALL}"
 
 
-CHECK = Check(
-    id="sparse-bypass",
-    code="DC204",
-    title="no math kernel at an autograd key keeps calls from a backend kernel",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC204", Severity.WARNING)

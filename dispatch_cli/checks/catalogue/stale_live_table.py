@@ -1,4 +1,4 @@
-"""The live table holds what the registrations determine.
+"""The live table equals the canonical one.
 
 PyTorch keeps a live table per operator and recomputes, at each registration, only the slots that it believes the
 registration can change. It can miss one. A call then runs a kernel that `_dispatch_dump_table` does not show, and
@@ -88,11 +88,4 @@ def _text(entry: TableEntry) -> str:
     return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 
-CHECK = Check(
-    id="stale-live-table",
-    code="DC004",
-    title="the live table equals the canonical one",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC004", Severity.ERROR)

@@ -137,11 +137,4 @@ def _fallbacks(view: View) -> Iterator[Finding]:
             )
 
 
-CHECK = Check(
-    id="terminal-fallthrough",
-    code="DC304",
-    title="a fallthrough has a kernel below it",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC304", Severity.ERROR)

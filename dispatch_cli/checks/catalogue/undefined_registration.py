@@ -25,12 +25,4 @@ def find(view: View) -> Iterator[Finding]:
             yield CHECK.finding(message, name, UNDEFINED, span=span)
 
 
-CHECK = Check(
-    id="undefined-registration",
-    code="DC002",
-    title="nothing is registered at Undefined",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-    stage=CheckStage.RECORDS,
-)
+CHECK = Check.of(find, __doc__, "DC002", Severity.ERROR, stage=CheckStage.RECORDS)

@@ -1,4 +1,4 @@
-"""A block's namespace is one in which somebody defines operators.
+"""The namespace of a block is one in which operators are defined.
 
 A `TORCH_LIBRARY_IMPL` block registers kernels for operators that are defined elsewhere, and PyTorch takes any name: a
 misspelt one is a namespace of its own, whose kernels nobody calls. The same goes for a fragment that defines nothing.
@@ -72,12 +72,4 @@ def _finding(namespace: str, blocks: Sequence[Block], hint: str | None) -> Findi
     )
 
 
-CHECK = Check(
-    id="unknown-namespace",
-    code="DC503",
-    title="the namespace of a block is one in which operators are defined",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC503", Severity.WARNING, needs=(Need.FILES,))

@@ -63,11 +63,4 @@ def find(view: View) -> Iterator[Finding]:
             )
 
 
-CHECK = Check(
-    id="unmatched-guard",
-    code="DC902",
-    title="every guard speaks of something",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC902", Severity.ERROR)

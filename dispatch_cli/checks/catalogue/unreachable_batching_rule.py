@@ -1,4 +1,4 @@
-"""A batching rule can be reached.
+"""Batching rules can be reached.
 
 `torch.vmap` runs an operator's kernel at FuncTorchBatched, a key that batched tensors bring along. A rule registered
 at the alias FuncTorchBatchedDecomposition fills that slot alone, so a kernel at FuncTorchBatched itself shadows it
@@ -105,11 +105,4 @@ def _finding(
     )
 
 
-CHECK = Check(
-    id="unreachable-batching-rule",
-    code="DC305",
-    title="batching rules can be reached",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC305", Severity.WARNING)

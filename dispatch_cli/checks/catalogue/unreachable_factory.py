@@ -76,11 +76,4 @@ def _takes_device(view: View, name: OperatorName) -> bool:
     return is_factory(view.schema(name))
 
 
-CHECK = Check(
-    id="unreachable-factory",
-    code="DC301",
-    title="an operator without tensor arguments can be called",
-    severity=Severity.ERROR,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC301", Severity.ERROR)

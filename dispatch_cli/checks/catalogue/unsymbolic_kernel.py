@@ -1,4 +1,4 @@
-"""A kernel that sees symbolic sizes takes them as SymInt.
+"""Kernels that see symbolic sizes take SymInt.
 
 PyTorch accepts a C++ kernel that takes int where the schema says SymInt. Called with a symbolic size, it gets that
 size's present value, and PyTorch guards on it (`SymInt::guard_int`): `torch.compile` and `torch.export` then
@@ -82,12 +82,4 @@ def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterat
             )
 
 
-CHECK = Check(
-    id="unsymbolic-kernel",
-    code="DC402",
-    title="kernels that see symbolic sizes take SymInt",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    needs=(Need.FILES,),
-)
+CHECK = Check.of(find, __doc__, "DC402", Severity.WARNING, needs=(Need.FILES,))

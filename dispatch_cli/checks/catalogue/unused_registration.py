@@ -86,11 +86,4 @@ def _taken(taker: str | None, slots: list[str]) -> str:
     return f"{keys_text(slots)} {'has' if len(slots) == 1 else 'have'} {what}"
 
 
-CHECK = Check(
-    id="unused-registration",
-    code="DC104",
-    title="every kernel is used at some runtime key",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-)
+CHECK = Check.of(find, __doc__, "DC104", Severity.WARNING)

@@ -1,4 +1,4 @@
-"""A suppression still suppresses something.
+"""Every suppression suppresses something.
 
 A suppression whose findings are gone hides the next one, which nobody has looked at. One is reported only when every
 check that it names has run over the whole state.
@@ -48,12 +48,4 @@ def find(view: View) -> Iterator[Finding]:
         )
 
 
-CHECK = Check(
-    id="unused-suppression",
-    code="DC903",
-    title="every suppression suppresses something",
-    severity=Severity.WARNING,
-    documentation=__doc__,
-    find=find,
-    stage=CheckStage.RUN,
-)
+CHECK = Check.of(find, __doc__, "DC903", Severity.WARNING, stage=CheckStage.RUN)
