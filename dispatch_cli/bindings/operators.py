@@ -9,9 +9,9 @@ from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace, key_s
 from dispatch_cli.bindings.library import DispatchModule
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.dispatcher.library import WILDCARD, Library
+from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
-from dispatch_cli.model.declarations import Block, LibraryKind
+from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import UNDEFINED, Universe

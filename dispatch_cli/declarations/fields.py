@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from dispatch_cli.declarations.format import Record, Type
 from dispatch_cli.declarations.limits import MAX_PROBLEMS
@@ -36,6 +37,13 @@ def read_record(problems: Problems, node: Node, record: Record) -> Values | None
         _note_unknown(problems, unknown, record)
     _note_missing(problems, node, values, unknown, record)
     return values
+
+
+def read_records(problems: Problems, section: Node, record: Record) -> Iterator[tuple[Node, Values]]:
+    """The mappings of a list, and the fields of each; those that are none are noted."""
+    for node in section.items if type(section) is Sequence else ():
+        if (values := read_record(problems, node, record)) is not None:
+            yield node, values
 
 
 def _note_unknown(problems: Problems, unknown: list[Scalar], record: Record) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
+from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
 from dispatch_cli.declarations.format import GUARD, RESOLVES
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence, kind_of
@@ -30,16 +30,12 @@ _ENDS: Mapping[str, GuardField] = {
 
 def read_guards(context: FileContext, section: Node) -> None:
     """Read the section ``guards``."""
-    if type(section) is Sequence:
-        for node in section.items:
-            _read_guard(context, node)
+    for node, values in read_records(context.problems, section, GUARD):
+        _read_guard(context, node, values)
 
 
-def _read_guard(context: FileContext, node: Node) -> None:
+def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     problems = context.problems
-    values = read_record(problems, node, GUARD)
-    if values is None:
-        return
     before = problems.count
     of_slots = tuple(_wants_of_slots(context, values))
     wants = (*of_slots, *_wants_of_others(context, values))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of, word_of
+from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, read_records, text_of, word_of
 from dispatch_cli.declarations.format import FALLTHROUGH, HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
 from dispatch_cli.declarations.text import quoted
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.higher_order import (
     AUTOGRAD_NOT_IMPLEMENTED,
     ERROR_PLACES,
@@ -28,9 +28,8 @@ _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE
 
 def read_higher_order_operators(context: FileContext, section: Node) -> None:
     """Read the section ``higher_order_operators``."""
-    if type(section) is Sequence:
-        for node in section.items:
-            _read_operator(context, node)
+    for node, values in read_records(context.problems, section, HIGHER_ORDER_OPERATOR):
+        _read_operator(context, node, values)
 
 
 def read_modes(context: FileContext, section: Node) -> None:
@@ -45,11 +44,7 @@ def read_modes(context: FileContext, section: Node) -> None:
             context.modes.append(ModeType(name, supports, context.problems.span(key)))
 
 
-def _read_operator(context: FileContext, node: Node) -> None:
-    problems = context.problems
-    values = read_record(problems, node, HIGHER_ORDER_OPERATOR)
-    if values is None:
-        return
+def _read_operator(context: FileContext, node: Node, values: Values) -> None:
     rules: list[HigherOrderImpl] = []
     for field, value in values.items():
         if field == "dispatch":
@@ -63,7 +58,7 @@ def _read_operator(context: FileContext, node: Node) -> None:
         tuple(rules),
         is_true(values.get("side_effect")) is True,
         is_true(values.get("add")) is True,
-        problems.span(node),
+        context.problems.span(node),
     )
     context.higher_order_operators.append(found)
 

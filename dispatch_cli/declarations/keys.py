@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dispatch_cli.declarations.format import CATCH_ALL
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
-from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model import universe as universes
 from dispatch_cli.model.problem import Related
@@ -56,17 +56,14 @@ class KeyReader:
             return known
         keys: list[str] = []
         good = True
-        offset = 0
-        for part in text.split(","):
-            key = part.strip()
+        for key, offset in parts(text):
             if key == CATCH_ALL and catch_all:
                 good = False  # Not everywhere, so not to be remembered.
                 keys.append(key)
-            elif self._check(problems, key, problems.inside(node, offset + len(part) - len(part.lstrip()))):
+            elif self._check(problems, key, problems.inside(node, offset)):
                 keys.append(key)
             else:
                 good = False
-            offset += len(part) + 1
         if good:
             self._known[text] = tuple(keys)
         return tuple(keys)
@@ -92,15 +89,12 @@ class KeyReader:
 
     def _parts(self, problems: Problems, node: Scalar) -> Iterator[tuple[str, Place]]:
         """The names of a text, separated by commas, each with its place; where one is missing, that is noted."""
-        offset = 0
-        for part in node.text.split(","):
-            key = part.strip()
-            place = problems.inside(node, offset + len(part) - len(part.lstrip()))
+        for key, offset in parts(node.text):
+            place = problems.inside(node, offset)
             if key:
                 yield key, place
             else:
                 problems.add(_CODE, "a dispatch key is missing here", place)
-            offset += len(part) + 1
 
     def in_sets(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
         """Runtime keys, and those that alias keys cover, separated by commas; unknown names are noted and left out."""

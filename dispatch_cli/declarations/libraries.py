@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
+from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
 from dispatch_cli.declarations.format import CATCH_ALL, DEFINITION, LIBRARY, LIBRARY_KERNEL, NO_FALLBACKS
 from dispatch_cli.declarations.kernels import described_kernel, entries, named_kernel, read_kernel
-from dispatch_cli.declarations.operators import WILDCARD, read_definition_fields
+from dispatch_cli.declarations.operators import read_definition_fields
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.declarations import Block, Fallback, Implement, LibraryKind, OpenBlock
+from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, Implement, LibraryKind, OpenBlock
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import FunctionSchema
 
 _MISUSE = "block-misuse"
 _CONTENTS = ("define", "impl", "fallback")
@@ -23,11 +22,8 @@ _CONTENTS = ("define", "impl", "fallback")
 
 def read_libraries(context: FileContext, section: Node) -> None:
     """Read the section ``libraries``."""
-    if type(section) is Sequence:
-        for node in section.items:
-            values = read_record(context.problems, node, LIBRARY)
-            if values is not None:
-                _read_library(context, node, values)
+    for node, values in read_records(context.problems, section, LIBRARY):
+        _read_library(context, node, values)
 
 
 def read_fallbacks(context: FileContext, section: Node) -> None:
@@ -137,32 +133,21 @@ def _read_definitions(context: FileContext, section: Node, block: Block, is_usab
         func = values.get("func")
         schema = read_schema(context, func, block.namespace)
         if schema is not None and func is not None and is_usable:
-            schema = _in_block(context, func, schema, block)
+            name = _in_block(context, func, schema.name, block, in_schema=True)
+            schema = None if name is None else replace(schema, name=name)
         definition = read_definition_fields(context, values, block, schema)
         if definition is not None:
             context.steps.append(definition)
 
 
-def _in_block(context: FileContext, at: Node, schema: FunctionSchema, block: Block) -> FunctionSchema | None:
-    """The schema with the block's namespace; None, noting it, when it names another."""
-    namespace = schema.name.namespace
-    if namespace is None:
-        return replace(schema, name=schema.name.in_namespace(block.namespace))
-    if namespace == block.namespace:
-        return schema
-    macro = block.kind.value
-    context.problems.add(
-        _MISUSE,
-        f"Explicitly provided namespace ({namespace}) in schema string does not match namespace of enclosing {macro} "
-        f"block ({block.namespace}).  Move this definition to the (unique) TORCH_LIBRARY block corresponding to this "
-        f"namespace (and consider deleting the namespace from your schema string.)  {_where(block)}",
-        at,
-    )
-    return None
-
-
-def _where(block: Block) -> str:
-    return f"(Error occurred while processing {block.kind.value} block at {block.file}:{block.line})"
+def _in_block(
+    context: FileContext, at: Node, name: OperatorName, block: Block, in_schema: bool = False
+) -> OperatorName | None:
+    """The name in the block's namespace; None, noting it, when it names another."""
+    found = block.qualified(name)
+    if found is None:
+        context.problems.add(_MISUSE, block.misplaced(name, in_schema), at)
+    return found
 
 
 def _read_implementations(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
@@ -172,29 +157,12 @@ def _read_implementations(context: FileContext, section: Node, block: Block, is_
     for name_node, value in section.pairs:
         name = read_operator_name(problems, name_node)
         if name is not None and is_usable:
-            name = _name_in_block(context, name_node, name, block)
+            name = _in_block(context, name_node, name, block)
         for entry in entries(problems, value):
             found = _read_member(context, entry, block)
             if found is not None and name is not None:
                 kernel, key = found
                 context.steps.append(Implement(block, name, key, kernel, problems.span(name_node)))
-
-
-def _name_in_block(context: FileContext, at: Node, name: OperatorName, block: Block) -> OperatorName | None:
-    if name.namespace is None:
-        return name.in_namespace(block.namespace)
-    if name.namespace == block.namespace:
-        return name
-    macro = block.kind.value
-    context.problems.add(
-        _MISUSE,
-        f'impl("{name}", ...): Explicitly provided namespace ({name.namespace}) in operator name does not match '
-        f"namespace of enclosing {macro} block ({block.namespace}).  Move this definition to the {macro} block "
-        "corresponding to this namespace (and consider deleting the namespace from your schema string.)  "
-        f"{_where(block)}",
-        at,
-    )
-    return None
 
 
 def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel, str | None] | None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
+from dispatch_cli.declarations.fields import Values, expect, read_records, text_of
 from dispatch_cli.declarations.format import OPERATOR
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
+from dispatch_cli.model.declarations import WILDCARD, Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema
-
-WILDCARD = "_"
-"""The namespace of blocks of fallbacks; no operator can be in it."""
 
 _NAMESPACE_HINT = "write it as namespace::name"
 _NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
@@ -21,15 +18,11 @@ _NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
 
 def read_operators(context: FileContext, section: Node) -> None:
     """Read the section ``operators``."""
-    if type(section) is Sequence:
-        for node in section.items:
-            _read_operator(context, node)
+    for node, values in read_records(context.problems, section, OPERATOR):
+        _read_operator(context, node, values)
 
 
-def _read_operator(context: FileContext, node: Node) -> None:
-    values = read_record(context.problems, node, OPERATOR)
-    if values is None:
-        return
+def _read_operator(context: FileContext, node: Node, values: Values) -> None:
     schema, name = _identity(context, values)
     namespace = name.namespace if name is not None else None
     # With a name that cannot be used the rest is still read, for its own mistakes.
@@ -103,26 +96,11 @@ def _read_dispatch(context: FileContext, node: Node | None, block: Block, name: 
 
 
 def _read_python_dispatch(context: FileContext, node: Node | None, name: OperatorName) -> None:
-    for key, kernel, at in read_texts_by_key(context, node):
-        context.python_kernels.append(PythonKernel(name, key, kernel, context.problems.span(at), context.by))
-
-
-def read_texts_by_key(context: FileContext, node: Node | None) -> list[tuple[str, str, Scalar]]:
-    """The pairs of a mapping of dispatch keys to kernel names, and the place of each."""
-    found: list[tuple[str, str, Scalar]] = []
-    if type(node) is not Mapping:
-        return found
     problems = context.problems
-    for key_node, key, value in context.keys.pairs(problems, node):
-        text = read_name(context, value)
-        if text is not None and key is not None:
-            found.append((key, text, key_node))
-    return found
-
-
-def read_name(context: FileContext, node: Node) -> str | None:
-    """The name of a kernel; None, noting it, when *node* is none."""
-    if type(node) is Scalar and node.text:
-        return text_of(context.problems, node, *NAME_OF_A_KERNEL)
-    expect(context.problems, node, NAME_OF_A_KERNEL[0])
-    return None
+    for at, key, value in context.keys.pairs(problems, node) if type(node) is Mapping else ():
+        if type(value) is not Scalar or not value.text:
+            expect(problems, value, NAME_OF_A_KERNEL[0])
+            continue
+        kernel = text_of(problems, value, *NAME_OF_A_KERNEL)
+        if kernel is not None and key is not None:
+            context.python_kernels.append(PythonKernel(name, key, kernel, problems.span(at), context.by))

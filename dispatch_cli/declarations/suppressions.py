@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import expect, read_record, text_of
+from dispatch_cli.declarations.fields import expect, read_records, text_of
 from dispatch_cli.declarations.format import SUPPRESSION
 from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.settings import Selector, Suppression
-from dispatch_cli.model.span import Span
 
 _MARK = "dispatch-cli:"
 _COMMENT = re.compile(r"(?:^|(?<=\s))#\s*dispatch-cli:\s*(.*)$")
@@ -40,7 +40,9 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
                 "bad-comment", "the comment is meant for dispatch-cli, which does not understand it", at, _EXAMPLE
             )
             continue
-        checks = tuple(_selectors(said[1], problems, number, found.start(1) + said.start(1)))
+        start = found.start(1) + said.start(1) + 1
+        named = ((name, Place(number, start + offset)) for name, offset in parts(said[1]) if name)
+        checks = tuple(Selector(name, problems.span(place)) for name, place in named)
         if not checks:
             problems.add("bad-comment", "the comment names no check to ignore", at, _EXAMPLE)
         elif not said[2].strip():
@@ -59,14 +61,6 @@ def _last_line(node: Node) -> int:
     return node.line
 
 
-def _selectors(text: str, problems: Problems, line: int, start: int) -> Iterator[Selector]:
-    offset = start
-    for part in text.split(","):
-        if name := part.strip():
-            yield Selector(name, problems.span(Place(line, offset + len(part) - len(part.lstrip()) + 1)))
-        offset += len(part) + 1
-
-
 def _following(lines: list[str]) -> list[int]:
     """For each line the number of the next one that is neither empty nor a comment; its own where there is none."""
     found, last = list(range(1, len(lines) + 1)), 0
@@ -80,20 +74,12 @@ def _following(lines: list[str]) -> list[int]:
 
 def read_suppressions(context: FileContext, section: Node) -> None:
     """Read the section ``suppress``."""
-    if type(section) is Sequence:
-        for node in section.items:
-            _read_suppression(context, node)
-
-
-def _read_suppression(context: FileContext, node: Node) -> None:
     problems = context.problems
-    values = read_record(problems, node, SUPPRESSION)
-    if values is None:
-        return
-    checks = read_selectors(problems, values.get("checks"))
-    op, key, reason = (text_of(problems, values.get(name)) for name in ("op", "key", "reason"))
-    if checks and reason is not None:
-        context.suppressions.append(Suppression(checks, reason, problems.span(node), None, op, key))
+    for node, values in read_records(problems, section, SUPPRESSION):
+        checks = read_selectors(problems, values.get("checks"))
+        op, key, reason = (text_of(problems, values.get(name)) for name in ("op", "key", "reason"))
+        if checks and reason is not None:
+            context.suppressions.append(Suppression(checks, reason, problems.span(node), None, op, key))
 
 
 def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...]:
@@ -105,20 +91,10 @@ def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...
                 expect(problems, item, "the id of a check")
         elif (text := text_of(problems, item)) is not None:
             span = problems.span(item)
-            for name, offset in _parts(text):
+            for name, offset in parts(text):
                 if name:
-                    found.append(Selector(name, _moved(span, problems, item, offset)))
+                    at = problems.span(problems.inside(item, offset)) if offset else span
+                    found.append(Selector(name, at))
                 else:
                     problems.add("wrong-type", "the id of a check is missing here", problems.inside(item, offset))
     return tuple(found)
-
-
-def _parts(text: str) -> Iterator[tuple[str, int]]:
-    offset = 0
-    for part in text.split(","):
-        yield part.strip(), offset + len(part) - len(part.lstrip())
-        offset += len(part) + 1
-
-
-def _moved(span: Span, problems: Problems, node: Scalar, offset: int) -> Span:
-    return problems.span(problems.inside(node, offset)) if offset else span

@@ -1,6 +1,8 @@
-"""Wording that the other modules share: quoting."""
+"""Wording that the other modules share: quoting, and parts of lists."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from dispatch_cli.declarations.limits import MAX_QUOTED
 
@@ -8,6 +10,14 @@ from dispatch_cli.declarations.limits import MAX_QUOTED
 def quoted(text: str) -> str:
     """*text* as a message shows it: in quotes, control characters escaped, cut when it is long."""
     return repr(text if len(text) <= MAX_QUOTED else f"{text[:MAX_QUOTED]}…")
+
+
+def parts(text: str) -> Iterator[tuple[str, int]]:
+    """The parts of a text that are separated by commas, without spaces around them, and where each begins."""
+    offset = 0
+    for part in text.split(","):
+        yield part.strip(), offset + len(part) - len(part.lstrip())
+        offset += len(part) + 1
 
 
 def printable(text: str) -> str:

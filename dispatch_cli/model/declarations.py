@@ -41,6 +41,10 @@ class Registrant(Enum):
     UNKNOWN = "unknown"
 
 
+WILDCARD = "_"
+"""The namespace of blocks of fallbacks; no operator can be in it."""
+
+
 class Block(NamedTuple):
     """A registration block: ``TORCH_LIBRARY(ns, m)`` and its siblings.
 
@@ -59,6 +63,31 @@ class Block(NamedTuple):
     span: Span | None = None
     implicit: bool = False
     by: Registrant = Registrant.USER
+
+    @property
+    def where(self) -> str:
+        """How PyTorch's messages about the block end."""
+        return f"(Error occurred while processing {self.kind.value} block at {self.file}:{self.line})"
+
+    def qualified(self, name: OperatorName) -> OperatorName | None:
+        """The name in the block's namespace; None when it names another."""
+        if name.namespace is None:
+            return name.in_namespace(self.namespace)
+        return name if name.namespace == self.namespace else None
+
+    def misplaced(self, name: OperatorName, in_schema: bool) -> str:
+        """What PyTorch says of a name of another namespace, in a schema that is defined or of a kernel's operator."""
+        macro = self.kind.value
+        prelude, what, goal = (
+            ("", "schema string", "(unique) TORCH_LIBRARY")
+            if in_schema
+            else (f'impl("{name}", ...): ', "operator name", macro)
+        )
+        return (
+            f"{prelude}Explicitly provided namespace ({name.namespace}) in {what} does not match namespace of "
+            f"enclosing {macro} block ({self.namespace}).  Move this definition to the {goal} block corresponding to "
+            f"this namespace (and consider deleting the namespace from your schema string.)  {self.where}"
+        )
 
 
 class Define(NamedTuple):

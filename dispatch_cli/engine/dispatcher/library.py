@@ -11,15 +11,12 @@ from typing import NoReturn
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.table.registration import Definition, Handle, Registration
-from dispatch_cli.model.declarations import Block, LibraryKind
+from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
-
-WILDCARD = "_"
-"""The namespace of blocks that hold backend fallbacks only."""
 
 
 class Library:
@@ -71,23 +68,14 @@ class Library:
 
     def implement(self, name: OperatorName, kernel: Kernel, dispatch_key: str | None = None) -> Registration:
         """``m.impl(name, kernel)``. Errors: Refused, by the block or by the dispatcher."""
-        prelude = f'impl("{name}", ...): '
+        full_name = self.block.qualified(name)
+        if full_name is None:
+            raise Refused(Refusal.BLOCK_MISUSE, self.block.misplaced(name, in_schema=False))
         macro = self.block.kind.value
-        if name.namespace is None:
-            full_name = name.in_namespace(self.block.namespace)
-        elif name.namespace == self.block.namespace:
-            full_name = name
-        else:
-            self._refuse(
-                f"{prelude}Explicitly provided namespace ({name.namespace}) in operator name "
-                f"does not match namespace of enclosing {macro} block ({self.block.namespace}).  "
-                f"Move this definition to the {macro} block corresponding to this namespace "
-                "(and consider deleting the namespace from your schema string.)  "
-            )
         own = None if dispatch_key == UNDEFINED else dispatch_key
         if own is not None and self.dispatch_key is not None and own != self.dispatch_key:
             self._refuse(
-                f"{prelude}Explicitly provided dispatch key ({own}) is inconsistent "
+                f'impl("{name}", ...): Explicitly provided dispatch key ({own}) is inconsistent '
                 f"with the dispatch key of the enclosing {macro} block ({self.dispatch_key}).  "
                 f"Please declare a separate {macro} block for this dispatch key and "
                 "move your impl() there.  "
@@ -136,20 +124,10 @@ class Library:
                 f'def("{schema.name}"): Cannot define an operator inside of a {macro} block.  '
                 "All def()s should be placed in the (unique) TORCH_LIBRARY block for their namespace.  "
             )
-        namespace = schema.name.namespace
-        if namespace is None:
-            return replace(schema, name=schema.name.in_namespace(self.block.namespace))
-        if namespace != self.block.namespace:
-            self._refuse(
-                f"Explicitly provided namespace ({namespace}) in schema string "
-                f"does not match namespace of enclosing {macro} block ({self.block.namespace}).  "
-                "Move this definition to the (unique) TORCH_LIBRARY block corresponding to this namespace "
-                "(and consider deleting the namespace from your schema string.)  "
-            )
-        return schema
+        name = self.block.qualified(schema.name)
+        if name is None:
+            raise Refused(Refusal.BLOCK_MISUSE, self.block.misplaced(schema.name, in_schema=True))
+        return schema if name is schema.name else replace(schema, name=name)
 
     def _refuse(self, message: str) -> NoReturn:
-        where = (
-            f"(Error occurred while processing {self.block.kind.value} block at {self.block.file}:{self.block.line})"
-        )
-        raise Refused(Refusal.BLOCK_MISUSE, message + where)
+        raise Refused(Refusal.BLOCK_MISUSE, message + self.block.where)
