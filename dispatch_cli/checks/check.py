@@ -37,8 +37,8 @@ class Need(Enum):
     PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user.
     """
 
-    PYTORCH = "the operators of a PyTorch state"
-    FILES = "declarations"
+    PYTORCH = "pytorch"
+    FILES = "files"
 
 
 class CheckStage(Enum):
@@ -63,8 +63,8 @@ class Finding(NamedTuple):
     span: the declaration to look at first. related: other places that matter.
     mark: the word on the span's line that is meant, such as the key of a registration; it stands at the span or before.
     tip: what to do, where the check's documentation does not say enough for this finding.
-    group: one sentence that says what all findings with that sentence and place have in common; a text for people may
-        show them together, with the details of each.
+    group_message: one sentence that says what all findings with that sentence and place have in common; a text for
+        people may show them together, with the details of each.
     subject: what tells it from other findings of the same check, operator and key, and stays the same when lines move;
         a baseline remembers it.
     fix: what to change, where that is a change of registrations that can be named.
@@ -78,7 +78,7 @@ class Finding(NamedTuple):
     details: tuple[tuple[str, str], ...] = ()
     span: Span | None = None
     related: tuple[Related, ...] = ()
-    group: str | None = None
+    group_message: str | None = None
     tip: str | None = None
     mark: str | None = None
     subject: str = ""
@@ -141,7 +141,7 @@ class Check:
         related: tuple[Related, ...] = (),
         details: tuple[tuple[str, str], ...] = (),
         tip: str | None = None,
-        group: str | None = None,
+        group_message: str | None = None,
         subject: str = "",
         severity: Severity | None = None,
         fix: tuple[Edit, ...] = (),
@@ -149,4 +149,5 @@ class Check:
         """A finding of this check; the fields are those of `Finding`."""
         name = None if operator is None else str(operator)
         how_bad = severity or self.severity
-        return Finding(self.id, how_bad, message, name, key, details, span, related, group, tip, mark, subject, fix)
+        where = span, related, group_message
+        return Finding(self.id, how_bad, message, name, key, details, *where, tip, mark, subject, fix)

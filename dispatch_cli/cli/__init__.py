@@ -31,13 +31,15 @@ _COMMANDS = {
     "keys": "Show the dispatch keys: a universe, one key in depth, key-set expressions, differences.",
     "check-invariants": "Check invariants, registrations and guards; for CI.",
     "guards": "List the guards and whether they hold, or write guards for what is true now.",
-    "rule": "List the checks, or explain some: why, examples, the fix.",
+    "checks": "List the checks, or explain some: why, examples, the fix.",
     "bases": "List the embedded PyTorch states.",
     "capture": "Write the state of an importable PyTorch as declarations.",
     "crossref": "Compare the engine with a live PyTorch or a recording.",
     "schema": "Print the JSON Schema of the declaration format.",
 }
 """Command → its line in the help. The command itself is imported when it is called."""
+_FORMER = {"rule": ["checks"]}
+"""A command's former name → what is meant by it."""
 
 
 class _LazyGroup(click.Group):
@@ -64,7 +66,8 @@ class _LazyGroup(click.Group):
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             from dispatch_cli.model.suggest import similar
 
-            hint = "".join(f" Did you mean {close!r}?" for close in similar(args[0], _COMMANDS))
+            close = _FORMER.get(args[0]) or similar(args[0], _COMMANDS)
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 

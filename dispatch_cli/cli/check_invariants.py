@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,19 +18,19 @@ from dispatch_cli.cli.options import (
     chosen_operators,
     filter_option,
     load_state,
-    output_options,
     refuse,
     source_options,
-    style_for,
     warn_of_overrides,
-    write,
 )
+from dispatch_cli.cli.output import Output, output_options, show, write
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.history.state import State
-    from dispatch_cli.render.style import Style
+    from dispatch_cli.report.baseline import Entry
     from dispatch_cli.report.findings import FindingsReport
+
+FOR_CI = ("sarif", "github", "junit")
 
 
 @click.command("check-invariants")
@@ -38,65 +39,74 @@ if TYPE_CHECKING:
 @check_options
 @click.option("--pytorch", is_flag=True, help="Check what PyTorch itself registered, without what the files register.")
 @click.option("--summary", is_flag=True, help="One row for each check that found something, in place of the findings.")
-@output_options(("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"))
+@output_options("text", "json", "csv", "markdown", "html", "raw", *FOR_CI)
 def command(
-    source: SourceOptions,
-    ops: tuple[str, ...],
-    options: CheckOptions,
-    pytorch: bool,
-    summary: bool,
-    format_: str,
-    output: str | None,
-    color: str,
+    source: SourceOptions, ops: tuple[str, ...], options: CheckOptions, pytorch: bool, summary: bool, out: Output
 ) -> None:
     """Check invariants, registrations and guards; for CI.
 
     What PyTorch's checkInvariants checks, with names and places; registrations that do not do what they seem to; and
-    the guards that the declarations set up. `dispatch-cli rule` lists the checks and explains each.
+    the guards that the declarations set up. `dispatch-cli checks` lists the checks and explains each.
 
     Exits with 1 when a finding is as bad as --fail-on says. With --format github problems of the input become
     annotations too, and the exit code is 2 all the same.
     """
-    if summary and format_ not in ("text", "markdown", "csv"):
-        raise click.UsageError("--summary is for --format text, markdown and csv.")
+    if summary and out.format in (*FOR_CI, "raw"):
+        raise click.UsageError("--summary is for --format text, json, csv, markdown and html.")
     from dispatch_cli.model.problem import InputError
 
-    annotate = format_ == "github" and output is None
+    annotate = out.format == "github" and out.file is None
     try:
         settings, project = load_settings(options)
     except InputError as error:
-        raise refuse(error, color, annotate) from None
+        raise refuse(error, out.color, annotate) from None
     if source.keys and options.guards:
         raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
     guards = () if source.keys else (*project.guards, *options.guards)
-    state = load_state(source, color, annotate, guards)
+    state = load_state(source, out.color, annotate, guards)
     if pytorch:
         state = _of_pytorch(state)
     own_only = bool(source.files) and not ops and not pytorch and _has_a_base(state)
     names = state.own_operators() if own_only else chosen_operators(state, ops)
     known, baseline = read_known(options, project)
     from dispatch_cli.checks import selection
-    from dispatch_cli.report.findings import findings_report
+    from dispatch_cli.report.findings import findings_report, summary_of
 
     guarded = frozenset(names) if ops else None
     try:
         with progress_on(sys.stderr) as progress:
             report = findings_report(state, names, guarded, settings, known, progress)
     except selection.UnknownCheck as error:
-        raise _unknown(error, color, annotate) from None
+        raise _unknown(error, out.color, annotate) from None
     if not any(check.id == "overridden-kernel" for check in report.checks):
-        warn_of_overrides(state, color)
+        warn_of_overrides(state, out.color)
     if options.update_baseline:
-        from dispatch_cli.render.baseline import baseline_json
-        from dispatch_cli.render.text_safety import safe
-
-        assert report.baseline is not None and baseline is not None, "--update-baseline needs a baseline"
-        write(baseline_json(report.baseline.renewed), baseline)
-        count = sum(report.baseline.renewed.values())
-        click.echo(f"{safe(baseline)}: {count} finding{'' if count == 1 else 's'}", err=True)
+        assert known is not None and baseline is not None, "--update-baseline needs a baseline"
+        _update(known, baseline, report)
         raise click.exceptions.Exit(0)
-    write(_render(state, report, format_, style_for(sys.stdout, color, output), summary), output)
-    raise click.exceptions.Exit(1 if report.failing and not options.exit_zero else 0)
+    if out.format in FOR_CI:
+        module = import_module(f"dispatch_cli.render.ci.{out.format}")
+        write(getattr(module, f"findings_{out.format}")(report, Path.cwd()), out.file)
+    elif out.format == "raw":
+        from dispatch_cli.render.raw import raw_findings
+
+        write(raw_findings(state.dispatcher, report), out.file)
+    else:
+        show(summary_of(report) if summary else report, out)
+    raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
+
+
+def _update(known: Mapping[Entry, int], baseline: str, report: FindingsReport) -> None:
+    """Write the baseline anew, and say how many findings it has."""
+    from dispatch_cli.render.baseline import baseline_json
+    from dispatch_cli.render.text_safety import safe
+    from dispatch_cli.render.words import plural
+    from dispatch_cli.report.baseline import renewed
+
+    assert report.baseline is not None, "a report with a baseline says what it did"
+    entries = renewed(known, report.baseline, (one.finding for one in report.findings))
+    write(baseline_json(entries), baseline)
+    click.echo(f"{safe(baseline)}: {plural(sum(entries.values()), 'finding')}", err=True)
 
 
 def _has_a_base(state: State) -> bool:
@@ -134,44 +144,9 @@ def _of_pytorch(state: State) -> State:
 def _unknown(error: UnknownCheck, color: str, annotate: bool) -> click.ClickException | click.exceptions.Exit:
     from dispatch_cli.model.problem import InputError, Problem
 
-    hint = f"did you mean {error.similar}?" if error.similar else "`dispatch-cli rule` lists the checks"
+    hint = f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
     if error.selector.span is not None:
         return refuse(
             InputError((Problem("unknown-check", str(error), error.selector.span, hint=hint),)), color, annotate
         )
     return click.BadParameter(f"{error}; {hint}", param_hint=f"'{error.selector.origin}'")
-
-
-def _render(state: State, report: FindingsReport, format_: str, style: Style, summary: bool) -> Iterator[str]:
-    if format_ == "text":
-        from dispatch_cli.render.findings import findings_text, summary_text
-
-        return (summary_text if summary else findings_text)(report, style)
-    if format_ == "raw":
-        from dispatch_cli.render.raw import raw_findings
-
-        return raw_findings(state.dispatcher, report)
-    if format_ in ("sarif", "github", "junit"):
-        return _render_for_ci(report, format_)
-    from dispatch_cli.render.findings_machine import findings_json, findings_sheet, summary_sheet
-    from dispatch_cli.render.machine import csv_text, markdown_text
-
-    if format_ == "json":
-        return findings_json(report)
-    sheet = summary_sheet(report) if summary else findings_sheet(report)
-    return (csv_text if format_ == "csv" else markdown_text)(sheet)
-
-
-def _render_for_ci(report: FindingsReport, format_: str) -> Iterator[str]:
-    root = Path.cwd()
-    if format_ == "sarif":
-        from dispatch_cli.render.sarif import findings_sarif
-
-        return findings_sarif(report, root)
-    if format_ == "github":
-        from dispatch_cli.render.github import findings_github
-
-        return findings_github(report, root)
-    from dispatch_cli.render.junit import findings_junit
-
-    return findings_junit(report, root)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError
+    from dispatch_cli.render.document import Block
     from dispatch_cli.render.style import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -139,13 +140,12 @@ def refuse(error: InputError, color: str = "auto", annotate: bool = False) -> cl
     if annotate:
         from pathlib import Path
 
-        from dispatch_cli.render.github import problems_github
+        from dispatch_cli.render.ci.github import problems_github
 
         write(problems_github(error.problems, Path.cwd()), None)
-    from dispatch_cli.render.problems import problems_text
+    from dispatch_cli.render.problems import problems
 
-    style = style_for(sys.stderr, color)
-    click.echo(problems_text(error.problems, style), nl=False, err=True, color=style.color)
+    _warn(problems(error.problems), color)
     return click.exceptions.Exit(2)
 
 
@@ -214,10 +214,17 @@ def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str
 def warn_of_overrides(state: State, color: str = "auto") -> None:
     """Say on standard error which registrations took the place of another."""
     if state.overrides:
-        from dispatch_cli.render.problems import overrides_text
+        from dispatch_cli.render.problems import overrides
 
-        style = style_for(sys.stderr, color)
-        click.echo(overrides_text(state, style), nl=False, err=True, color=style.color)
+        _warn(overrides(state), color)
+
+
+def _warn(blocks: Iterable[Block], color: str) -> None:
+    """Show something on standard error."""
+    from dispatch_cli.render.text import text
+
+    style = style_for(sys.stderr, color)
+    click.echo("".join(text(blocks, style)), nl=False, err=True, color=style.color)
 
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:

@@ -19,8 +19,10 @@ SCHEMA_VERSION = 3
 
 RENAMED = {"span": "declared_at"}
 """Fields whose name in JSON is another."""
-INLINED = frozenset({"origin", "what"})
+INLINED = frozenset({"origin", "what", "finding"})
 """Fields whose own fields stand in their place."""
+PAIRS = frozenset({"details"})
+"""Fields that are pairs of a name and a value, written as an object."""
 
 Encode = Callable[[Any], Any]
 
@@ -92,7 +94,7 @@ def _record(kind: type) -> Encode:
 def _fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in names:
-        one = data_of(getattr(value, name))
+        one = data_of(dict(getattr(value, name)) if name in PAIRS else getattr(value, name))
         if name in INLINED:
             found |= one
         else:

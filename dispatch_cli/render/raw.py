@@ -25,9 +25,8 @@ def raw_tables(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterato
 
 def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str]:
     """The state that PyTorch's ``checkInvariants`` prints, of every operator with a finding."""
-    affected = dict.fromkeys(finding.operator for finding in report.findings if finding.operator is not None)
-    for position, text in enumerate(affected):
-        name = OperatorName.parse(text)
+    affected = dict.fromkeys(one.finding.operator for one in report.findings)
+    for position, name in enumerate(OperatorName.parse(text) for text in affected if text is not None):
         yield "\n" if position else ""
         yield f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n"
         yield f"Computed table:\n~~~~~~~~~~~\n{dump_table(dispatcher, name)}"

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.text import width_of
+from dispatch_cli.render.text_safety import safe
 
 MAX_BYTES = 32 << 20
 """Files larger than this are not read again for the sake of a line of theirs."""
@@ -21,7 +24,7 @@ _CUT = "…"
 
 
 class Snippet(NamedTuple):
-    """A line as it is shown. start, length: what is underlined in it, in characters."""
+    """A line as it is shown. start, length: what is underlined in it, in characters; nothing where *length* is 0."""
 
     number: int
     line: str
@@ -35,10 +38,10 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     width: characters that there is room for; None for no limit but `MAX_WIDTH`. None where the file cannot be read any
     more, or has no such line.
     """
-    lines = _lines(span.file)
-    if span.line > len(lines) or not lines[span.line - 1].strip():
+    whole = line_at(span)
+    if whole is None:
         return None
-    line = lines[span.line - 1].expandtabs(1)
+    line = whole.expandtabs(1)
     start, length = _marked(line, span.column - 1, mark)
     room = max(20, min(width or MAX_WIDTH, MAX_WIDTH))
     left = len(line) - len(line.lstrip())
@@ -52,6 +55,27 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
         cut = (_CUT if begin else "") + part
     start = max(0, min(start, len(cut)))
     return Snippet(span.line, cut, start, max(1, min(length, len(cut) - start)))
+
+
+def line_at(span: Span) -> str | None:
+    """The line of a span; None where its file cannot be read any more, or has nothing there."""
+    lines = _lines(span.file)
+    return lines[span.line - 1] if span.line <= len(lines) and lines[span.line - 1].strip() else None
+
+
+def marked_line(found: Snippet, tone: Tone, indent: int) -> Paragraph:
+    """A line with its number; the underlining below it is in *tone*."""
+    number = str(found.number)
+    runs = [Run(f"{number} | ", Tone.DIM), Run(found.line)]
+    if found.length:
+        before, marked = found.line[: found.start], found.line[found.start :][: found.length]
+        marks = "^" * max(1, width_of(safe(marked)))
+        runs += [
+            Run(f"{' ' * len(number)} | ", Tone.DIM, breaks=True),
+            Run(" " * width_of(safe(before))),
+            Run(marks, tone),
+        ]
+    return Paragraph(tuple(runs), indent, kind=ParagraphKind.CODE)
 
 
 def _marked(line: str, column: int, mark: str | None) -> tuple[int, int]:

@@ -42,15 +42,24 @@ class BaselineError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BaselineUse:
+class FixedEntry:
+    """An entry of a baseline of which *count* findings are found no more; the other fields as in `Entry`."""
+
+    check: str
+    operator: str | None
+    key: str | None
+    subject: str
+    count: int
+
+
+class BaselineUse(NamedTuple):
     """What a baseline did in a run.
 
-    known: findings that it let pass. fixed: what it has and nobody finds any more. renewed: what it would be anew.
+    known: how many findings it let pass. fixed: what it has and a run does not find any more.
     """
 
     known: int
-    fixed: tuple[tuple[Entry, int], ...]
-    renewed: Mapping[Entry, int]
+    fixed: tuple[FixedEntry, ...]
 
 
 def read_baseline(text: str) -> Counter[Entry]:
@@ -94,19 +103,25 @@ def apply(
     """
     left = Counter(entries)
     new: list[Finding] = []
-    renewed: Counter[Entry] = Counter()
     known = 0
     for finding in findings:
         entry = Entry.of(finding)
-        renewed[entry] += 1
         if left[entry] > 0:
             left[entry] -= 1
             known += 1
         else:
             new.append(finding)
-    fixed = sorted(((entry, count) for entry, count in (+left).items() if judged(entry)), key=lambda one: one[0].order)
-    renewed.update({entry: count for entry, count in entries.items() if not judged(entry)})
-    return tuple(new), BaselineUse(known, tuple(fixed), renewed)
+    gone = ((entry, count) for entry, count in (+left).items() if judged(entry))
+    fixed = sorted(gone, key=lambda one: one[0].order)
+    return tuple(new), BaselineUse(known, tuple(FixedEntry(*entry, count) for entry, count in fixed))
+
+
+def renewed(entries: Mapping[Entry, int], use: BaselineUse, new: Iterable[Finding]) -> Counter[Entry]:
+    """The entries of a baseline without those that are fixed, and with those of new findings."""
+    found = Counter(entries)
+    found.subtract({Entry(one.check, one.operator, one.key, one.subject): one.count for one in use.fixed})
+    found.update(map(Entry.of, new))
+    return +found
 
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:

@@ -1,25 +1,28 @@
-"""What the checks found, as a report."""
+"""What the checks found, as a report; and its summary."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
-from dispatch_cli.checks.run import Progress, Suppressed, run_checks
+from dispatch_cli.checks.run import Progress, run_checks
 from dispatch_cli.checks.selection import chosen, severities
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Severity
-from dispatch_cli.report.baseline import BaselineUse, Entry, apply
+from dispatch_cli.model.span import Span
+from dispatch_cli.report.baseline import BaselineUse, Entry, apply, fingerprints
 
-SCHEMA_VERSION = 2
+CODES = {check.id: check.code for check in CHECKS}
+"""Check → its code."""
 FAIL_ON = Severity.WARNING
-"""The mildest severity that makes a run fail, when nobody says otherwise."""
+"""The mildest severity that makes a run fail, where nothing else is asked for."""
 
 
 class NotChecked(NamedTuple):
@@ -34,39 +37,91 @@ class NotChecked(NamedTuple):
     unknown: int = 0
 
 
-NOTHING = NotChecked()
+class ChosenCheck(NamedTuple):
+    """A check that was asked for. lacks: what it needs and is not there, where it did not run for that reason."""
+
+    id: str
+    code: str
+    title: str
+    severity: Severity
+    ran: bool
+    lacks: Need | None
+
+
+class ReportedFinding(NamedTuple):
+    """A finding with the code of its check, and a fingerprint that stays the same when lines move."""
+
+    code: str
+    finding: Finding
+    fingerprint: str
+
+
+class SuppressedFinding(NamedTuple):
+    """A finding that the declarations say is meant to be so. reason, by: why, and where they say it."""
+
+    reason: str
+    by: Span
+    code: str
+    finding: Finding
 
 
 @dataclass(frozen=True, slots=True)
 class FindingsReport:
     """What a run of the checks found.
 
-    findings: by place, then check, operator and key. checks: those that ran, found something or not, and those of them
-    that are idle for lack of what they need. known: every check there is.
-    suppressed: what the declarations say is meant to be so. baseline: what a baseline did, where there is one.
     operators: how many were looked at, with those of guards that found something.
-    fail_on: the mildest severity that makes the run fail. not_checked: what was not looked at as the user's own.
+    fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings.
+    checks: those that were asked for. suppressed: what the declarations say is meant to be so.
+    baseline: what a baseline did, where there is one. not_checked: what was not looked at as the user's own.
+    findings: by place, then check, operator and key.
     """
 
-    universe: str
-    findings: tuple[Finding, ...]
-    checks: tuple[Check, ...]
-    operators: int
-    known: tuple[Check, ...] = CHECKS
-    suppressed: tuple[Suppressed, ...] = ()
-    idle: tuple[tuple[Check, Need], ...] = ()
-    fail_on: Severity = FAIL_ON
-    baseline: BaselineUse | None = None
-    not_checked: NotChecked = NOTHING
+    REPORT: ClassVar[str] = "findings"
 
-    @property
-    def failing(self) -> bool:
-        """Whether a finding is bad enough to fail the run."""
-        return any(self.fails(finding) for finding in self.findings)
+    universe: str
+    operators: int
+    fail_on: Severity
+    failed: bool
+    counts: Mapping[Severity, int]
+    checks: tuple[ChosenCheck, ...]
+    suppressed: tuple[SuppressedFinding, ...]
+    baseline: BaselineUse | None
+    not_checked: NotChecked
+    findings: tuple[ReportedFinding, ...]
 
     def fails(self, finding: Finding) -> bool:
         """Whether one finding is bad enough to fail the run."""
         return finding.severity.rank <= self.fail_on.rank
+
+
+class CheckSummary(NamedTuple):
+    """A check that found something: the worst severity of its findings, their number, and that of their operators."""
+
+    code: str
+    check: str
+    severity: Severity
+    findings: int
+    operators: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsSummaryReport:
+    """The findings in numbers. affected_operators: of how many operators they are. The rest as in `FindingsReport`."""
+
+    REPORT: ClassVar[str] = "findings-summary"
+
+    universe: str
+    operators: int
+    affected_operators: int
+    fail_on: Severity
+    failed: bool
+    counts: Mapping[Severity, int]
+    checks: tuple[ChosenCheck, ...]
+    suppressed_count: int
+    baseline: BaselineUse | None
+    not_checked: NotChecked
+    summary: tuple[CheckSummary, ...]
 
 
 def findings_report(
@@ -92,25 +147,71 @@ def findings_report(
     findings, use = tuple(_with_origin(state, one) for one in sorted(outcome.findings, key=order.place)), None
     # guards speak of operators beyond those that were chosen
     named = {one.operator for one in (*findings, *(one.finding for one in outcome.suppressed))} - {None}
+    idle = {check.id: need for check, need in outcome.idle}
     if baseline is not None:
-        ran = frozenset(check.id for check in checks) - {check.id for check, _ in outcome.idle}
+        ran = frozenset(check.id for check in checks) - idle.keys()
         about = None if guarded is None else frozenset(map(str, chosen_names))
 
         def judged(entry: Entry) -> bool:
             return entry.check in ran and (about is None or entry.operator in about)
 
         findings, use = apply(findings, baseline, judged)
+    counts = Counter(finding.severity for finding in findings)
+    fail_on = next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON)
     return FindingsReport(
         universe=state.dispatcher.universe.name,
-        findings=findings,
-        checks=checks,
         operators=len(named.union(map(str, chosen_names))),
-        suppressed=tuple(sorted(outcome.suppressed, key=lambda one: order.place(one.finding))),
-        idle=outcome.idle,
-        fail_on=next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON),
+        fail_on=fail_on,
+        failed=any(severity.rank <= fail_on.rank for severity in counts),
+        counts={severity: counts[severity] for severity in Severity},
+        checks=tuple(_chosen(check, idle.get(check.id)) for check in checks),
+        suppressed=tuple(
+            SuppressedFinding(one.by.reason, one.by.span, CODES[one.finding.check], one.finding)
+            for one in sorted(outcome.suppressed, key=lambda one: order.place(one.finding))
+        ),
         baseline=use,
         not_checked=_not_checked(view, chosen_names if guarded is not None else None),
+        findings=reported(findings),
     )
+
+
+def reported(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
+    """Findings of one run as they are reported."""
+    return tuple(
+        ReportedFinding(CODES[finding.check], finding, fingerprint)
+        for finding, fingerprint in zip(findings, fingerprints(findings), strict=True)
+    )
+
+
+def _chosen(check: Check, lacks: Need | None) -> ChosenCheck:
+    return ChosenCheck(check.id, check.code, check.title, check.severity, lacks is None, lacks)
+
+
+def summary_of(report: FindingsReport) -> FindingsSummaryReport:
+    """A report in numbers."""
+    findings = [one.finding for one in report.findings]
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(finding.check, []).append(finding)
+    return FindingsSummaryReport(
+        universe=report.universe,
+        operators=report.operators,
+        affected_operators=len({finding.operator for finding in findings} - {None}),
+        fail_on=report.fail_on,
+        failed=report.failed,
+        counts=report.counts,
+        checks=report.checks,
+        suppressed_count=len(report.suppressed),
+        baseline=report.baseline,
+        not_checked=report.not_checked,
+        summary=tuple(_summary(check, groups[check.id]) for check in CHECKS if check.id in groups),
+    )
+
+
+def _summary(check: Check, findings: list[Finding]) -> CheckSummary:
+    worst = min((finding.severity for finding in findings), key=lambda severity: severity.rank)
+    operators = {finding.operator for finding in findings} - {None}
+    return CheckSummary(check.code, check.id, worst, len(findings), len(operators), check.title)
 
 
 def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotChecked:
@@ -140,7 +241,7 @@ def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings that belong together, in the order of their first."""
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
-        key = finding if finding.group is None else (finding.check, finding.group, finding.span)
+        key = finding if finding.group_message is None else (finding.check, finding.group_message, finding.span)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 

@@ -25,7 +25,8 @@ def findings(state: State, *ops: str, select: str = "all") -> tuple[Finding, ...
     own = map(str, state.own_operators()) if state.source is not None else state.dispatcher.names()
     named = [OperatorName.parse(name) for name in sorted(ops or own)]
     chosen = (CheckSettings(select=tuple(Selector(part) for part in select.split(","))),)
-    return findings_report(state, named, frozenset(named) if ops else None, chosen).findings
+    report = findings_report(state, named, frozenset(named) if ops else None, chosen)
+    return tuple(one.finding for one in report.findings)
 
 
 def loader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> StateOf:

@@ -107,7 +107,7 @@ def test_stale_live_table(state_of: StateOf) -> None:
             ),
             span=place(6, 21),
             related=(Related("the live kernel is registered here", place(5, 34)),),
-            group=(
+            group_message=(
                 "demo::op: registering the kernel op_quantized at QuantizedCPU did not recompute every slot that it "
                 "changes; calls there run what was live before"
             ),

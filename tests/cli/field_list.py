@@ -35,6 +35,8 @@ check-invariants examples/scenarios/10_sparse_bypass.yaml
 check-invariants examples/stale.yaml --baseline $TMP/baseline.json
 check-invariants tests/checks/planted/library.yaml --select all
 check-invariants tests/cli/fields/all.yaml --select all
+check-invariants examples/stale.yaml --baseline $TMP/baseline.json --summary
+checks
 crossref $TMP/recording.json
 crossref --live --python $TMP/python
 explain --from-error tests/cli/error.txt
@@ -98,7 +100,6 @@ resolve mylib::filled examples/scenarios/06_factory.yaml
 resolve mylib::normalize tests/cli/redispatches.yaml --tensor 'cpu batched' --context vmap
 resolve mylib::whiten tests/cli/redispatches.yaml --tensor cpu
 resolve stale::quantized examples/stale.yaml --tensor mkldnn
-rule
 table --base torch-2.15 --op 'aten::*_like' --resolver differences
 table --base torch-2.15 --op aten::zeros_like --op cond
 table --base torch-2.15 --op aten::zeros_like --op cond --resolver python
@@ -115,7 +116,6 @@ table tests/cli/fields/all.yaml --view summary
 table tests/cli/fields/over.yaml
 """
 NO_CSV = ("explain", "resolve")
-SUMMARY = "check-invariants examples/stale.yaml --summary"
 SHAPES = {
     frozenset({"file", "line", "column"}): "place",
     frozenset({"raw", "keys", "functionalities", "backends"}): "key set",
@@ -181,7 +181,6 @@ def field_list() -> str:
                 fields.setdefault(report, {}).setdefault(path, set()).add(type_)
             if not line.startswith(NO_CSV):
                 headers.add(f"{document['report']}: {answer(line, 'csv').splitlines()[0]}")
-    headers.add(f"findings, --summary: {answer(SUMMARY, 'csv').splitlines()[0]}")
     lines = ["CSV", "", *sorted(headers)]
     for report in sorted(fields):
         found = fields[report]

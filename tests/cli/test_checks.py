@@ -81,7 +81,7 @@ def test_checks_are_chosen_by_id_code_and_prefix(args: tuple[str, ...], checks: 
         (("--ignore", "DC909"), "Invalid value for '--ignore': there is no check 'DC909'; did you mean DC903?"),
         (
             ("--select", "guard,", "--ignore", "guard"),
-            "Invalid value for '--select': there is no check ''; `dispatch-cli rule` lists the checks",
+            "Invalid value for '--select': there is no check ''; `dispatch-cli checks` lists the checks",
         ),
     ],
 )
@@ -111,7 +111,7 @@ def test_mistakes_of_configuration_are_annotations_too() -> None:
     assert (result.code, result.out) == (
         2,
         "::error file=b.yaml,line=7,col=17,title=unknown-check::there is no check 'x1'%0A"
-        "help: `dispatch-cli rule` lists the checks\n",
+        "help: `dispatch-cli checks` lists the checks\n",
     )
 
 
@@ -128,7 +128,7 @@ def test_mistakes_of_configuration_are_annotations_too() -> None:
         (("--ignore", "dangling-implementation"), 0),
     ],
 )
-@pytest.mark.parametrize("format_", ["text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"])
+@pytest.mark.parametrize("format_", ["text", "json", "csv", "markdown", "html", "raw", "sarif", "github", "junit"])
 def test_exit_codes_are_the_same_in_every_format(args: tuple[str, ...], code: int, format_: str) -> None:
     assert check("a.yaml", *args, "--format", format_).code == code
 
@@ -412,16 +412,22 @@ def test_updating_needs_a_baseline() -> None:
 def test_the_summary() -> None:
     assert check("a.yaml", "--select", "DC101,DC9", "--summary") == Result(
         1,
-        "Check                           Findings  What does not hold\n"
-        "dangling-implementation  error         2  every operator with kernels has a schema\n\n"
+        "Check                    Severity  Findings  What does not hold\n"
+        "dangling-implementation  error            2  every operator with kernels has a schema\n\n"
         "2 findings in 2 of 2 operators, 4 checks (torch-2.15)\n",
         "",
     )
     assert check("a.yaml", "--select", "DC101", "--summary", "--format", "csv").out.splitlines() == [
-        "code,check,severity,findings,operators,what does not hold",
+        "code,check,severity,findings,operators,title",
         "DC101,dangling-implementation,error,2,2,every operator with kernels has a schema",
     ]
-    assert check("a.yaml", "--summary", "--format", "json").code == 2
+    summary = json.loads(check("a.yaml", "--select", "DC101", "--summary", "--format", "json").out)
+    assert (summary["report"], summary["affected_operators"], summary["counts"]["error"]) == ("findings-summary", 2, 2)
+    assert [(one["check"], one["findings"], one["operators"]) for one in summary["summary"]] == [
+        ("dangling-implementation", 2, 2)
+    ]
+    for format_ in ("raw", "sarif", "github", "junit"):
+        assert check("a.yaml", "--summary", "--format", format_).code == 2
 
 
 def test_operators_of_guards_count_as_looked_at() -> None:

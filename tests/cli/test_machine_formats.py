@@ -371,7 +371,7 @@ def test_findings_json(file: str) -> None:
     (found,) = document["findings"]
     assert len(found.pop("fingerprint")) == 32
     assert document == {
-        "schema_version": 2,
+        "schema_version": 3,
         "report": "findings",
         "universe": "torch-2.15",
         "operators": 2,
@@ -385,7 +385,7 @@ def test_findings_json(file: str) -> None:
                 "title": "every operator with kernels has a schema",
                 "severity": "error",
                 "ran": True,
-                "needs": None,
+                "lacks": None,
             },
             {
                 "id": "guard",
@@ -393,7 +393,7 @@ def test_findings_json(file: str) -> None:
                 "title": "the guards of the declarations hold",
                 "severity": "error",
                 "ran": True,
-                "needs": None,
+                "lacks": None,
             },
         ],
         "suppressed": [],
@@ -409,8 +409,11 @@ def test_findings_json(file: str) -> None:
                 "key": None,
                 "details": {"keys": "CPU"},
                 "tip": "define the operator, correct its name, or load the declarations that define it before",
+                "group_message": None,
+                "mark": "CPU",
+                "subject": "",
                 "fix": [],
-                "place": place(12, 21),
+                "declared_at": place(12, 21),
                 "related": [],
             }
         ],
@@ -421,11 +424,15 @@ def test_findings_csv_and_markdown(file: str) -> None:
     message = "demo::lost has kernels at CPU, but nothing defines it"
     args = ("check-invariants", file, "--select", "dangling-implementation", "--format")
     assert call(*args, "csv").out == (
-        "check,severity,operator,key,message,place\n"
+        "check,severity,operator,key,message,declared_at\n"
         f'dangling-implementation,error,demo::lost,,"{message}",a.yaml:12:21\n'
     )
-    assert call(*args, "markdown").out.splitlines()[2] == (
-        f"| dangling-implementation | error | demo::lost |  | {message} | a.yaml:12:21 |"
+    assert call(*args, "markdown").out == (
+        f"**a.yaml:12:21:** error\\[dangling-implementation\\]: {message}\n\n"
+        "```\n12 | dispatch: {CPU: lost_cpu}\n   |            ^^^\n```\n\n"
+        "- keys: CPU\n"
+        "- tip: define the operator, correct its name, or load the declarations that define it before\n\n"
+        "1 finding in 1 of 2 operators, 1 check (torch-2.15)\n"
     )
 
 
@@ -439,7 +446,7 @@ def test_findings_raw() -> None:
 
 def test_nothing_found_in_every_format() -> None:
     source = ("examples/custom_library.yaml",)
-    for format_ in ("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"):
+    for format_ in ("text", "json", "csv", "markdown", "html", "raw", "sarif", "github", "junit"):
         result = call("check-invariants", *source, "--format", format_)
         assert (result.code, result.err) == (0, "")
     assert call("check-invariants", *source, "--format", "github").out == ""

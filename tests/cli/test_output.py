@@ -116,7 +116,7 @@ def test_links_in_a_circle_cannot_be_written_to(tmp_path: Path) -> None:
         ("resolve", "aten::add.Tensor", "--tensor", "cpu batched={}"),
         ("keys", "{}"),
         ("keys", "--universe", "{}"),
-        ("rule", "{}"),
+        ("checks", "{}"),
         ("check-invariants", "-k", "CPU", "--select", "{}"),
         ("check-invariants", "-k", "CPU", "--baseline", "{}"),
         ("check-invariants", "-k", "CPU", "--config", "{}"),

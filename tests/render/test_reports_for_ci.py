@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
@@ -13,15 +14,15 @@ from xmlschema import XMLSchema
 
 from dispatch_cli import __version__
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.github import findings_github, problems_github
-from dispatch_cli.render.junit import findings_junit
-from dispatch_cli.render.locations import relative_path
-from dispatch_cli.render.sarif import findings_sarif
+from dispatch_cli.render.ci.github import findings_github, problems_github
+from dispatch_cli.render.ci.junit import findings_junit
+from dispatch_cli.render.ci.locations import relative_path
+from dispatch_cli.render.ci.sarif import findings_sarif
 from dispatch_cli.report.baseline import fingerprints
-from dispatch_cli.report.findings import FindingsReport
+from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, NotChecked, reported
 
 ROOT = Path("/project")
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -38,14 +39,26 @@ EVERYTHING = (
     finding(operator="a::b", key="CPU", details=(("wanted", "x"),), tip="do this", related=(Related("here", SPAN),)),
     finding(operator="a::b", key="CUDA", severity=Severity.WARNING, span=None, message="[a](b) \x1b <&> ]]>"),
     finding(operator="a::c", severity=Severity.INFO, span=Span("/elsewhere/ä b.yaml", 9, 1)),
-    finding(span=Span("-", 1, 1), group="together"),
+    finding(span=Span("-", 1, 1), group_message="together"),
     finding(check="stale-live-table", operator="a::b", key="CPU", span=Span("c:d%e?f#g.yaml", 1, 1)),
 )
 """Findings with everything that a finding can have."""
 
 
-def report(*findings: Finding) -> FindingsReport:
-    return FindingsReport("torch-2.15", findings, CHECKS, 7)
+def report(*findings: Finding, checks: tuple[Check, ...] = CHECKS) -> FindingsReport:
+    counts = Counter(one.severity for one in findings)
+    return FindingsReport(
+        universe="torch-2.15",
+        operators=7,
+        fail_on=FAIL_ON,
+        failed=bool(counts[Severity.ERROR] or counts[Severity.WARNING]),
+        counts=counts,
+        checks=tuple(ChosenCheck(one.id, one.code, one.title, one.severity, True, None) for one in checks),
+        suppressed=(),
+        baseline=None,
+        not_checked=NotChecked(),
+        findings=reported(findings),
+    )
 
 
 def sarif(*findings: Finding) -> Any:
@@ -87,8 +100,7 @@ def test_relative_path(file: str, shown: str) -> None:
 
 
 def test_a_log_lists_every_check_there_is() -> None:
-    assert FindingsReport("torch-2.15", (), CHECKS[:1], 7).known == CHECKS
-    log = json.loads("".join(findings_sarif(report(), ROOT)))
+    log = json.loads("".join(findings_sarif(report(checks=CHECKS[:1]), ROOT)))
     (run,) = log["runs"]
     assert log == {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
     rules = run["tool"]["driver"].pop("rules")
@@ -213,7 +225,7 @@ def test_what_a_command_escapes() -> None:
 
 
 def test_findings_that_belong_together_are_one_command() -> None:
-    shared: dict[str, Any] = {"group": "left behind", "related": (Related("here", SPAN),)}
+    shared: dict[str, Any] = {"group_message": "left behind", "related": (Related("here", SPAN),)}
     keys = ("CPU", "CUDA", "XLA")
     several = [finding(key=key, details=(("live", "x"), ("canonical", key)), **shared) for key in keys]
     assert github(*several, finding()) == (

@@ -74,7 +74,7 @@ def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:
         span=cause.cause.kernel.span,
         mark=cause.key,
         related=tuple(related),
-        group=f"{name}: {culprit} every slot that it changes; calls there run what was live before",
+        group_message=f"{name}: {culprit} every slot that it changes; calls there run what was live before",
         tip="register in an order that leaves nothing behind or, better, so that the order does not matter",
         fix=own_kernels(view, name, (key,)) if stale.canonical.rule is not Rule.BATCHED else (),
     )

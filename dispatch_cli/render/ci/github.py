@@ -12,7 +12,7 @@ from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.locations import STANDARD_INPUT, relative_path
+from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.text_safety import safe, safe_lines
 from dispatch_cli.render.words import keys_label
 from dispatch_cli.report.findings import FindingsReport, grouped
@@ -22,7 +22,7 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
     """A command for each group of findings: GitHub shows only ten annotations of a kind for each step."""
-    for group in grouped(report.findings):
+    for group in grouped(one.finding for one in report.findings):
         first = group[0]
         yield _command(_COMMANDS[first.severity], first.span, first.check, _finding_text(group), root)
 
@@ -43,7 +43,7 @@ def _finding_text(group: Sequence[Finding]) -> str:
         lines = [first.message]
     else:
         keys = tuple(finding.key for finding in group if finding.key is not None)
-        lines = [first.group or first.message, f"at {keys_label(keys)}"]
+        lines = [first.group_message or first.message, f"at {keys_label(keys)}"]
     lines += [f"{name}: {value}" for name, value in first.details if all((name, value) in one.details for one in group)]
     common = [one for one in first.related if all(one in finding.related for finding in group)]
     tip = [] if first.tip is None else [f"tip: {first.tip}"]

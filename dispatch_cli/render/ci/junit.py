@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.locations import STANDARD_INPUT, relative_path
+from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.findings import FindingsReport
+from dispatch_cli.report.findings import ChosenCheck, FindingsReport
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
 """What XML cannot hold even as a reference, of what `safe` leaves."""
@@ -52,7 +52,7 @@ def findings_junit(report: FindingsReport, root: Path) -> Iterator[str]:
 def _cases(report: FindingsReport) -> dict[str, list[_Case]]:
     """The cases of each check that found something."""
     found: dict[str, dict[tuple[str, bool], list[Finding]]] = {}
-    for finding in report.findings:
+    for finding in (one.finding for one in report.findings):
         name = finding.operator if finding.operator is not None else finding.message
         cases = found.setdefault(finding.check, {})
         cases.setdefault((name, finding.operator is not None), []).append(finding)
@@ -70,7 +70,7 @@ def _cases(report: FindingsReport) -> dict[str, list[_Case]]:
 
 
 def _suite(
-    report: FindingsReport, check: Check, number: int, date: str, cases: Sequence[_Case], root: Path
+    report: FindingsReport, check: ChosenCheck, number: int, date: str, cases: Sequence[_Case], root: Path
 ) -> Iterator[str]:
     name = _attribute(f"dispatch-cli.{check.id}")
     failed = sum(bool(case.failures) for case in cases)

@@ -12,14 +12,14 @@ from typing import Any
 from urllib.parse import quote
 
 from dispatch_cli import __version__
+from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.locations import STANDARD_INPUT, relative_path
-from dispatch_cli.render.rules import GROUPS
-from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.report.baseline import fingerprints
+from dispatch_cli.render.checks import GROUPS
+from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
+from dispatch_cli.render.text_safety import safe_lines
 from dispatch_cli.report.findings import FindingsReport
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -30,11 +30,8 @@ _ROOT = "%SRCROOT%"
 
 def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
     """One run: every check there is as a rule, whether it ran and found something or not; every finding as a result."""
-    positions = {check.id: position for position, check in enumerate(report.known)}
-    results = (
-        _result(finding, positions[finding.check], fingerprint, root)
-        for finding, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True)
-    )
+    positions = {check.id: position for position, check in enumerate(CHECKS)}
+    results = [_result(one.finding, positions[one.finding.check], one.fingerprint, root) for one in report.findings]
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -44,12 +41,12 @@ def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
                     "driver": {
                         "name": "dispatch-cli",
                         "version": __version__,
-                        "rules": [_rule(check) for check in report.known],
+                        "rules": [_rule(check) for check in CHECKS],
                     }
                 },
                 "invocations": [{"executionSuccessful": True}],
                 "columnKind": "unicodeCodePoints",
-                "results": list(results),
+                "results": results,
                 "properties": {"universe": report.universe, "operators": report.operators},
             }
         ],
@@ -81,7 +78,9 @@ def _result(finding: Finding, position: int, fingerprint: str, root: Path) -> di
     related = list(_related(finding.related, root))
     if related:
         result["relatedLocations"] = related
-    result["properties"] = {"operator": finding.operator, "key": finding.key, "details": dict(finding.details)}
+    details = {_text(name): _text(value) for name, value in finding.details}
+    operator = None if finding.operator is None else _text(finding.operator)
+    result["properties"] = {"operator": operator, "key": finding.key, "details": details}
     return result
 
 
@@ -91,7 +90,7 @@ def _location(finding: Finding, root: Path) -> dict[str, Any]:
         location["physicalLocation"] = _physical(finding.span, root)
     if finding.operator is not None:
         key = "" if finding.key is None else f" at {finding.key}"
-        location["logicalLocations"] = [{"fullyQualifiedName": safe(f"{finding.operator}{key}"), "kind": "function"}]
+        location["logicalLocations"] = [{"fullyQualifiedName": _text(f"{finding.operator}{key}"), "kind": "function"}]
     return location
 
 
@@ -120,4 +119,9 @@ def _artifact(file: str, root: Path) -> dict[str, str]:
 
 def _message(text: str) -> dict[str, str]:
     """A plain-text message; ``[text](target)`` in it would be a link (section 3.11.6), so it is taken apart."""
-    return {"text": safe_lines(text).replace("](", "]\\(")}
+    return {"text": _text(text).replace("](", "]\\(")}
+
+
+def _text(text: str) -> str:
+    """Text from outside: control and direction characters are spelled out."""
+    return safe_lines(text)

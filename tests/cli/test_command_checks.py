@@ -1,4 +1,4 @@
-"""The command ``rule``: the list of checks, and the documentation of some."""
+"""The command ``checks``: the list of checks, and the documentation of some."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cli.support import call
 
 
 def test_the_list_has_every_check() -> None:
-    result = call("rule")
+    result = call("checks")
     assert (result.code, result.err) == (0, "")
     lines = result.out.splitlines()
     for check in CHECKS:
@@ -23,7 +23,7 @@ def test_the_list_has_every_check() -> None:
 
 @pytest.mark.parametrize("name", ["stale-live-table", "DC004", "dc004", "stale"])
 def test_one_check(name: str) -> None:
-    out = call("rule", name).out
+    out = call("checks", name).out
     assert out.startswith(
         "stale-live-table (DC004)\nSeverity error.\n\nThe live table holds what the registrations determine.\n"
     )
@@ -32,9 +32,9 @@ def test_one_check(name: str) -> None:
 
 
 def test_the_whole_documentation_is_there_in_every_format() -> None:
-    documents = json.loads(call("rule", "all", "--format", "json").out)["rules"]
-    markdown = call("rule", "all", "--format", "markdown").out
-    text = " ".join(call("rule", "all").out.split())
+    documents = json.loads(call("checks", "all", "--format", "json").out)["checks"]
+    markdown = call("checks", "all", "--format", "markdown").out
+    text = " ".join(call("checks", "all").out.split())
     assert [one["documentation"] for one in documents] == [check.documentation.strip() for check in CHECKS]
     for check in CHECKS:
         assert f"## {check.id} ({check.code})\n" in markdown
@@ -44,37 +44,48 @@ def test_the_whole_documentation_is_there_in_every_format() -> None:
 
 
 def test_the_list_for_machines() -> None:
-    document = json.loads(call("rule", "--format", "json").out)
-    assert (document["schema_version"], document["report"]) == (1, "rules")
-    first = document["rules"][0]
+    document = json.loads(call("checks", "--format", "json").out)
+    assert (document["schema_version"], document["report"]) == (3, "checks")
+    first = document["checks"][0]
     assert {name: first[name] for name in first if name != "documentation"} == {
         "id": "schema-name",
         "code": "DC001",
-        "group": "PyTorch's own invariants",
+        "group": "DC0",
         "title": "schema and operator name agree",
         "severity": "error",
         "default": True,
         "needs": [],
     }
     assert (
-        call("rule", "--format", "csv").out.splitlines()[1]
-        == "DC001,schema-name,error,yes,schema and operator name agree"
+        call("checks", "--format", "csv").out.splitlines()[1]
+        == "DC001,schema-name,error,true,schema and operator name agree"
     )
-    assert (
-        call("rule", "--format", "markdown").out.splitlines()[0]
-        == "| code | check | severity | default | what it holds up |"
-    )
+
+
+def test_the_list_as_markdown_has_a_table_for_each_group() -> None:
+    lines = call("checks", "--format", "markdown").out.splitlines()
+    assert lines[:3] == ["### PyTorch's own invariants (DC0)", "", "| Code | Check | Severity | What it holds up |"]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| DC")]
+    assert rows == [
+        [one.code, one.id if one.default else f"{one.id} *", one.severity.value, one.title] for one in CHECKS
+    ]
+
+
+def test_the_former_name_leads_to_the_command() -> None:
+    result = call("rule", "stale")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("Error: No such command 'rule'. Did you mean 'checks'?\n")
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("gaurd", "there is no check 'gaurd'. Did you mean guard?"),
-        ("zzz", "there is no check 'zzz'. `dispatch-cli rule` lists them."),
-        ("\x1b[31m", "there is no check '\\x1b[31m'. `dispatch-cli rule` lists them."),
+        ("zzz", "there is no check 'zzz'. `dispatch-cli checks` lists them."),
+        ("\x1b[31m", "there is no check '\\x1b[31m'. `dispatch-cli checks` lists them."),
     ],
 )
 def test_an_unknown_check(name: str, message: str) -> None:
-    result = call("rule", name)
+    result = call("checks", name)
     assert (result.code, result.out) == (2, "")
     assert result.err.endswith(f"Error: {message}\n")

@@ -1,0 +1,32 @@
+"""``dispatch-cli checks``"""
+
+from __future__ import annotations
+
+import click
+
+from dispatch_cli.cli.output import Output, output_options, show, write
+
+
+@click.command("checks")
+@click.argument("checks", nargs=-1, metavar="[ID]...")
+@output_options("text", "json", "csv", "markdown", "html")
+def command(checks: tuple[str, ...], out: Output) -> None:
+    """List the checks of check-invariants, or explain some: why, bad and good examples, the fix.
+
+    ID is an id, a code, or how either begins.
+    """
+    from dispatch_cli.checks.selection import UnknownCheck
+    from dispatch_cli.model.settings import Selector
+    from dispatch_cli.report.checks import checks_report
+
+    try:
+        report = checks_report([Selector(part) for text in checks for part in text.split(",")])
+    except UnknownCheck as error:
+        hint = f"Did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists them."
+        raise click.UsageError(f"{error}. {hint}") from None
+    if checks and out.format == "markdown":
+        from dispatch_cli.render.checks import documentation_markdown
+
+        write(documentation_markdown(report.checks), out.file)
+    else:
+        show(report, out, whole=bool(checks))

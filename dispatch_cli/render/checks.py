@@ -1,0 +1,97 @@
+"""The checks: a list by group, or the documentation of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from dispatch_cli.checks.check import Group, Need
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone, lines
+from dispatch_cli.render.findings_summary import severity_run
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.report.checks import CheckEntry, ChecksReport, parts
+
+GROUPS = {
+    Group.INVARIANTS: "PyTorch's own invariants",
+    Group.REGISTRATIONS: "Registrations",
+    Group.AUTOGRAD: "Autograd",
+    Group.CALLS: "What calls reach",
+    Group.AGREEMENT: "What has to agree",
+    Group.OWNERSHIP: "What belongs to PyTorch",
+    Group.INTENTIONS: "What the declarations say must hold",
+}
+INDENT = 4
+NEEDS = {Need.PYTORCH: "the operators of a PyTorch state", Need.FILES: "declarations"}
+
+
+def document(report: ChecksReport, width: int | None = None, *, whole: bool) -> Iterator[Block]:
+    """whole: the documentation of each check, not the list."""
+    if not whole:
+        yield from _list(report.checks)
+        return
+    for position, check in enumerate(report.checks):
+        if position:
+            yield Gap()
+            yield Gap()
+        yield Paragraph((Run(check.id, Tone.HEAD), Run(f" ({check.code})", Tone.DIM)), kind=ParagraphKind.TITLE)
+        yield Paragraph(Run(_facts(check), Tone.DIM))
+        for part in parts(check.documentation):
+            yield Gap()
+            if part.code:
+                yield from _example(part.text.split("\n"), width)
+            else:
+                yield Paragraph(lines(*_flowing(part.text)))
+
+
+def _example(code: list[str], width: int | None) -> Iterator[Block]:
+    """Lines of YAML. One for which a terminal has no room goes on further in, which is YAML, too."""
+    if width is None:
+        yield Paragraph(lines(*code, tone=Tone.ALIAS), INDENT, kind=ParagraphKind.CODE)
+        return
+    for line in code:
+        text = line.lstrip()
+        yield Paragraph(Run(text, Tone.ALIAS), INDENT + len(line) - len(text), hang=INDENT)
+
+
+def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:
+    width = max(len(check.id) for check in checks) + 2
+    columns: list[Column[CheckEntry]] = [
+        Column("Code", lambda check, _: check.code),
+        Column("Check", lambda check, _: f"{check.id if check.default else f'{check.id} *':<{width}}"),
+        Column("Severity", lambda check, _: severity_run(check.severity)),
+        Column("What it holds up", lambda check, _: check.title),
+    ]
+    for group, some in groupby(checks, key=lambda check: check.group):
+        yield Paragraph((Run(GROUPS[group], Tone.HEAD), Run(f" ({group.value})", Tone.DIM)), kind=ParagraphKind.SECTION)
+        yield TableBlock(columns, list(some), indent=2)
+        yield Gap()
+    default = sum(check.default for check in checks)
+    rest = f", {default} by default; * with --select only" if default < len(checks) else ""
+    closing = f"{len(checks)} checks{rest}. `dispatch-cli checks ID` says why, shows examples, and how to fix."
+    yield Paragraph(Run(closing, Tone.DIM))
+
+
+def sheet(report: ChecksReport) -> Sheet:
+    """A row for each check."""
+    rows = ((one.code, one.id, one.severity, one.default, one.title) for one in report.checks)
+    return Sheet(("code", "check", "severity", "default", "title"), rows)
+
+
+def documentation_markdown(checks: Iterable[CheckEntry]) -> Iterator[str]:
+    """The documentation of each check below a heading. It is Markdown itself, and stays as it is written."""
+    for position, check in enumerate(checks):
+        yield "\n" if position else ""
+        yield f"## {check.id} ({check.code})\n\n{_facts(check)}\n\n{check.documentation}\n"
+
+
+def _facts(check: CheckEntry) -> str:
+    """Severity, whether it runs by default, and what it needs, as a sentence."""
+    runs = "" if check.default else "; not run by default"
+    needs = f"; needs {' and '.join(NEEDS[need] for need in check.needs)}" if check.needs else ""
+    return f"Severity {check.severity.value}{runs}{needs}."
+
+
+def _flowing(text: str) -> list[str]:
+    """A paragraph in one line, for a terminal to wrap; the items of a list keep a line each."""
+    return [" ".join(item.split()) for item in re.split(r"\n(?=[-*] )", text)]

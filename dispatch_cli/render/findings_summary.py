@@ -1,0 +1,75 @@
+"""Findings in numbers: a row for each check that found something; then how much was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.model.settings import Severity
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import plural
+from dispatch_cli.report.findings import CheckSummary, FindingsSummaryReport, NotChecked
+
+SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
+_BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
+COLUMNS: list[Column[CheckSummary]] = [
+    Column("Check", lambda row, _: row.check),
+    Column("Severity", lambda row, _: severity_run(row.severity)),
+    Column("Findings", lambda row, _: str(row.findings), right=True),
+    Column("What does not hold", lambda row, _: row.title),
+]
+
+
+def document(report: FindingsSummaryReport, _: int | None = None, *, always: bool = True) -> Iterator[Block]:
+    """always: the table is shown for one check, too."""
+    if report.summary and (always or len(report.summary) > 1):
+        yield TableBlock(COLUMNS, report.summary)
+        yield Gap()
+    for sentence in not_checked_sentences(report.not_checked):
+        yield Paragraph(Run(sentence, Tone.DIM))
+    checked = f"{plural(report.operators, 'operator')}, {plural(len(report.checks), 'check')} ({report.universe})"
+    if report.summary:
+        count = plural(sum(report.counts.values()), "finding")
+        rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
+        found = f"{count} in {report.affected_operators:,} of {checked}{rest}"
+        yield Paragraph(Run(found, Tone.BAD if report.failed else Tone.WARN))
+    else:
+        yield Paragraph(Run(f"All checks passed: {checked}", Tone.KERNEL))
+    if notes := "; ".join(_left_out(report)):
+        yield Paragraph(Run(notes, Tone.DIM))
+
+
+def sheet(report: FindingsSummaryReport) -> Sheet:
+    """A row for each check that found something."""
+    return Sheet(CheckSummary._fields, report.summary)
+
+
+def severity_run(severity: Severity) -> Run:
+    """A severity in its tone."""
+    return Run(severity.value, SEVERITY_TONES[severity])
+
+
+def not_checked_sentences(found: NotChecked) -> Iterator[str]:
+    """What was not checked, and how to check it."""
+    if found.pytorch:
+        yield f"{_operators(found.pytorch, 'that PyTorch registered')} not checked; --pytorch checks them"
+    if found.extended:
+        yield f"{_operators(found.extended, 'of files that these extend')} not checked"
+    if found.unknown:
+        yield (
+            f"{plural(found.unknown, 'operator')} of a capture that does not say who registered them: they were "
+            "checked as if they were PyTorch's; capture again to have those of other libraries checked in full"
+        )
+
+
+def _operators(count: int, which: str) -> str:
+    return f"{plural(count, 'operator')} {which} {'was' if count == 1 else 'were'}"
+
+
+def _left_out(report: FindingsSummaryReport) -> Iterator[str]:
+    if report.suppressed_count:
+        yield f"{report.suppressed_count} suppressed"
+    if report.baseline is not None:
+        yield f"{report.baseline.known} in the baseline"
+        if fixed := sum(entry.count for entry in report.baseline.fixed):
+            yield f"{fixed} of the baseline fixed, which --update-baseline takes out"

@@ -1,0 +1,68 @@
+"""What the checks are, as a report: all of them, or some, with their documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.check import Group, Need
+from dispatch_cli.checks.selection import choose
+from dispatch_cli.model.settings import Selector, Severity
+
+
+class CheckEntry(NamedTuple):
+    """A check; the fields are those of `checks.check.Check`."""
+
+    id: str
+    code: str
+    group: Group
+    title: str
+    severity: Severity
+    default: bool
+    needs: tuple[Need, ...]
+    documentation: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksReport:
+    """checks: in the order of their codes."""
+
+    REPORT: ClassVar[str] = "checks"
+
+    checks: tuple[CheckEntry, ...]
+
+
+def checks_report(selectors: Sequence[Selector]) -> ChecksReport:
+    """The checks that any of the selectors chooses; all without one. Errors: UnknownCheck."""
+    ids = frozenset[str]().union(*(choose(CHECKS, selector) for selector in selectors))
+    chosen = [check for check in CHECKS if not selectors or check.id in ids]
+    return ChecksReport(
+        tuple(
+            CheckEntry(
+                *(one.id, one.code, one.group, one.title, one.severity, one.default, one.needs),
+                one.documentation.strip(),
+            )
+            for one in chosen
+        )
+    )
+
+
+class DocPart(NamedTuple):
+    """A part of a check's documentation: a paragraph, or an example. code: it is YAML."""
+
+    text: str
+    code: bool
+
+
+def parts(documentation: str) -> tuple[DocPart, ...]:
+    """The parts of a documentation, in order; the first is what the check holds up, in a sentence."""
+    found = []
+    for part in re.split(r"^(```yaml\n.*?^```)$", documentation, flags=re.M | re.S):
+        if part.startswith("```yaml"):
+            found.append(DocPart(part.removeprefix("```yaml\n").removesuffix("```").rstrip("\n"), True))
+        else:
+            found += [DocPart(paragraph, False) for paragraph in re.split(r"\n{2,}", part.strip()) if paragraph]
+    return tuple(found)
