@@ -154,3 +154,19 @@ ASKED: list[Column[RuleRow]] = [
     Column("Kernel", _kernel),
     Column("Declared at", _place, Under("Kernel"), optional=True),
 ]
+
+
+def table_cells(operators: Iterable[HigherOrderSlots]) -> Iterator[tuple[object, ...]]:
+    """The rows of a table's sheet: the kernel of a slot is what a call runs there, so the live one as well."""
+    for operator in operators:
+        for one in operator.entries:
+            falls = one.slot is Slot.FALLTHROUGH
+            yield (
+                *(operator.name, one.key, decided(one), one.rule_number, one.kernel, falls),
+                *(one.source, None, one.span, one.kernel, None),
+            )
+
+
+def decided(row: HigherOrderRow) -> Rule | Slot:
+    """The rule that decides a slot of a higher-order operator, or what a call finds there instead of a kernel."""
+    return row.rule if row.slot in (Slot.RULE, Slot.FALLTHROUGH) else row.slot

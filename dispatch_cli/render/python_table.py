@@ -22,8 +22,8 @@ from dispatch_cli.render.document import (
     Under,
     joined,
 )
+from dispatch_cli.render.higher_order import decided
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.table import decided
 from dispatch_cli.render.words import aside_lines, keys_label, place_label, short_function, short_kernel
 from dispatch_cli.report.folding import Folded, Folding, unfolded
 from dispatch_cli.report.python_table import PythonRow, PythonTable, PythonTableReport, fold_python

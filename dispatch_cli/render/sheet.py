@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Iterator
 from enum import Enum
@@ -25,6 +24,8 @@ class Sheet(NamedTuple):
 
 def csv_text(sheet: Sheet) -> Iterator[str]:
     """RFC 4180 with a header line; lines end in a line feed. Control characters are spelled out."""
+    import csv
+
     for row in chain((sheet.columns,), sheet.rows):
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerow([_cell(value) for value in row])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from dispatch_cli.engine.python.higher_order import Slot
-from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
@@ -23,7 +22,6 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
-from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import (
     aside_lines,
     before_label,
@@ -37,8 +35,10 @@ from dispatch_cli.render.words import (
     source_label,
 )
 from dispatch_cli.report.folding import Folded, Folding, unfolded
-from dispatch_cli.report.higher_order import HigherOrderRow
 from dispatch_cli.report.table import Aside, OperatorTable, TableReport, TableRow, fold_table
+
+if TYPE_CHECKING:
+    from dispatch_cli.render.sheet import Sheet
 
 TITLES = {
     Aside.CORE_FALLBACK: "PyTorch's own fallback",
@@ -171,6 +171,8 @@ def _sources(folding: Folding[TableRow]) -> Inline:
 
 def sheet(report: TableReport) -> Sheet:
     """Every slot a row; where no rule of a higher-order operator runs, its rule is what a call finds there."""
+    from dispatch_cli.render.sheet import Sheet
+
     columns = (
         *("operator", "key", "rule", "rule_number", "kernel", "fallthrough"),
         *("source", "blockers", "declared_at", "live_kernel", "before"),
@@ -184,15 +186,7 @@ def _cells(report: TableReport) -> Iterator[tuple[object, ...]]:
             answer = (row.key, row.rule, row.rule_number, row.kernel, row.fallthrough, row.source, row.blockers)
             before = None if row.before is None else before_label(row.before)
             yield (table.operator, *answer, row.span, row.live_kernel, before)
-    for slots in report.higher_order_operators:
-        for one in slots.entries:
-            falls = one.slot is Slot.FALLTHROUGH
-            yield (
-                *(slots.name, one.key, decided(one), one.rule_number, one.kernel, falls),
-                *(one.source, None, one.span, one.kernel, None),
-            )
+    if report.higher_order_operators:
+        from dispatch_cli.render.higher_order import table_cells
 
-
-def decided(row: HigherOrderRow) -> Rule | Slot:
-    """The rule that decides a slot of a higher-order operator, or what a call finds there instead of a kernel."""
-    return row.rule if row.slot in (Slot.RULE, Slot.FALLTHROUGH) else row.slot
+        yield from table_cells(report.higher_order_operators)

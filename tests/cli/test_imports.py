@@ -49,6 +49,15 @@ def test_machine_formats_do_not_import_rich(format_: str) -> None:
     assert "rich" not in imported("table", "-k", "CPU", "--format", format_)
 
 
+def test_a_table_of_an_embedded_operator_imports_little() -> None:
+    """Every module costs each run some 0.1 ms; no more of ours are to come."""
+    found = imported("table", "--base", "torch-2.15", "--op", "aten::add.Tensor")
+    assert found.isdisjoint({"csv", "difflib", "gzip", "yaml"})
+    ours = [module for module in found if module.startswith("dispatch_cli")]
+    assert [module for module in ours if "higher_order" in module or ".checks" in module] == []
+    assert len(ours) <= 44
+
+
 def test_reports_for_ci_do_not_import_rich() -> None:
     for format_ in ("sarif", "github", "junit"):
         assert "rich" not in imported("check-invariants", "examples/custom_library.yaml", "--format", format_)
