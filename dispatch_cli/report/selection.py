@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.suggest import similar
 
 HIGHER_ORDER_NAMESPACE = "higher_order"
 """Where PyTorch's Python keeps higher-order operators."""
@@ -63,6 +62,8 @@ def _without_overload(name: str) -> str:
 
 def similar_names(names: Sequence[str], glob: str) -> list[str]:
     """Up to three operator names that look like *glob*, which may lack the namespace."""
+    from dispatch_cli.model.suggest import similar
+
     # an overload's name is after a dot, a namespace may have one too
     own = (name.partition("::")[2] for name in names)
     bare = [name for name, part in zip(names, own, strict=True) if glob and glob in (part, part.partition(".")[0])]
@@ -78,4 +79,6 @@ def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
 
 def similar_keys(dispatcher: Dispatcher, glob: str) -> list[str]:
     """Up to three runtime keys that look like *glob*."""
+    from dispatch_cli.model.suggest import similar
+
     return similar(glob, dispatcher.universe.slots, 3)
