@@ -126,14 +126,17 @@ def converters() -> dict[type, Encode]:
 @cache
 def sentences() -> dict[type, dict[str, Encode]]:
     """Records → further fields of theirs in JSON."""
+    from dispatch_cli.engine.keys.notes import ExpressionNote
     from dispatch_cli.render.advice import advice_text, change_text
     from dispatch_cli.render.edits import declarations_text
+    from dispatch_cli.render.key_wording import expression_note_text
     from dispatch_cli.render.words import note_text
     from dispatch_cli.report.advice import Advice, Change
     from dispatch_cli.report.notes import Note
 
     return {
         Note: {"text": note_text},
+        ExpressionNote: {"text": expression_note_text},
         Advice: {"text": advice_text},
         Change: {"text": change_text, "declarations": declarations_text},
     }

@@ -1,39 +1,32 @@
-"""What a key-set expression comes to, for people."""
+"""What a key-set expression comes to: as it is read, its keys and bits, and the notes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import RenderableType
-from rich.text import Text
-
-from dispatch_cli.render import console
-from dispatch_cli.render.console import plain, to_text
-from dispatch_cli.render.facts import Fact, facts
-from dispatch_cli.render.key_wording import expression_note_text, hexadecimal
-from dispatch_cli.render.style import Style
+from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone
+from dispatch_cli.render.key_wording import expression_note_text, listed
+from dispatch_cli.render.sheet import fact_sheet as sheet
 from dispatch_cli.report.key_set import KeySetReport
 
+__all__ = ["document", "sheet"]
 
-def key_set_text(report: KeySetReport, style: Style) -> Iterator[str]:
+
+def document(report: KeySetReport, _: int | None = None) -> Iterator[Block]:
     """The expression as it is read, its keys and bits, and the notes."""
-    yield to_text(_parts(report, style), style)
-
-
-def _parts(report: KeySetReport, style: Style) -> Iterator[RenderableType]:
-    yield plain(report.reading, console.HEAD)
-    yield plain(f"in {report.universe}", console.DIM)
-    yield Text()
-    count = len(report.keys.keys)
-    rows = [
-        Fact("Keys", plain(f"{count}: {', '.join(report.keys.keys)}" if count else "none")),
-        Fact("Highest", plain(report.highest)),
-        Fact("Functionalities", plain(", ".join(report.functionalities) or "none")),
-        Fact("Backends", plain(", ".join(report.backends) or "none")),
-        Fact("Raw", plain(hexadecimal(report.raw))),
-    ]
-    yield from facts(rows, style)
+    yield Paragraph(report.reading, kind=ParagraphKind.TITLE)
+    yield Paragraph(Run(f"in {report.universe}", Tone.DIM))
+    yield Gap()
+    count = f"{len(report.keys)}: " if report.keys else ""
+    yield Facts(
+        [
+            Fact("Keys", f"{count}{listed(report.keys, 'none')}"),
+            Fact("Highest", report.highest),
+            Fact("Functionalities", listed(report.functionalities, "none")),
+            Fact("Backends", listed(report.backends, "none")),
+            Fact("Raw", report.raw),
+        ]
+    )
     if report.notes:
-        yield Text()
-        for note in report.notes:
-            yield plain(expression_note_text(note))
+        yield Gap()
+        yield from (Paragraph(expression_note_text(note)) for note in report.notes)

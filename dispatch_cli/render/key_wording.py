@@ -1,35 +1,51 @@
-"""How key sets, and what is said about keys, are put into words."""
+"""How sets of keys, and what is said about keys, are put into words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dispatch_cli.engine.keys.notes import ExpressionNote, ExpressionNoteKind
-from dispatch_cli.report.key_groups import KeyGroup, KeyGroups
+from dispatch_cli.model.universe import UNDEFINED, Universe
 
 FEW = 3
 """So many keys are named one by one."""
 
 
-def groups_label(groups: KeyGroups, nothing: str = "nothing") -> str:
-    """A set of slots: ``Dense, Sparse at 14 backends (not XLA, Lazy); FPGA, MkldnnCPU``."""
-    if not groups.keys:
-        return nothing
-    if len(groups.keys) <= FEW:
-        return ", ".join(groups.keys)
-    parts = [_group_label(group) for group in groups.groups]
-    if groups.others:
-        parts.append(", ".join(groups.others))
-    return "; ".join(parts)
+def groups_label(universe: Universe, keys: tuple[str, ...], nothing: str = "nothing") -> str:
+    """A set of slots: ``Dense, Sparse at 14 backends (not XLA, Lazy); FPGA, MkldnnCPU``.
+
+    Functionalities that have the same backends are named together, then the keys that are not per backend.
+    """
+    if len(keys) <= FEW:
+        return ", ".join(keys) or nothing
+    chosen = set(keys)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for functionality in universe.functionalities:
+        of_backends = zip(universe.backends, universe.per_backend.get(functionality, ()), strict=False)
+        backends = tuple(backend for backend, key in of_backends if key in chosen)
+        if backends:
+            alike.setdefault(backends, []).append(functionality)
+    parts = [_group_label(universe, names, backends, chosen) for backends, names in alike.items()]
+    others = [key for key in keys if key == UNDEFINED or universe.runtime_parts[key][1] is None]
+    return "; ".join([*parts, *([", ".join(others)] if others else [])])
 
 
-def _group_label(group: KeyGroup) -> str:
-    if len(group.keys) <= FEW:
-        return ", ".join(group.keys)
-    names = ", ".join(group.functionalities)
-    if not group.missing:
-        return f"{names} at all {len(group.backends)} backends"
-    if len(group.missing) < len(group.backends):
-        return f"{names} at {len(group.backends)} backends (not {', '.join(group.missing)})"
-    return f"{names} at {', '.join(group.backends)}"
+def _group_label(universe: Universe, functionalities: list[str], backends: tuple[str, ...], chosen: set[str]) -> str:
+    keys = [key for name in functionalities for key in universe.per_backend[name] if key in chosen]
+    if len(keys) <= FEW:
+        return ", ".join(keys)
+    names = ", ".join(functionalities)
+    missing = [one for one in universe.backends if one not in backends]
+    if not missing:
+        return f"{names} at all {len(backends)} backends"
+    if len(missing) < len(backends):
+        return f"{names} at {len(backends)} backends (not {', '.join(missing)})"
+    return f"{names} at {', '.join(backends)}"
+
+
+def listed(names: Iterable[str], nothing: str = "nothing") -> str:
+    """Names one after the other."""
+    return ", ".join(names) or nothing
 
 
 def expression_note_text(note: ExpressionNote) -> str:
@@ -51,8 +67,3 @@ def expression_note_text(note: ExpressionNote) -> str:
             return f"{keys} {'name' if several else 'names'} no key without a functionality that is per backend"
         case ExpressionNoteKind.NO_BACKEND:
             return f"{keys} {'name' if several else 'names'} no key without a backend bit"
-
-
-def hexadecimal(bits: int) -> str:
-    """64 bits as PyTorch's ``raw_repr``, in hexadecimal."""
-    return f"0x{bits:016x}"

@@ -10,7 +10,6 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
 from dispatch_cli.render.advice import advice_text
 from dispatch_cli.render.data import data_of
-from dispatch_cli.render.key_wording import hexadecimal
 from dispatch_cli.render.machine import Sheet, json_document, markdown_line, markdown_text, place_text, span_data
 from dispatch_cli.render.resolve_wording import (
     alternative_sentences,
@@ -31,6 +30,7 @@ from dispatch_cli.render.resolve_wording import (
 )
 from dispatch_cli.render.words import note_text
 from dispatch_cli.report.key_outcomes import KeyOutcome
+from dispatch_cli.report.key_set import hexadecimal
 from dispatch_cli.report.notes import Note
 from dispatch_cli.report.resolve import SCHEMA_VERSION, ResolveReport, Stage, StepReport, ThreadKeys
 from dispatch_cli.report.table import TableRow

@@ -6,8 +6,9 @@ import io
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from dispatch_cli.render.data import data_of
 from dispatch_cli.render.text_safety import safe
 
 
@@ -44,3 +45,20 @@ def _cell(value: object) -> str:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return safe(" ".join(map(str, value)))
     return safe(str(value))
+
+
+def fact_sheet(report: object) -> Sheet:
+    """A row for each field of a report that has no rows of one shape."""
+    return Sheet(("fact", "value"), ((name, _fact(value)) for name, value in data_of(report).items()))
+
+
+def _fact(value: Any) -> object:
+    """A value of JSON in a cell; a sentence stands for what it is about."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    if isinstance(value, list):
+        return "; ".join(str(_fact(one)) for one in value)
+    if isinstance(value, dict):
+        parts = ((name, _cell(_fact(one))) for name, one in value.items() if one != [])
+        return value.get("text") or ", ".join(f"{name} {part}" for name, part in parts)
+    return value

@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from dispatch_cli.render.document import (
+    UNDER,
     Block,
     Fact,
     Facts,
@@ -37,6 +38,8 @@ UNLIMITED = 1_000_000
 """Width where no terminal limits it: nothing is wrapped in a pipe."""
 GAP = 2
 """Blanks between columns."""
+BELOW = Run(" " * UNDER)
+"""What a line begins with that stands below another in its cell."""
 MAX_LABEL_SHARE = 0.4
 """Labels that take more of the width than this stand above their texts where those have no room beside them."""
 LOOKS = {
@@ -257,8 +260,17 @@ def _wrapping_rows(table: TableBlock, style: Style) -> RenderableType:  # type: 
         header = _rich_lines(_safe_lines(column.header, Tone.HEAD))
         found.add_column(header, justify="right" if column.right else "left", overflow="fold", no_wrap=kept)
     for row in grid.rows:
-        found.add_row(*(_rich_lines(_safe_lines(cell)) for cell in row))
+        found.add_row(*(_wrapping_cell(_safe_lines(cell)) for cell in row))
     return _indented(found, table.indent)
+
+
+def _wrapping_cell(lines: list[TextLine]) -> RenderableType:
+    """A cell; lines that stand below another's keep their indent when they are wrapped."""
+    if all(line[:1] != [BELOW] for line in lines):
+        return _rich_lines(lines)
+    from rich.console import Group
+
+    return Group(*(_indented(_rich(line[1:]), UNDER) if line[:1] == [BELOW] else _rich(line) for line in lines))
 
 
 MIN_WRAPPED = 20
@@ -271,6 +283,6 @@ def _unwrapped(grid: ShownCells, room: int) -> list[bool]:
     taken = 0
     for position, (column, kept) in enumerate(zip(grid.columns, keep, strict=True)):
         cells = (line for row in grid.rows for line in _safe_lines(row[position]))
-        widest = max([width_of(column.header), *map(_width, cells)])
+        widest = max([width_of(safe(column.header)), *map(_width, cells)])
         taken += (widest if kept else min(widest, MIN_WRAPPED)) + GAP
     return keep if taken - GAP <= room else [column.right for column in grid.columns]

@@ -1,20 +1,27 @@
-"""Two universes held against each other, for people."""
+"""Two universes held against each other: the differences by aspect, what one has beside what the other has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
 
-from rich.console import RenderableType
-from rich.text import Text
-
-from dispatch_cli.engine.keys.universe_differences import Aspect, UniverseDifference
-from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, fits, plain, to_text
-from dispatch_cli.render.facts import Fact, facts
-from dispatch_cli.render.style import Style
-from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.universe_differences import DifferencesReport
+from dispatch_cli.engine.keys.universe_differences import Aspect
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+)
+from dispatch_cli.render.key_wording import listed
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.report.universe_differences import DifferenceRow, DifferencesReport
 
 TITLES = {
     Aspect.KEY: "Keys that one has not, or has as something else",
@@ -44,48 +51,55 @@ TITLES = {
 _SHOWN_IDS = 3
 
 
-def differences_text(report: DifferencesReport, style: Style) -> Iterator[str]:
-    """The differences by aspect, what only the one has beside what only the other has."""
-    yield to_text(_parts(report, style), style)
-
-
-def _parts(report: DifferencesReport, style: Style) -> Iterator[RenderableType]:
-    yield plain(
-        f"{report.one} (PyTorch {report.one_torch}) and {report.other} (PyTorch {report.other_torch})", console.HEAD
-    )
+def document(report: DifferencesReport, _: int | None = None) -> Iterator[Block]:
+    """The differences by aspect."""
+    one, other = (f"{report.universe} (PyTorch {report.torch})", f"{report.against} (PyTorch {report.against_torch})")
+    yield Paragraph(f"{one} and {other}", kind=ParagraphKind.TITLE)
     if report.equal:
-        yield plain("No difference.")
+        yield Paragraph("No difference.")
         return
-    yield plain("Only what differs is listed.", console.DIM)
-    for aspect, found in groupby(report.differences, key=lambda one: one.aspect):
-        yield Text()
-        yield plain(TITLES[aspect])
-        yield from _section(report, [*found], style)
-    if report.ids:
-        yield Text()
-        yield plain(_ids(report))
+    yield Paragraph(Run("Only what differs is listed.", Tone.DIM))
+    for aspect, found in groupby(report.differences, key=lambda row: row.aspect):
+        yield Gap()
+        if aspect is Aspect.ID:
+            yield Paragraph(_ids([*found]))
+        else:
+            yield Paragraph(TITLES[aspect])
+            yield _section(report, [*found])
 
 
-def _section(report: DifferencesReport, found: list[UniverseDifference], style: Style) -> Iterator[RenderableType]:
-    rows = Rows(["Key", safe(report.one), safe(report.other)], indent=2)
-    for one in found:
-        rows.add_row(plain(one.subject or "-"), plain(_names(one.one)), plain(_names(one.other)))
-    if any(one.subject for one in found) and fits(rows, style):
-        yield rows
-        return
-    for one in found:
-        sides = [(report.one, one.one), (report.other, one.other)]
-        shown = [Fact(name, plain(_names(keys))) for name, keys in sides if keys]
-        if one.subject:
-            yield plain(f"  {one.subject}", console.HEAD)
-        yield from facts(shown, style, indent=4 if one.subject else 2)
+def _section(report: DifferencesReport, found: list[DifferenceRow]) -> Block:
+    if any(row.subject for row in found):
+        return TableBlock(_columns(report), found, indent=2)
+    sides = [
+        (name, keys) for row in found for name, keys in zip((report.universe, report.against), row[2:], strict=True)
+    ]
+    return Facts([Fact(name, listed(keys)) for name, keys in sides if keys], indent=2)
 
 
-def _names(keys: tuple[str, ...]) -> str:
-    return ", ".join(keys) or "-"
+def _columns(report: DifferencesReport) -> list[Column[DifferenceRow]]:
+    return [
+        Column("Key", lambda row, short: Run(row.subject or "-", Tone.HEAD if short else Tone.PLAIN)),
+        Column(report.universe, lambda row, short: _side(report.universe, row.only_universe, short), Under("Key")),
+        Column(report.against, lambda row, short: _side(report.against, row.only_against, short), Under("Key")),
+    ]
 
 
-def _ids(report: DifferencesReport) -> str:
-    examples = "; ".join(f"{one.subject} {one.one[0]} and {one.other[0]}" for one in report.ids[:_SHOWN_IDS])
-    more = "" if len(report.ids) <= _SHOWN_IDS else " …"
-    return f"Enum ids: {len(report.ids)} keys have another one ({examples}{more})"
+def _side(name: str, keys: tuple[str, ...], short: bool) -> str:
+    """What only one of the two has; where there is little room, with the name of the universe."""
+    if not short:
+        return listed(keys, "-")
+    return f"{name}: {listed(keys)}" if keys else ""
+
+
+def _ids(found: list[DifferenceRow]) -> str:
+    examples = "; ".join(
+        f"{one.subject} {one.only_universe[0]} and {one.only_against[0]}" for one in found[:_SHOWN_IDS]
+    )
+    more = "" if len(found) <= _SHOWN_IDS else " …"
+    return f"Enum ids: {len(found)} keys have another one ({examples}{more})"
+
+
+def sheet(report: DifferencesReport) -> Sheet:
+    """A row per difference."""
+    return Sheet(DifferenceRow._fields, report.differences)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -10,8 +12,8 @@ from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
 from dispatch_cli.engine.keys.named_sets import COMPONENT
 from dispatch_cli.engine.keys.universe_differences import KeyKind, kind_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.model.universe import CoreFallback, Universe
-from dispatch_cli.report.key_groups import KeyGroups, group_keys
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.report.key_set import hexadecimal
 from dispatch_cli.report.keys import ThreadDefault, thread_default
 
 
@@ -22,24 +24,35 @@ class Filler(NamedTuple):
     """
 
     alias: str
-    number: int
+    rule_number: int
     rule: Rule
     yields_to: tuple[str, ...]
     ambiguous_with: tuple[str, ...]
 
 
-class KeyReport(NamedTuple):
+class KeyFallback(NamedTuple):
+    """PyTorch's own backend fallback of a key."""
+
+    kernel: str
+    fallthrough: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReport:
     """What there is to say about a key; fields that do not apply to its kind are None or empty.
 
-    functionality, backend: of a runtime key, and what a building block itself is. priority: of the functionality, of
-        *priorities*, 1 the lowest. bits: in a key set.
+    functionality, backend: of a runtime key, and what a building block itself is. priority: of the functionality, 1 the
+        lowest. raw: its bits in a key set.
     keys: what an alias covers; the runtime keys of a functionality or of a backend.
-    rule, number: by which an alias fills slots.
-    autograd: the autograd keys that a tensor of this backend has. behind: the autograd keys that have it as a backend.
-    autograd_backends: the backend keys behind an autograd key.
-    can_change: the slots that a kernel there can change; refreshes: those that PyTorch recomputes then; left_behind:
+    rule, rule_number: by which an alias fills slots. filled_by: the alias keys that fill its slot.
+    autograd_keys: those that a tensor of this backend has. backend_of: the autograd keys that have it as a backend.
+    autograd_backends: the backend keys of an autograd key.
+    can_change: the slots that a kernel there can change; recomputes: those that PyTorch recomputes then; leaves_behind:
         those that it can change and PyTorch does not recompute.
+    default: what a fresh thread does with it.
     """
+
+    REPORT: ClassVar[str] = "key"
 
     universe: str
     torch: str
@@ -49,26 +62,23 @@ class KeyReport(NamedTuple):
     backend: str | None
     id: int | None
     slot: int | None
-    slots: int
     priority: int | None
-    priorities: int
-    bits: int
+    raw: str
     parseable: bool
-    fillers: tuple[Filler, ...]
-    keys: KeyGroups
-    number: int | None
+    keys: tuple[str, ...]
+    rule_number: int | None
     rule: Rule | None
     fills_undefined: bool
-    autograd: tuple[str, ...]
-    behind: tuple[str, ...]
-    shares_autogradother: bool
-    is_autograd: bool
-    autograd_backends: KeyGroups
-    fallback: CoreFallback | None
-    can_change: KeyGroups
-    refreshes: KeyGroups
-    left_behind: KeyGroups
-    full_after: KeyGroups
+    filled_by: tuple[Filler, ...]
+    fallback: KeyFallback | None
+    autograd_keys: tuple[str, ...]
+    backend_of: tuple[str, ...]
+    in_autogradother_backends: bool
+    autograd_backends: tuple[str, ...]
+    can_change: tuple[str, ...]
+    recomputes: tuple[str, ...]
+    leaves_behind: tuple[str, ...]
+    full_after: tuple[str, ...]
     devices: tuple[str, ...]
     default: ThreadDefault
 
@@ -87,11 +97,12 @@ def key_report(universe: Universe, key: str) -> KeyReport:
     layout = layout_of(universe)
     kind = kind_of(universe, key) or KeyKind.BACKEND
     functionality, backend = _parts(universe, key, kind)
-    priority = None if functionality is None else universe.functionalities.index(functionality) + 1
     precedence = next((one for one in PRECEDENCE if one.alias == key), None)
     registrable = kind in (KeyKind.RUNTIME, KeyKind.ALIAS)
     after = DispatchKeySet.full_after(universe, key) if functionality is not None else ()
     dense = key if kind is KeyKind.RUNTIME else backend
+    bits = layout.key_bits[key] if kind is not KeyKind.BACKEND else 1 << universe.backends.index(backend or "")
+    fallback = next((one for one in universe.fallbacks if one.key == key), None)
     return KeyReport(
         universe=universe.name,
         torch=universe.torch,
@@ -101,29 +112,32 @@ def key_report(universe: Universe, key: str) -> KeyReport:
         backend=backend,
         id=universe.ids.get(key),
         slot=universe.slot.get(key),
-        slots=len(universe.slots),
-        priority=priority,
-        priorities=len(universe.functionalities),
-        bits=layout.key_bits[key] if kind is not KeyKind.BACKEND else 1 << universe.backends.index(backend or ""),
+        priority=None if functionality is None else universe.functionalities.index(functionality) + 1,
+        raw=hexadecimal(bits),
         parseable=key in universe.parseable or kind is KeyKind.UNDEFINED,
-        fillers=_fillers(layout, key),
-        keys=group_keys(universe, _own_keys(universe, key, kind, backend)),
-        number=precedence.number if precedence is not None else None,
+        keys=_slots(universe, _own_keys(universe, key, kind, backend)),
+        rule_number=precedence.number if precedence is not None else None,
         rule=precedence.rule if precedence is not None else None,
         fills_undefined=precedence is not None and precedence.fills_undefined,
-        autograd=autograd_keys_of(universe, dense or ""),
-        behind=tuple(name for name, backends in universe.autograd_backends.items() if key in backends),
-        shares_autogradother=key in universe.autogradother_backends,
-        is_autograd=_is_autograd(universe, key),
-        autograd_backends=group_keys(universe, universe.autograd_backends.get(key, ())),
-        fallback=next((one for one in universe.fallbacks if one.key == key), None),
-        can_change=group_keys(universe, layout.affected[key] if registrable else ()),
-        refreshes=group_keys(universe, universe.refreshed_by(key) if registrable else ()),
-        left_behind=group_keys(universe, layout.left_behind(key, fallback=False) if registrable else ()),
-        full_after=group_keys(universe, after),
+        filled_by=_fillers(layout, key),
+        fallback=None if fallback is None else KeyFallback(fallback.debug, fallback.fallthrough),
+        autograd_keys=autograd_keys_of(universe, dense or ""),
+        backend_of=tuple(name for name, backends in universe.autograd_backends.items() if key in backends),
+        in_autogradother_backends=key in universe.autogradother_backends,
+        autograd_backends=_slots(universe, universe.autograd_backends.get(key, ())),
+        can_change=_slots(universe, layout.affected[key] if registrable else ()),
+        recomputes=_slots(universe, universe.refreshed_by(key) if registrable else ()),
+        leaves_behind=_slots(universe, layout.left_behind(key, fallback=False) if registrable else ()),
+        full_after=_slots(universe, after),
         devices=tuple(device for device, name in universe.devices.items() if name == dense),
         default=thread_default(universe, key),
     )
+
+
+def _slots(universe: Universe, keys: Iterable[str]) -> tuple[str, ...]:
+    """Those that have a slot, in the order of slots."""
+    chosen = set(keys)
+    return tuple(key for key in universe.slots if key in chosen)
 
 
 def _parts(universe: Universe, key: str, kind: KeyKind) -> tuple[str | None, str | None]:
@@ -140,10 +154,6 @@ def _own_keys(universe: Universe, key: str, kind: KeyKind, backend: str | None) 
     if kind is KeyKind.FUNCTIONALITY:
         return universe.per_backend.get(key, ())
     return universe.aliases.get(key, ())
-
-
-def _is_autograd(universe: Universe, key: str) -> bool:
-    return key in universe.aliases.get("Autograd", ())
 
 
 def _fillers(layout: KeyLayout, key: str) -> tuple[Filler, ...]:

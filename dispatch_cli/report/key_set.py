@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from dispatch_cli.engine.keys.expression import KeyExpression
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.named_sets import components_of, functionalities_of
 from dispatch_cli.engine.keys.notes import ExpressionNote
-from dispatch_cli.report.key_groups import KeyGroups, group_keys
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.keys.expression import KeyExpression
 
 
 class KeySet(NamedTuple):
@@ -33,36 +35,39 @@ def hexadecimal(bits: int) -> str:
     return f"0x{bits:016x}"
 
 
-class KeySetReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class KeySetReport:
     """keys: as PyTorch iterates them. highest: the key that a call with this set goes to; slot: the table's, as PyTorch
-    picks it. raw: PyTorch's ``raw_repr``. functionalities, backends: the bits, each by its name.
+    picks it. raw: PyTorch's ``raw_repr``. functionalities, backends: the bits, each by its name. printed: as PyTorch
+    prints it.
     """
+
+    REPORT: ClassVar[str] = "key-set"
 
     universe: str
     expression: str
     reading: str
-    keys: KeyGroups
+    keys: tuple[str, ...]
     highest: str
-    raw: int
     functionalities: tuple[str, ...]
     backends: tuple[str, ...]
-    text: str
+    raw: str
+    printed: str
     notes: tuple[ExpressionNote, ...]
 
 
 def key_set_report(expression: KeyExpression) -> KeySetReport:
     """The report of an expression that was read."""
     keys = expression.keys
-    universe = keys.layout.universe
     return KeySetReport(
-        universe=universe.name,
+        universe=keys.layout.universe.name,
         expression=expression.text,
         reading=expression.reading,
-        keys=group_keys(universe, keys),
+        keys=tuple(keys),
         highest=keys.highest_priority(),
-        raw=keys.bits,
         functionalities=functionalities_of(keys),
         backends=components_of(keys),
-        text=str(keys),
+        raw=hexadecimal(keys.bits),
+        printed=str(keys),
         notes=expression.notes,
     )

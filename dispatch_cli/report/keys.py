@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.universe import Universe
-from dispatch_cli.report.key_groups import KeyGroups, group_keys
-
-SCHEMA_VERSION = 1
 
 
 class CoreAnswer(Enum):
@@ -54,59 +53,57 @@ class FunctionalityRow(NamedTuple):
     priority: int
     id: int
     per_backend: bool
-    keys: tuple[KeyRow, ...]
+    keys: tuple[str, ...]
 
 
 class BackendRow(NamedTuple):
-    """A backend component. autograd: the autograd key of its tensors. devices: those whose key is its Dense one."""
+    """A backend component. autograd_keys: of its tensors. devices: those whose key is its Dense one."""
 
     backend: str
-    autograd: tuple[str, ...]
+    autograd_keys: tuple[str, ...]
     devices: tuple[str, ...]
 
 
 class AliasRow(NamedTuple):
-    """An alias key. number, rule: of the algorithm; None for an alias that no rule asks. covers: runtime keys.
+    """An alias key. rule_number, rule: of the algorithm; None for an alias that no rule asks. covers: runtime keys.
 
     fills_undefined: it fills the slot Undefined, too.
     """
 
     alias: str
-    number: int | None
+    rule_number: int | None
     rule: Rule | None
-    covers: KeyGroups
+    covers: tuple[str, ...]
     fills_undefined: bool
 
 
-class UniverseReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class UniverseReport:
     """functionalities: highest priority first. aliases: in the order in which the rules ask them.
 
-    no_backends: autograd keys for which no backend counts, so that the math kernel stays.
+    autograd_keys_without_backends: for which no backend counts, so that the math kernel stays.
     higher_order_fallthrough: where higher-order operators fall through by default.
+    keys: every runtime key in the order of slots.
     """
+
+    REPORT: ClassVar[str] = "keys"
 
     universe: str
     torch: str
     functionalities: tuple[FunctionalityRow, ...]
     backends: tuple[BackendRow, ...]
     aliases: tuple[AliasRow, ...]
-    devices: tuple[tuple[str, str], ...]
-    included: tuple[str, ...]
-    excluded: tuple[str, ...]
+    devices: Mapping[str, str]
+    default_included: tuple[str, ...]
+    default_excluded: tuple[str, ...]
     full_after_always: tuple[str, ...]
-    no_backends: tuple[str, ...]
+    autograd_keys_without_backends: tuple[str, ...]
     higher_order_fallthrough: tuple[str, ...]
-
-    @property
-    def keys(self) -> tuple[KeyRow, ...]:
-        """Every runtime key in the order of slots."""
-        rows = (row for functionality in self.functionalities for row in functionality.keys)
-        return tuple(sorted(rows, key=lambda row: row.slot))
+    keys: tuple[KeyRow, ...]
 
 
 def universe_report(universe: Universe) -> UniverseReport:
     """Everything about a universe that is not about one key alone."""
-    core = {one.key: CoreAnswer.FALLTHROUGH if one.fallthrough else CoreAnswer.KERNEL for one in universe.fallbacks}
     autograd = universe.aliases.get("Autograd", ())
     return UniverseReport(
         universe=universe.name,
@@ -117,26 +114,23 @@ def universe_report(universe: Universe) -> UniverseReport:
                 priority,
                 universe.ids[functionality],
                 functionality in universe.per_backend,
-                tuple(
-                    _key_row(universe, key, core.get(key, CoreAnswer.NOTHING))
-                    for key in universe.per_backend.get(functionality, (functionality,))
-                ),
+                universe.per_backend.get(functionality, (functionality,)),
             )
             for priority, functionality in reversed([*enumerate(universe.functionalities, start=1)])
         ),
-        backends=tuple(backend_row(universe, backend) for backend in universe.backends),
-        aliases=_aliases(universe),
-        devices=tuple(universe.devices.items()),
-        included=universe.default_included,
-        excluded=universe.default_excluded,
+        backends=tuple(_backend(universe, backend) for backend in universe.backends),
+        aliases=tuple(_aliases(universe)),
+        devices=universe.devices,
+        default_included=universe.default_included,
+        default_excluded=universe.default_excluded,
         full_after_always=universe.full_after_always,
-        no_backends=tuple(key for key in autograd if not universe.autograd_backends.get(key)),
+        autograd_keys_without_backends=tuple(key for key in autograd if not universe.autograd_backends.get(key)),
         higher_order_fallthrough=universe.higher_order_fallthrough,
+        keys=_keys(universe),
     )
 
 
-def backend_row(universe: Universe, backend: str) -> BackendRow:
-    """One backend component."""
+def _backend(universe: Universe, backend: str) -> BackendRow:
     devices = tuple(device for device, key in universe.devices.items() if key == backend)
     return BackendRow(backend, autograd_keys_of(universe, backend), devices)
 
@@ -148,7 +142,12 @@ def thread_default(universe: Universe, key: str) -> ThreadDefault:
     return ThreadDefault.EXCLUDED if key in universe.default_excluded else ThreadDefault.NEITHER
 
 
-def _key_row(universe: Universe, key: str, core: CoreAnswer) -> KeyRow:
+def _keys(universe: Universe) -> tuple[KeyRow, ...]:
+    core = {one.key: CoreAnswer.FALLTHROUGH if one.fallthrough else CoreAnswer.KERNEL for one in universe.fallbacks}
+    return tuple(_key(universe, key, core.get(key, CoreAnswer.NOTHING)) for key in universe.runtime)
+
+
+def _key(universe: Universe, key: str, core: CoreAnswer) -> KeyRow:
     functionality, backend = universe.runtime_parts[key]
     return KeyRow(
         key=key,
@@ -163,14 +162,11 @@ def _key_row(universe: Universe, key: str, core: CoreAnswer) -> KeyRow:
     )
 
 
-def _aliases(universe: Universe) -> tuple[AliasRow, ...]:
+def _aliases(universe: Universe) -> Iterator[AliasRow]:
     asked = {one.alias: one for one in PRECEDENCE if one.alias in universe.aliases}
-    rows = []
     for alias in (*asked, *(one for one in universe.aliases if one not in asked)):
-        precedence = asked.get(alias)
-        covers = group_keys(universe, universe.aliases[alias])
-        if precedence is None:
-            rows.append(AliasRow(alias, None, None, covers, False))
+        found, covers = asked.get(alias), universe.aliases[alias]
+        if found is None:
+            yield AliasRow(alias, None, None, covers, False)
         else:
-            rows.append(AliasRow(alias, precedence.number, precedence.rule, covers, precedence.fills_undefined))
-    return tuple(rows)
+            yield AliasRow(alias, found.number, found.rule, covers, found.fills_undefined)

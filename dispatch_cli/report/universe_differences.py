@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
-from dispatch_cli.engine.keys.universe_differences import Aspect, UniverseDifference, universe_differences
+from dispatch_cli.engine.keys.universe_differences import Aspect, universe_differences
 from dispatch_cli.model.universe import Universe
 
 
-class DifferencesReport(NamedTuple):
-    """one, other: the two names. differences: but for ids, one by one; ids: keys that have another enum value."""
+class DifferenceRow(NamedTuple):
+    """One difference. subject: the key, device or set that it is about; None where the aspect says all."""
 
-    one: str
-    other: str
-    one_torch: str
-    other_torch: str
-    differences: tuple[UniverseDifference, ...]
-    ids: tuple[UniverseDifference, ...]
+    aspect: Aspect
+    subject: str | None
+    only_universe: tuple[str, ...]
+    only_against: tuple[str, ...]
 
-    @property
-    def equal(self) -> bool:
-        """Whether nothing differs."""
-        return not self.differences and not self.ids
+
+@dataclass(frozen=True, slots=True)
+class DifferencesReport:
+    """universe, against: the two names. differences: one by one, the enum ids last."""
+
+    REPORT: ClassVar[str] = "universe-differences"
+
+    universe: str
+    against: str
+    torch: str
+    against_torch: str
+    equal: bool
+    differences: tuple[DifferenceRow, ...]
 
 
 def differences_report(one: Universe, other: Universe) -> DifferencesReport:
     """Every difference of two universes."""
     found = universe_differences(one, other)
-    return DifferencesReport(
-        one=one.name,
-        other=other.name,
-        one_torch=one.torch,
-        other_torch=other.torch,
-        differences=tuple(one for one in found if one.aspect is not Aspect.ID),
-        ids=tuple(one for one in found if one.aspect is Aspect.ID),
-    )
+    rows = tuple(DifferenceRow(each.aspect, each.subject or None, each.one, each.other) for each in found)
+    return DifferencesReport(one.name, other.name, one.torch, other.torch, not rows, rows)

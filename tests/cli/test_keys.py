@@ -27,7 +27,7 @@ def test_a_universe_as_recorded(version: str) -> None:
     """The answer for machines has what was recorded from a live PyTorch."""
     recorded = load_recording(f"{version}.state")["universe"]
     found = data("--universe", UNIVERSE_OF[version])
-    assert (found["schema_version"], found["report"], found["universe"]) == (1, "keys", UNIVERSE_OF[version])
+    assert (found["schema_version"], found["report"], found["universe"]) == (3, "keys", UNIVERSE_OF[version])
     assert [one["functionality"] for one in reversed(found["functionalities"])] == recorded["functionality"]
     per_backend = {one["functionality"]: one["keys"] for one in found["functionalities"] if one["per_backend"]}
     assert per_backend == recorded["per_backend"]
@@ -71,7 +71,7 @@ def test_one_key() -> None:
     composite = {"alias": "CompositeExplicitAutograd", "rule_number": 3, "rule": "default"}
     implicit = {"alias": "CompositeImplicitAutograd", "rule_number": 6, "rule": "math"}
     assert data("MkldnnCPU") == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "key",
         "universe": "torch-2.15",
         "torch": "2.15.0+cu132",
@@ -99,7 +99,7 @@ def test_one_key() -> None:
             {**composite, "yields_to": [], "ambiguous_with": []},
             {**implicit, "yields_to": ["CompositeExplicitAutograd"], "ambiguous_with": []},
         ],
-        "core_fallback": None,
+        "fallback": None,
         "autograd_keys": ["AutogradOther"],
         "backend_of": ["AutogradOther"],
         "in_autogradother_backends": True,
@@ -126,7 +126,7 @@ def test_what_a_registration_leaves_behind() -> None:
 
 def test_a_key_set() -> None:
     assert data("CPU | AutogradCPU - AutogradFunctionality") == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "key-set",
         "universe": "torch-2.15",
         "expression": "CPU | AutogradCPU - AutogradFunctionality",
@@ -139,7 +139,7 @@ def test_a_key_set() -> None:
         "printed": "DispatchKeySet(CPU)",
         "notes": [
             {
-                "kind": "backends_stay",
+                "kind": "backends-stay",
                 "keys": ["CPUBit"],
                 "text": "a - b takes functionality bits away, never backend bits: CPUBit stays",
             }
@@ -181,7 +181,7 @@ def test_names_of_a_universe_are_data(tmp_path: Path) -> None:
     content["name"] = "\x1b[31mmine|"
     path.write_text(json.dumps(content), encoding="utf-8")
     for args in ((), ("MkldnnCPU",), ("FULL",), ("--against", "torch-2.15")):
-        for format_ in ("text", "csv", "markdown"):
+        for format_ in ("text", "csv", "markdown", "html"):
             result = call("keys", *args, "--universe", str(path), "--format", format_)
             assert (result.code, result.err) == ("--against" in args, "")
             assert "\x1b" not in result.out
@@ -191,25 +191,37 @@ def test_names_of_a_universe_are_data(tmp_path: Path) -> None:
         assert "[red]" in colored or args == ("--against", "torch-2.15")
 
 
-def test_csv_and_markdown() -> None:
+def test_csv() -> None:
     table = list(csv.reader(io.StringIO(call("keys", "--format", "csv").out)))
     assert table[0] == ["key", "slot", "id", "functionality", "backend", "priority", "core", "parseable", "default"]
-    assert table[1] == ["CPU", "1", "49", "Dense", "CPU", "1", "nothing", "yes", "neither"]
-    assert ["AutocastCPU", "114", "24", "AutocastCPU", "", "24", "fallthrough", "yes", "excluded"] in table
+    assert table[1] == ["CPU", "1", "49", "Dense", "CPU", "1", "nothing", "true", "neither"]
+    assert ["AutocastCPU", "114", "24", "AutocastCPU", "", "24", "fallthrough", "true", "excluded"] in table
     assert len(table) == 137
-    assert (
-        "| SparseCPU | 38 | 83 | Sparse | CPU | 8 | nothing | yes | neither |\n"
-        in call("keys", "--format", "markdown").out
-    )
     facts = dict(csv.reader(io.StringIO(call("keys", "SparseCPU", "--format", "csv").out)))
-    assert (facts["leaves_behind"], facts["parseable"], facts["backend_of"]) == (
+    assert (facts["leaves_behind"], facts["parseable"], facts["backend_of"], facts["can_change"]) == (
         "AutogradOther",
-        "yes",
+        "true",
         "AutogradOther",
+        "SparseCPU AutogradOther",
     )
     assert facts["filled_by"].startswith("alias CompositeExplicitAutograd, rule_number 3, rule default; alias ")
+    of_other = dict(csv.reader(io.StringIO(call("keys", "AutogradOther", "--format", "csv").out)))
+    assert of_other["fallback"].endswith("VariableFallbackKernel.cpp:62, fallthrough false")
+    notes = dict(csv.reader(io.StringIO(call("keys", "CUDA - CUDA", "--format", "csv").out)))["notes"]
+    assert notes.startswith("a - b takes functionality bits away, never backend bits: CUDABit stays; ")
+
+
+def test_markdown_says_what_the_text_says() -> None:
+    overview = call("keys", "--format", "markdown").out
+    grid = "Sparse       .   .    .   .'  .   .'  .   .'  .  .'   .'   .'   .           .'          .'          ."
+    assert f"\n```\n{'':13}CPU CUDA HIP " in overview and f"\n{grid}\n" in overview
+    assert "- 7 Autograd: AutogradFunctionality at all 16 backends; AutogradOther, AutogradNestedTensor\n" in overview
+    assert "-   leaves behind: AutogradOther\n" in call("keys", "SparseCPU", "--format", "markdown").out
     shown = call("keys", "CUDA - CUDA", "--format", "markdown").out
-    assert "| notes | a - b takes functionality bits away, never backend bits: CUDABit stays, " in shown
+    assert shown.startswith("## CUDA - CUDA\n\nin torch-2.15\n\n- Keys: none\n- Highest: Undefined\n")
+    assert "\na - b takes functionality bits away, never backend bits: CUDABit stays\n" in shown
+    differences = call("keys", "--universe", "torch-2.4", "--against", "torch-2.15", "--format", "markdown").out
+    assert "| Named | runtime key | - |\n" in differences
 
 
 def test_problems_come_together() -> None:

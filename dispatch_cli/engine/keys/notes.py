@@ -13,12 +13,18 @@ from dispatch_cli.engine.keys.named_sets import COMPONENT, components_of, functi
 class ExpressionNoteKind(Enum):
     """What about an expression is not what one would expect."""
 
-    ADDS_NOTHING = "alias keys and Undefined have no bits"
-    BACKENDS_STAY = "a difference keeps backend bits"
-    OTHERS_GO = "a difference takes a functionality away from every backend"
-    CROSS_PRODUCT = "a union contains keys that none of its parts does"
-    NO_FUNCTIONALITY = "backend bits without a functionality name no key"
-    NO_BACKEND = "a per-backend functionality without a backend bit names no key"
+    ADDS_NOTHING = "adds-nothing"
+    """Alias keys and Undefined have no bits."""
+    BACKENDS_STAY = "backends-stay"
+    """A difference keeps backend bits."""
+    OTHERS_GO = "others-go"
+    """A difference takes a functionality away from every backend."""
+    CROSS_PRODUCT = "cross-product"
+    """A union contains keys that none of its parts does."""
+    NO_FUNCTIONALITY = "no-functionality"
+    """Backend bits without a functionality name no key."""
+    NO_BACKEND = "no-backend"
+    """A per-backend functionality without a backend bit names no key."""
 
 
 class ExpressionNote(NamedTuple):

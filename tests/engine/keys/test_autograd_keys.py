@@ -34,7 +34,7 @@ def check(universe: Universe, keys: list[str]) -> int:
     assert [list(reversed(autograd_keys_of(universe, key))) for key in backends] == [autograd]
     assert [autograd_key_of(universe, key) for key in backends] == autograd[-1:]
     assert list(evaluate(universe, f"autograd({backends[0]})").keys) == autograd
-    assert list(key_report(universe, backends[0]).autograd) == list(reversed(autograd))
+    assert list(key_report(universe, backends[0]).autograd_keys) == list(reversed(autograd))
     return len(autograd)
 
 
