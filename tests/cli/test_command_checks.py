@@ -25,7 +25,7 @@ def test_the_list_has_every_check() -> None:
 def test_one_check(name: str) -> None:
     out = call("checks", name).out
     assert out.startswith(
-        "stale-live-table (DC004)\nSeverity error.\n\nThe live table holds what the registrations determine.\n"
+        "stale-live-table (DC004)\nSeverity error.\n\nThe live table equals the canonical one.\n"
     )
     assert "\n    dispatch: 1\n    operators:\n" in out
     assert "```" not in out
