@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.table import Table, TableEntry
     from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.declarations import Block, Declarations, LibraryKind
-    from dispatch_cli.model.kernel import Kernel
+    from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError, Problem
-    from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema, SchemaError, parse_schema
+    from dispatch_cli.model.schema import FunctionSchema, SchemaError, parse_schema
     from dispatch_cli.model.universe import Universe
 
 _HOMES = {
@@ -74,7 +74,7 @@ _HOMES = {
     "Declarations": "model.declarations",
     "Kernel": "model.kernel",
     "LibraryKind": "model.declarations",
-    "AliasAnalysisKind": "model.alias_analysis",
+    "AliasAnalysisKind": "model.kernel",
     "FunctionSchema": "model.schema",
     "SchemaError": "model.schema",
     "parse_schema": "model.schema",

@@ -95,7 +95,7 @@ def _universe(name: str | None) -> Universe | Problem:
 
 def run_declarations(declarations: Declarations) -> State:
     """Run declarations over the embedded state that they continue, where they do. Errors: InputError."""
-    from dispatch_cli.engine.history.run import run
+    from dispatch_cli.engine.history.apply import run
 
     if not declarations.bases:
         return run(declarations)

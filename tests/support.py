@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasAnalysisKind, parse_printed_schema, parse_signature
+from dispatch_cli.model.schema import parse_printed_schema, parse_signature
 
 RECORDINGS = Path(__file__).parent / "recordings"
 UNIVERSE_OF = {"2.4.1": "torch-2.4", "2.15.0": "torch-2.15"}

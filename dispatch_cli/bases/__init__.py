@@ -20,15 +20,14 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
-from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.captured import CapturedHeader, CapturedOperator
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
-    from dispatch_cli.model.redispatch import Data
+    from dispatch_cli.model.kernel import Data
 
 MAGIC = b"dispatch-cli state 1\n"
 SUFFIX = ".state"
@@ -182,7 +181,7 @@ def _operator(name: str, record: list[Any]) -> CapturedOperator:
 
 
 def _kernel(debug: str, signature: str | None, flags: str, python: bool, redispatches: Data | None = None) -> Kernel:
-    from dispatch_cli.model.redispatch import Redispatch
+    from dispatch_cli.model.kernel import Redispatch
     from dispatch_cli.model.schema import parse_signature
 
     return Kernel(

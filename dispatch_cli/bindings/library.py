@@ -12,9 +12,9 @@ from dispatch_cli.bindings.errors import internal_assert, read_name, read_schema
 from dispatch_cli.bindings.keys import DispatchKey, KeySpace
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.model.declarations import LibraryKind
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema, parse_signature
+from dispatch_cli.model.schema import FunctionSchema, parse_signature
 from dispatch_cli.model.universe import UNDEFINED
 
 _ALIAS_KINDS = {kind.value: kind for kind in AliasAnalysisKind} | {"": AliasAnalysisKind.FROM_SCHEMA}

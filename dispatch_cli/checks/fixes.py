@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dispatch_cli.checks.key_words import MAX_NAMED
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import MAX_NAMED
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.edit import Edit, own_kernel
 from dispatch_cli.model.names import OperatorName

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase, translate
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from dispatch_cli.checks.guard_words import end_words, kernel_text, wanted_words
+from dispatch_cli.checks.text import end_words, kernel_text, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule

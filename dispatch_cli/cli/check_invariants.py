@@ -122,7 +122,7 @@ def _has_a_base(state: State) -> bool:
 
 def _of_pytorch(state: State) -> State:
     """The state before the files that the user named, and nothing that these say of it. Errors: UsageError."""
-    from dispatch_cli.engine.history.run import run
+    from dispatch_cli.engine.history.apply import run
     from dispatch_cli.model.declarations import Registrant
 
     said = state.declarations

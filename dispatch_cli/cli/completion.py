@@ -58,7 +58,7 @@ def complete_layouts(ctx: click.Context, param: click.Parameter, incomplete: str
 
 def complete_dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
     """The dtypes."""
-    from dispatch_cli.model.dtypes import DTYPES
+    from dispatch_cli.model.options import DTYPES
 
     return [dtype for dtype in DTYPES if dtype.startswith(incomplete)]
 

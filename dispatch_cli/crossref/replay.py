@@ -14,9 +14,9 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasAnalysisKind, parse_printed_schema, parse_signature
+from dispatch_cli.model.schema import parse_printed_schema, parse_signature
 
 _DEFAULT_ALIAS_ANALYSIS = "default"
 

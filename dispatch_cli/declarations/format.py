@@ -13,7 +13,7 @@ from typing import Any
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.guard import END_NAMES, RULE_NAMES
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, ERROR_PLACES, RAISES, TRANSFORMS
-from dispatch_cli.model.redispatch import RedispatchKind
+from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.settings import Severity
 
 VERSION = "1"

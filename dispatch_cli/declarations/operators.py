@@ -9,8 +9,9 @@ from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_ke
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.declarations import WILDCARD, Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
+from dispatch_cli.model.kernel import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema
+from dispatch_cli.model.schema import FunctionSchema
 
 _NAMESPACE_HINT = "write it as namespace::name"
 _NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")

@@ -13,8 +13,7 @@ from dispatch_cli.declarations.source import SourceError, read_bytes
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
-from dispatch_cli.model.snippet import cut_line
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Span, cut_line
 from dispatch_cli.model.suggest import suggestion
 
 FILE = "pyproject.toml"

@@ -8,8 +8,8 @@ from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.declarations import Fallback, Implement, Step
+from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.redispatch import Redispatch, RedispatchKind
 from dispatch_cli.model.suggest import suggestion
 
 _BY_WORD = {kind.value: kind for kind in RedispatchKind} | {"true": RedispatchKind.BELOW_KEY}

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 from dispatch_cli.declarations.limits import MAX_BYTES
-from dispatch_cli.model.snippet import cut_line
+from dispatch_cli.model.span import cut_line
 from dispatch_cli.model.suggest import suggestion
 
 STDIN = "-"

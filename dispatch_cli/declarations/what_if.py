@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from dispatch_cli import universes
 from dispatch_cli.model.declarations import Block, Declarations, Define, Implement, LibraryKind, Step
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
 

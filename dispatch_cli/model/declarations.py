@@ -17,7 +17,8 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema
+    from dispatch_cli.model.kernel import AliasAnalysisKind
+    from dispatch_cli.model.schema import FunctionSchema
     from dispatch_cli.model.settings import CheckSettings, Suppression
 
 

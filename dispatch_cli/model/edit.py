@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.redispatch import Redispatch, RedispatchKind
 from dispatch_cli.model.span import Span
 
 

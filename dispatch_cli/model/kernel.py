@@ -1,13 +1,82 @@
-"""A kernel as it is registered."""
+"""A kernel as it is registered, how it goes on with a call, and the alias analysis of a definition."""
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.span import Span
+
 if TYPE_CHECKING:
-    from dispatch_cli.model.redispatch import Redispatch
     from dispatch_cli.model.schema import FunctionSchema
-    from dispatch_cli.model.span import Span
+
+
+class AliasAnalysisKind(Enum):
+    """What PyTorch assumes about an operator's aliasing; the value is the name that a dump shows."""
+
+    FROM_SCHEMA = "FROM_SCHEMA"
+    CONSERVATIVE = "CONSERVATIVE"
+    PURE_FUNCTION = "PURE_FUNCTION"
+
+
+Data = bool | str | dict[str, str | list[str]]
+"""What stands in a declaration."""
+
+
+class RedispatchKind(Enum):
+    """The ways to go on; the value is the word for it in a declaration."""
+
+    NO = "false"
+    """The kernel computes the result itself; no other kernel of the operator runs."""
+    BELOW_KEY = "below-key"
+    """It redispatches with the keys below its own."""
+    BELOW_AUTOGRAD = "below-autograd"
+    """It redispatches with the keys below all autograd keys."""
+    TO = "to"
+    """It redispatches at a key of its choice."""
+    EXCLUDE = "exclude"
+    """It calls the operator anew, with keys excluded on the thread."""
+    UNWRAPPED = "unwrapped"
+    """It takes off the wrappers of the innermost functorch transform, and calls the operator anew below that."""
+    OTHER_OPERATORS = "other-operators"
+    """It calls other operators; the chain of this one ends."""
+    RAISES = "raises"
+    """It raises an error."""
+
+
+class Redispatch(NamedTuple):
+    """How a kernel goes on. keys: of TO, the one; of EXCLUDE, all of them. span: where it is declared."""
+
+    kind: RedispatchKind
+    keys: tuple[str, ...] = ()
+    span: Span | None = None
+
+    def says_the_same(self, other: Redispatch) -> bool:
+        """Whether two declarations mean the same, wherever they are; keys are a set."""
+        return self.kind is other.kind and set(self.keys) == set(other.keys)
+
+    @property
+    def data(self) -> Data:
+        """What stands in a declaration."""
+        word = str(self.kind.value)
+        if self.kind is RedispatchKind.NO:
+            return False
+        if self.kind is RedispatchKind.TO:
+            return {word: self.keys[0]}
+        return {word: list(self.keys)} if self.kind is RedispatchKind.EXCLUDE else word
+
+    @classmethod
+    def of_data(cls, data: Data) -> Redispatch:
+        """From what `data` gives."""
+        if isinstance(data, bool):
+            return cls(RedispatchKind.BELOW_KEY if data else RedispatchKind.NO)
+        if isinstance(data, str):
+            return cls(RedispatchKind(data))
+        word, keys = next(iter(data.items()))
+        return cls(RedispatchKind(word), (keys,) if isinstance(keys, str) else tuple(keys))
+
+    def __str__(self) -> str:
+        return f"{self.kind.value} {', '.join(self.keys)}" if self.keys else self.kind.value
 
 
 class Kernel(NamedTuple):

@@ -110,8 +110,8 @@ def _names(kind: Any) -> tuple[str, ...]:
 def converters() -> dict[type, Encode]:
     """What is written as something else than its fields; what a function returns is its place in the JSON Schema."""
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
+    from dispatch_cli.model.kernel import Redispatch
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.redispatch import Redispatch
     from dispatch_cli.report.folding import KeyRuns
     from dispatch_cli.report.key_set import key_set_of
 

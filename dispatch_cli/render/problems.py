@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.snippet import cut_line, cut_start
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Span, cut_line, cut_start
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.snippets import Snippet, line_at, marked_line
 from dispatch_cli.render.words import plural

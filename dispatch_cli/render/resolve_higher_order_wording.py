@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.engine.call.higher_order.fake_modes import ACTIVE
+from dispatch_cli.engine.call.higher_order.modes import ACTIVE
 from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, FakeModes, HandlerAnswer, Known
 from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
 from dispatch_cli.engine.keys.named_sets import functionalities_of

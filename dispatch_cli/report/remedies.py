@@ -11,8 +11,8 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.declarations import Define
 from dispatch_cli.model.edit import Action, Edit, Function, fallthrough, own_kernel
+from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, UNDEFINED
 from dispatch_cli.report.notes import Note, NoteKind

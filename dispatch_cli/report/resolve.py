@@ -25,9 +25,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.engine.table.live import StaleEntry
+from dispatch_cli.model.kernel import Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
-from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, key_outcomes

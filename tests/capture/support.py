@@ -12,9 +12,9 @@ import pytest
 from dispatch_cli import universes
 from dispatch_cli.capture.probe import FORMAT, parse_dump
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasAnalysisKind, parse_printed_schema, parse_signature
+from dispatch_cli.model.schema import parse_printed_schema, parse_signature
 from tests.support import UNIVERSE_OF, load_recording
 
 TORCH_PYTHON = "DISPATCH_CLI_TORCH_PYTHON"

@@ -15,7 +15,7 @@ from dispatch_cli.capture.probe import parse_dump
 from dispatch_cli.capture.write import Format, head, json_text, state_text, write_file, yaml_text
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
-from dispatch_cli.engine.history.run import run
+from dispatch_cli.engine.history.apply import run
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from tests.capture.support import read_document, recorded_state, state_of, universe_data

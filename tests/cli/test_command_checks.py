@@ -24,9 +24,7 @@ def test_the_list_has_every_check() -> None:
 @pytest.mark.parametrize("name", ["stale-live-table", "DC004", "dc004", "stale"])
 def test_one_check(name: str) -> None:
     out = call("checks", name).out
-    assert out.startswith(
-        "stale-live-table (DC004)\nSeverity error.\n\nThe live table equals the canonical one.\n"
-    )
+    assert out.startswith("stale-live-table (DC004)\nSeverity error.\n\nThe live table equals the canonical one.\n")
     assert "\n    dispatch: 1\n    operators:\n" in out
     assert "```" not in out
 

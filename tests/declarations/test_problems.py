@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.model.snippet import cut_start
+from dispatch_cli.model.span import cut_start
 from tests.declarations.helpers import refused, shown, write
 
 SECTIONS = (Path(__file__).parent / "problems.txt").read_text(encoding="utf-8").split("==== ")[1:]

@@ -23,11 +23,10 @@ from dispatch_cli.model.declarations import (
 )
 from dispatch_cli.model.guard import END_NAMES, RULE_NAMES, Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ModeType
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.redispatch import Redispatch, RedispatchKind
-from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
 from dispatch_cli.model.span import Span
 from tests.declarations.helpers import read, refused, write

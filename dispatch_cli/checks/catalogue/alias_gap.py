@@ -48,8 +48,8 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.names import OperatorName

@@ -38,8 +38,8 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule

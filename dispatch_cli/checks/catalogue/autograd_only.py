@@ -74,8 +74,8 @@ from collections.abc import Iterator, Set
 from dispatch_cli.checks.catalogue.alias_gap import COMPOSITE
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.key_words import backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.kernel import Kernel

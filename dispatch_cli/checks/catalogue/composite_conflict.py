@@ -38,8 +38,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
-from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.universe import EXPLICIT, IMPLICIT
 

@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
-from dispatch_cli.checks.key_words import backend_keys, keys_text
+from dispatch_cli.checks.text import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName

@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.guarding import Guards, Violation
-from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.guard import Guard, GuardedCall
 

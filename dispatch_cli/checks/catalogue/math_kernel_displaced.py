@@ -44,12 +44,12 @@ from collections.abc import Iterator, Mapping
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
-from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.hazards import displaced
+from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import CATCH_ALL, EXPLICIT
 
 COMPUTES = frozenset({RedispatchKind.NO, RedispatchKind.RAISES})

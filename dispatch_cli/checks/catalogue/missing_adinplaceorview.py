@@ -42,14 +42,14 @@ from typing import TYPE_CHECKING
 
 from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.key_words import backend_keys
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import backend_keys
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import Registrant
+from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, META
 
 if TYPE_CHECKING:

@@ -50,14 +50,13 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
-from dispatch_cli.checks.key_words import keys_text
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.redispatch import RedispatchKind
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
 
 DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)

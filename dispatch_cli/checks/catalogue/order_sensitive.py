@@ -37,7 +37,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.key_words import MAX_NAMED, keys_text
+from dispatch_cli.checks.text import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.order.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.rules import Rule

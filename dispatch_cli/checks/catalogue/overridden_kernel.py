@@ -43,7 +43,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.dispatcher.override_warning import NO_DEBUG_INFO
+from dispatch_cli.engine.dispatcher.operator import NO_DEBUG_INFO
 from dispatch_cli.engine.table.registration import SILENT_OVERRIDES, Registration
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW

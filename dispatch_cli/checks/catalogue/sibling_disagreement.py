@@ -43,8 +43,8 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.key_words import MAX_NAMED, backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import MAX_NAMED, backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule

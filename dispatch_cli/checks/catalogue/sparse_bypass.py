@@ -47,7 +47,7 @@ from functools import partial
 
 from dispatch_cli.checks.check import Check, Finding, Related, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.key_words import keys_text
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.hazards import bypassed
 from dispatch_cli.model.names import OperatorName

@@ -44,8 +44,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
-from dispatch_cli.checks.key_words import backend_keys, keys_text
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED

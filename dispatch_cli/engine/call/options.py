@@ -18,10 +18,18 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import CallError, Layout, device_type
-from dispatch_cli.model.dtypes import DEFAULT as DEFAULT_DTYPE
-from dispatch_cli.model.dtypes import DTYPES, QUANTIZED
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import LAYOUT_NUMBERS, Options, check_word, dtype_named, generator_named, layout_named
+from dispatch_cli.model.options import DEFAULT as DEFAULT_DTYPE
+from dispatch_cli.model.options import (
+    DTYPES,
+    LAYOUT_NUMBERS,
+    QUANTIZED,
+    Options,
+    check_word,
+    dtype_named,
+    generator_named,
+    layout_named,
+)
 from dispatch_cli.model.schema import FunctionSchema, SchemaType, TypeKind
 from dispatch_cli.model.schema.model import Argument
 

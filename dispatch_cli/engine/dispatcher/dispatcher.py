@@ -17,8 +17,7 @@ from dispatch_cli.engine.rules import RuleStep, decide
 from dispatch_cli.engine.table.live import KernelChange, StaleEntry
 from dispatch_cli.engine.table.registration import Definition, Handle, LibraryHold, Registration
 from dispatch_cli.engine.table.table import Table, TableEntry, entry_for, fallback_name, plan
-from dispatch_cli.model.alias_analysis import AliasAnalysisKind
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
@@ -26,8 +25,8 @@ from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
+    from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
-    from dispatch_cli.model.state_source import StateSource
 
 
 class OperatorHeader(NamedTuple):

@@ -12,9 +12,9 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.table.registration import Definition, Handle, Registration
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasAnalysisKind, FunctionSchema
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
 

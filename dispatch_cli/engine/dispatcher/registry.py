@@ -21,7 +21,7 @@ from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
-    from dispatch_cli.model.state_source import StateSource
+    from dispatch_cli.model.captured import StateSource
 
 
 class Kept:

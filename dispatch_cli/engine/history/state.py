@@ -12,10 +12,10 @@ from dispatch_cli.model.origin import OWN, Origin
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
+    from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import Declarations, PythonKernel
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.span import Span
-    from dispatch_cli.model.state_source import StateSource
 
 
 class State:

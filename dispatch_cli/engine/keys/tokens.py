@@ -8,8 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.snippet import cut_line
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Span, cut_line
 
 MAX_LENGTH = 16 * 1024
 """Characters of one expression; PyTorch's longest key set prints in a fifth of it."""

@@ -15,10 +15,10 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.python import table as python_table
 from dispatch_cli.engine.rules import Decision
+from dispatch_cli.model.captured import StateSource
 from dispatch_cli.model.declarations import PythonKernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.state_source import StateSource
 from dispatch_cli.model.universe import PRE_DISPATCH, PYTHON
 
 

@@ -6,7 +6,6 @@ The names that others need are imported here; they are defined in `model` (value
 
 from __future__ import annotations
 
-from dispatch_cli.model.alias_analysis import AliasAnalysisKind
 from dispatch_cli.model.schema.compare import find_schema_differences, real_types, takes_symint
 from dispatch_cli.model.schema.error import SchemaError
 from dispatch_cli.model.schema.model import AliasInfo, Argument, Default, FunctionSchema
@@ -14,7 +13,6 @@ from dispatch_cli.model.schema.parser import parse_operator_name, parse_printed_
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
 __all__ = [
-    "AliasAnalysisKind",
     "AliasInfo",
     "Argument",
     "Default",

@@ -15,10 +15,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Context, Layout, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import Data, Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
-from dispatch_cli.model.redispatch import Data, Redispatch
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 

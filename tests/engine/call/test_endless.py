@@ -11,9 +11,8 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import ErrorKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.call import TensorSpec
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import Kernel, Redispatch
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.redispatch import Redispatch
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.render.resolve_wording import raised_label
 from tests.capture.support import torch_python

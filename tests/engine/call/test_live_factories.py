@@ -23,10 +23,9 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.call import Context, Layout, TensorSpec
-from dispatch_cli.model.dtypes import DTYPES
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import LAYOUT_NUMBERS, Options
+from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from tests.capture.support import read_document, torch_python

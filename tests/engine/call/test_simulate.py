@@ -16,10 +16,9 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import CallError, Context, TensorSpec
 from dispatch_cli.model.declarations import Declarations, PythonKernel
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import Data, Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import Options
-from dispatch_cli.model.redispatch import Data, Redispatch, RedispatchKind
 from dispatch_cli.model.schema import parse_schema
 
 UNIVERSE = universes.load("torch-2.15")

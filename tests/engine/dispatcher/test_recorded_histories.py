@@ -12,9 +12,9 @@ from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.dispatcher.library import Library
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.model.declarations import Block, LibraryKind
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.universe import Universe
 from tests.support import UNIVERSE_OF, load_recording
 

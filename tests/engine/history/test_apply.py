@@ -15,8 +15,8 @@ from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.history.apply import apply_all, apply_blocks
 from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, Step
-from dispatch_cli.model.kernel import Kernel
-from dispatch_cli.model.schema import AliasAnalysisKind, parse_schema, parse_signature
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
+from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.universe import CATCH_ALL
 from tests.capture.support import torch_python
 from tests.engine.dispatcher.random_actions import everything

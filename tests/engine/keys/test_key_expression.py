@@ -13,7 +13,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.notes import ExpressionNoteKind
 from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.snippet import cut_start
+from dispatch_cli.model.span import cut_start
 from tests.engine.keys.random_expressions import expression
 from tests.support import UNIVERSE_OF, load_recording
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR, TENSOR, Callee, class_of, passes_on, refusal
 from dispatch_cli.engine.call.higher_order import errors
-from dispatch_cli.engine.call.higher_order.mode_stack import stack_of, without
+from dispatch_cli.engine.call.higher_order.modes import stack_of, without
 from dispatch_cli.engine.call.higher_order.trace import AskedHandler, Asker, HandlerAnswer
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Layer, Mode, Thread

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call.errors import endless
 from dispatch_cli.engine.call.higher_order import errors
-from dispatch_cli.engine.call.higher_order.fake_modes import conflicting
 from dispatch_cli.engine.call.higher_order.handlers import Handlers, Handling
+from dispatch_cli.engine.call.higher_order.modes import conflicting
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherOrderHop, Known
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value

@@ -6,16 +6,42 @@ from functools import lru_cache
 
 from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.kernels import fallbacks as core
-from dispatch_cli.engine.call.kernels import functorch
+from dispatch_cli.engine.call.kernels import functorch, library_kernels
 from dispatch_cli.engine.call.kernels.core_kernels import at_backend, core_kernel
-from dispatch_cli.engine.call.kernels.declared import as_declared
 from dispatch_cli.engine.call.options import is_factory, select_backend
-from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, raises, redispatches
+from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.trace import Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, UNDEFINED, Universe
+
+
+def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
+    """What a kernel does whose declaration says how it goes on. said: its field ``redispatches``."""
+    why, universe = Why.DECLARED, moment.maker.universe
+    match said.kind:
+        case RedispatchKind.NO:
+            return ends(why)
+        case RedispatchKind.BELOW_KEY:
+            return redispatches(moment.below(moment.slot), why)
+        case RedispatchKind.BELOW_AUTOGRAD:
+            if moment.entry.kernel is not None and library_kernels.is_generated(moment.entry.kernel.debug):
+                return library_kernels.autograd(moment, why)
+            return redispatches(moment.below(universe.after_autograd), why)
+        case RedispatchKind.TO:
+            return redispatches(DispatchKeySet.of(universe, said.keys), why)
+        case RedispatchKind.EXCLUDE:
+            return calls_anew(moment.thread.exclude(DispatchKeySet.of(universe, said.keys)), why=why)
+        case RedispatchKind.UNWRAPPED:
+            return functorch.unwrapped(moment, why)
+        case RedispatchKind.OTHER_OPERATORS:
+            return decomposes(why)
+        case RedispatchKind.RAISES:
+            return raises(errors.raised_by_kernel(), why)
+
 
 COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
 

@@ -12,9 +12,8 @@ from dispatch_cli.engine.call.thread import Layer, LocalKeys, Mode, Thread
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.call import Absent, ContextKind, TensorSpec, Wrapper, WrapperKind
-from dispatch_cli.model.dtypes import DTYPES
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.options import LAYOUT_NUMBERS, Options
+from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
 
 GENERATOR = "generator"
 

@@ -1,16 +1,35 @@
-"""Fake modes of one call that tracing does not take together; dispatch does not compare them.
+"""The stack of modes, and fake modes of one call that tracing does not take together.
 
-Source: ``torch._guards.detect_fake_mode``, which looks at the active modes from the innermost on, then at the inputs.
+Dispatch does not compare fake modes. Source: ``torch._guards.detect_fake_mode``, which looks at the active modes from
+the innermost on, then at the inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.engine.call.higher_order.mode_stack import stack_of
 from dispatch_cli.engine.call.higher_order.trace import FakeModes, FakeOrigin
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
+from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES, Mode, Thread
 from dispatch_cli.model.call import TensorSpec
+
+
+def stack_of(thread: Thread) -> tuple[Mode, ...]:
+    """The modes as the stack has them, the innermost last.
+
+    Modes of the kinds that have a place of their own lie below all others, whatever the order in which they were
+    entered (``c10/core/impl/TorchDispatchModeTLS.cpp``).
+    """
+    placed = [mode for mode in thread.modes if mode.name in INFRA_MODES]
+    others = [mode for mode in thread.modes if mode.name not in INFRA_MODES]
+    return (*sorted(placed, key=lambda mode: INFRA_MODES.index(mode.name)), *others)
+
+
+def without(thread: Thread, mode: Mode, maker: TensorMaker) -> Thread:
+    """The thread while *mode* is taken off; with the last mode the Python keys go, too."""
+    rest = thread._replace(modes=tuple(one for one in thread.modes if one != mode))
+    return rest if rest.modes else rest.without_included(maker.known(*PYTHON_KEYS))
+
 
 ACTIVE, INPUT = "active fake mode", "fake tensor input"
 
