@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.schema import FunctionSchema
