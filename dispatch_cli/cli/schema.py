@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from dispatch_cli.cli.options import write
+from dispatch_cli.cli.output import write
 
 
 @click.command("schema")
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output.")
-def command(output: str | None) -> None:
-    """Print the JSON Schema of the declaration format, for editors that complete and check."""
+@click.option(
+    "--output", "report", metavar="REPORT", help="The schema of a JSON answer instead, such as table or findings."
+)
+@click.option("-o", "file", metavar="FILE", help="Write to FILE instead of standard output.")
+def command(report: str | None, file: str | None) -> None:
+    """Print the JSON Schema of the declaration format, for editors that complete and check.
+
+    With --output it is the schema of what a command prints under --format json; a JSON answer names its report in the
+    field "report".
+    """
     import json
 
+    write([json.dumps(_of_declarations() if report is None else _of_report(report), indent=2) + "\n"], file)
+
+
+def _of_declarations() -> dict[str, Any]:
     from dispatch_cli.declarations.json_schema import json_schema
 
-    write([json.dumps(json_schema(), indent=2) + "\n"], output)
+    return json_schema()
+
+
+def _of_report(name: str) -> dict[str, Any]:
+    from dispatch_cli.model.suggest import suggestion
+    from dispatch_cli.render.data_schema import report_schema, report_types
+
+    types = report_types()
+    if name not in types:
+        hint = suggestion(name, types) or f"the reports are {', '.join(types)}"
+        raise click.BadParameter(f"there is no report {name[:200]!r}; {hint}", param_hint="'--output'")
+    return report_schema(types[name])

@@ -32,7 +32,7 @@ def json_text(report: Any) -> Iterator[str]:
 
     Where the last field is an iterator, it is written item by item, so that a long one is never held whole.
     """
-    names = _names(type(report))
+    names = names_of(type(report))
     head = {"schema_version": SCHEMA_VERSION, "report": report.REPORT}
     last = getattr(report, names[-1])
     if not isinstance(last, Iterator):
@@ -80,7 +80,7 @@ def _encoder(kind: type) -> Encode:
 
 
 def _record(kind: type) -> Encode:
-    names, more = _names(kind), sentences().get(kind, {})
+    names, more = names_of(kind), sentences().get(kind, {})
 
     def encode(value: Any) -> dict[str, Any]:
         found = _fields_of(value, names)
@@ -102,7 +102,7 @@ def _fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def _names(kind: Any) -> tuple[str, ...]:
+def names_of(kind: Any) -> tuple[str, ...]:
     return kind._fields if hasattr(kind, "_fields") else tuple(one.name for one in fields(kind))
 
 
@@ -115,12 +115,13 @@ def converters() -> dict[type, Encode]:
     from dispatch_cli.report.folding import KeyRuns
     from dispatch_cli.report.key_set import key_set_of
 
-    return {
-        OperatorName: str,
-        DispatchKeySet: key_set_of,
-        KeyRuns: lambda runs: runs.keys,
-        Redispatch: lambda value: value.data,
-    }
+    def keys_of(runs: KeyRuns) -> tuple[str, ...]:
+        return runs.keys
+
+    def declared(redispatch: Redispatch) -> bool | str | dict[str, str | list[str]]:
+        return redispatch.data
+
+    return {OperatorName: str, DispatchKeySet: key_set_of, KeyRuns: keys_of, Redispatch: declared}
 
 
 @cache

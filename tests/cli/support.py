@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import io
+import json
 import os
 import pty
 import struct
@@ -12,10 +13,15 @@ import sys
 import termios
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
+from jsonschema import Draft202012Validator
+
 from dispatch_cli.cli import main
+from dispatch_cli.render.data_schema import report_schema, report_types
 
 ROOT = Path(__file__).parents[2]
 COLOR_VARIABLES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "PYTHONIOENCODING")
@@ -48,7 +54,25 @@ def call(*args: str, stdin: bytes = b"") -> Result:
         buffer = stream.buffer
         assert isinstance(buffer, io.BytesIO)
         texts.append(buffer.getvalue().decode())
+    if texts[0].startswith('{\n  "schema_version"'):
+        assert_valid(json.loads(texts[0]))
     return Result(code, texts[0], texts[1])
+
+
+MANY = 20
+"""So many elements of a list are held against a schema; of thousands the others are like them."""
+
+
+def assert_valid(document: dict[str, Any]) -> None:
+    """A JSON answer is as the JSON Schema of its report says; a baseline, which is a file of ours, has none."""
+    if document["report"] != "baseline":
+        cut = {name: one[:MANY] if isinstance(one, list) else one for name, one in document.items()}
+        assert not [f"{error.json_path}: {error.message}" for error in _validator(document["report"]).iter_errors(cut)]
+
+
+@cache
+def _validator(report: str) -> Draft202012Validator:
+    return Draft202012Validator(report_schema(report_types()[report]))
 
 
 def environment(**variables: str) -> dict[str, str]:

@@ -1,0 +1,41 @@
+"""The JSON Schemas of the reports: every report has one, and every field of a report is in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from dispatch_cli.render.data_schema import report_schema, report_types
+from tests.cli.field_list import FIELDS
+from tests.cli.support import call
+
+REPORTS = report_types()
+ROOT = Path(__file__).parents[2]
+
+
+def test_there_is_one_for_every_report() -> None:
+    listed = {
+        line.split(",")[0].removeprefix("JSON ") for line in FIELDS.read_text().splitlines() if line[:5] == "JSON "
+    }
+    assert listed - {"baseline"} == set(REPORTS)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_it_is_a_schema_that_leaves_nothing_open(name: str) -> None:
+    result = call("schema", "--output", name)
+    schema = json.loads(result.out)
+    assert schema == report_schema(REPORTS[name])
+    Draft202012Validator.check_schema(schema)
+    assert list(Draft202012Validator(schema).iter_errors({}))
+    objects = [schema, *schema["$defs"].values()]
+    for shape in (shape for one in objects for shape in one.get("anyOf", [one])):
+        assert shape["additionalProperties"] is False and shape["required"] == list(shape["properties"])
+
+
+def test_an_unknown_report() -> None:
+    result = call("schema", "--output", "tabel")
+    assert (result.code, result.out) == (2, "")
+    assert "there is no report 'tabel'; did you mean table?" in result.err
