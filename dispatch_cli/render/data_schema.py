@@ -70,7 +70,8 @@ class _Describer:
         shapes: list[Json] = [{}]
         for name in data.names_of(kind):
             if name not in data.INLINED:
-                described = self.described(hints[name])
+                pairs = {"type": "object", "additionalProperties": {"type": "string"}}
+                described = pairs if name in data.PAIRS else self.described(hints[name])
                 for shape in shapes:
                     shape[data.RENAMED.get(name, name)] = described
                 continue

@@ -39,8 +39,8 @@ def markdown(blocks: Iterable[Block]) -> Iterator[str]:
             yield from _table(block)
         elif isinstance(block, Facts):
             for row in block.rows:
-                label = _inline(row.label)
-                yield f"- {f'{label}: ' if label else ''}{_inline(row.inline)}\n"
+                label = _inline(row.label, "<br>")
+                yield f"- {label}{': ' if label else ''}{_inline(row.inline, '<br>')}\n"
         else:
             yield _paragraph(block)
 
@@ -50,14 +50,15 @@ def escaped(text: str) -> str:
     return safe(text).translate(_MARKS)
 
 
-def _inline(inline: Inline, between: str = "<br>") -> str:
-    """An inline text; what is a head is bold. between: what parts its lines."""
+def _inline(inline: Inline, between: str | None = None) -> str:
+    """An inline text; what is a head is bold. between: what parts its lines where each begins a line of Markdown."""
     found = []
     for line in lines_of(inline):
         parts = groupby(line, key=lambda run: run.tone is Tone.HEAD)
         pieces = (_piece("".join(run.text for run in runs), bold) for bold, runs in parts)
-        found.append(_FIRST.sub(_BACKSLASH, "".join(pieces), count=1))
-    return between.join(found)
+        line_text = "".join(pieces)
+        found.append(line_text if between is None else _FIRST.sub(_BACKSLASH, line_text, count=1))
+    return (between or "<br>").join(found)
 
 
 def _piece(text: str, bold: bool) -> str:
