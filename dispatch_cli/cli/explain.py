@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
+from dispatch_cli.cli.one_operator import operator_named, similar_operators, state_or_newest
 from dispatch_cli.cli.options import SourceOptions, source_options
 from dispatch_cli.cli.output import Output, output_options, show
 
@@ -38,7 +38,7 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
         state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
-        report = _report(state, source, assumed, _operator(state, operator), _key(state.dispatcher, key))
+        report = _report(state, assumed, _operator(state, operator), _key(state.dispatcher, key))
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
@@ -138,7 +138,7 @@ def _from_error(
     if name not in dispatcher:
         from dispatch_cli.render.explain_error_wording import unknown_operator_text
 
-        message = unknown_operator_text(first, bases_of(state, source))
+        message = unknown_operator_text(first, state.over)
         hint = _similar(dispatcher, first.operator)
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
     key = first.key or key_of(dispatcher, name)
@@ -150,20 +150,20 @@ def _from_error(
         message = f"the text names {key}, which has no slot in a dispatch table; PyTorch's errors name runtime keys."
         hint = f"`explain {name} {key}` says what it stands for."
         raise click.BadParameter(f"{message} {hint}", param_hint="'--from-error'")
-    report = _report(state, source, assumed, name, key)
+    report = _report(state, assumed, name, key)
     if from_text:
         report = replace(report, schema=None)
     return replace(report, error=error_report(state, name, key, file, errors, from_text))
 
 
-def _report(state: State, source: SourceOptions, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
+def _report(state: State, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
     from dispatch_cli.report.explain import ExplainReport, explain
 
     dispatcher = state.dispatcher
     header = dispatcher.header(name)
     return ExplainReport(
         universe=dispatcher.universe.name,
-        over=bases_of(state, source),
+        over=state.over,
         over_assumed=assumed,
         operator=str(name),
         schema=header.schema,

@@ -42,11 +42,3 @@ def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
         return f"name an overload: {', '.join(found[:4])} or one of {len(found) - 4} more"
     close = found or similar_names(dispatcher.names(), text[:200])
     return f"did you mean {' or '.join(close)}?" if close else None
-
-
-def bases_of(state: State, source: SourceOptions) -> tuple[str, ...]:
-    """The embedded states that an answer is over."""
-    declared = state.declared_bases
-    if declared or state.source is None:
-        return declared
-    return source.bases or (state.dispatcher.universe.name,)

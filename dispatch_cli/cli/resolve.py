@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts, complete_operators
-from dispatch_cli.cli.one_operator import bases_of, operator_named, similar_operators, state_or_newest
-from dispatch_cli.cli.options import (
-    SourceOptions,
-    output_options,
-    refuse,
-    source_options,
-    style_for,
-    warn_of_overrides,
-    write,
-)
+from dispatch_cli.cli.one_operator import operator_named, similar_operators, state_or_newest
+from dispatch_cli.cli.options import SourceOptions, refuse, source_options, warn_of_overrides
+from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.model.call import CallError, Context, TensorSpec
-    from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import Problem
-    from dispatch_cli.render.style import Style
     from dispatch_cli.report.resolve import ResolveReport
     from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
 
 EXIT_CALL_FAILS = 1
+OPTIONS = {
+    "device": (
+        *("DEVICE", complete_devices),
+        "The device argument of a factory, such as cuda; else its default, or the universe's first device.",
+    ),
+    "layout": (
+        *("LAYOUT", complete_layouts),
+        "Its layout argument, such as sparse or torch.sparse_csr; else its default, or strided.",
+    ),
+    "dtype": (
+        *("DTYPE", complete_dtypes),
+        "Its dtype argument, such as qint8; else its default, or float32. Only whether it is quantized matters.",
+    ),
+    "generator": (
+        *("DEVICE", complete_devices),
+        "The device of a torch.Generator, such as cpu; its key counts, but not of 'cpu boxed'.",
+    ),
+}
+"""What a call is given beside tensors: each option's value, completion and help."""
 _Spec = TypeVar("_Spec")
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _call_options(command: _Command) -> _Command:
+    for name, (metavar, complete, text) in reversed(OPTIONS.items()):
+        command = click.option(f"--{name}", metavar=metavar, shell_complete=complete, help=text)(command)
+    return command
 
 
 @click.command("resolve")
@@ -48,30 +64,7 @@ _Spec = TypeVar("_Spec")
     metavar="SPEC",
     help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'; give it several times.",
 )
-@click.option(
-    "--device",
-    metavar="DEVICE",
-    shell_complete=complete_devices,
-    help="The device argument of a factory, such as cuda; else its default, or the universe's first device.",
-)
-@click.option(
-    "--layout",
-    metavar="LAYOUT",
-    shell_complete=complete_layouts,
-    help="Its layout argument, such as sparse or torch.sparse_csr; else its default, or strided.",
-)
-@click.option(
-    "--dtype",
-    metavar="DTYPE",
-    shell_complete=complete_dtypes,
-    help="Its dtype argument, such as qint8; else its default, or float32. Only whether it is quantized matters.",
-)
-@click.option(
-    "--generator",
-    metavar="DEVICE",
-    shell_complete=complete_devices,
-    help="The device of a torch.Generator, such as cpu; its key counts, but not of 'cpu boxed'.",
-)
+@_call_options
 @click.option(
     "--keyset",
     metavar="EXPR",
@@ -87,21 +80,16 @@ _Spec = TypeVar("_Spec")
 @click.option(
     "--stop-after", type=click.IntRange(min=1), metavar="N", help="Show the first N steps only; 1 is the first kernel."
 )
-@output_options(("text", "json", "markdown"))
+@output_options("text", "json", "markdown", "html")
 def command(
     source: SourceOptions,
     operator: str,
     tensors: tuple[str, ...],
-    device: str | None,
-    layout: str | None,
-    dtype: str | None,
-    generator: str | None,
     keyset: str | None,
     contexts: tuple[str, ...],
     stop_after: int | None,
-    format_: str,
-    output: str | None,
-    color: str,
+    out: Output,
+    **options: str | None,
 ) -> None:
     """Simulate a call: which kernels run for these tensors in these contexts, why, and how it ends.
 
@@ -129,14 +117,14 @@ def command(
     from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError
 
-    state, assumed = state_or_newest(source, color)
-    asked = _CallOptions(operator, tensors, Options(device, layout, dtype, generator), keyset, contexts)
+    state, assumed = state_or_newest(source, out.color)
+    asked = _CallOptions(operator, tensors, Options(**options), keyset, contexts, stop_after)
     try:
-        report = _report(state, asked, bases_of(state, source), assumed, stop_after)
+        report = _report(state, asked, assumed)
     except InputError as error:
-        raise refuse(error, color) from None
-    warn_of_overrides(state, color)
-    write(_render(report, format_, style_for(sys.stdout, color, output)), output)
+        raise refuse(error, out.color) from None
+    warn_of_overrides(state, out.color)
+    show(report, out)
     if report.fails:
         raise click.exceptions.Exit(EXIT_CALL_FAILS)
 
@@ -149,11 +137,10 @@ class _CallOptions(NamedTuple):
     options: Options
     keyset: str | None
     contexts: tuple[str, ...]
+    stop_after: int | None
 
 
-def _report(
-    state: State, asked: _CallOptions, over: tuple[str, ...], assumed: bool, stop_after: int | None
-) -> ResolveReport | ResolveHigherOrderReport:
+def _report(state: State, asked: _CallOptions, over_assumed: bool) -> ResolveReport | ResolveHigherOrderReport:
     """The call, simulated. Errors: InputError, with everything that is wrong with what was asked."""
     from dispatch_cli.model.call import CallError, Context, TensorSpec
     from dispatch_cli.model.problem import InputError, Problem
@@ -179,33 +166,20 @@ def _report(
         raise InputError(tuple(problems))
     try:
         if higher_order is not None:
-            return _higher_order(state, higher_order, specs, contexts, over, assumed, stop_after)
+            from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
+            from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
+
+            followed = simulate_higher_order(state, higher_order, specs, contexts)
+            return resolve_higher_order_report(state, higher_order, followed, over_assumed, asked.stop_after)
         assert name is not None, "an unknown operator is a problem"
         from dispatch_cli.engine.call.simulate import simulate
         from dispatch_cli.report.resolve import resolve_report
 
         call = simulate(state, name, specs, contexts, keys, asked.options)
-        return resolve_report(state, call, over=over, assumed=assumed, keyset=asked.keyset, stop_after=stop_after)
+        return resolve_report(state, call, over_assumed, asked.keyset, asked.stop_after)
     except CallError as error:
         of_context = not asked.tensors or error.text in map(str, contexts)
         raise InputError((_problem(error, "--context" if of_context else "--tensor"),)) from None
-
-
-def _higher_order(
-    state: State,
-    operator: HigherOrderOperator,
-    specs: list[TensorSpec],
-    contexts: list[Context],
-    over: tuple[str, ...],
-    assumed: bool,
-    stop_after: int | None,
-) -> ResolveHigherOrderReport:
-    from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-    from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
-
-    call = simulate_higher_order(state, operator, specs, contexts)
-    table = state.higher_order_table(operator)
-    return resolve_higher_order_report(table, call, over=over, assumed=assumed, stop_after=stop_after)
 
 
 def _unknown_operator(state: State, text: str) -> Problem:
@@ -290,31 +264,3 @@ def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]
     except InputError as error:
         problems += error.problems
     return None
-
-
-def _render(report: ResolveReport | ResolveHigherOrderReport, format_: str, style: Style) -> Iterator[str]:
-    from dispatch_cli.report.resolve import ResolveReport
-
-    if not isinstance(report, ResolveReport):
-        return _render_higher_order(report, format_, style)
-    if format_ == "text":
-        from dispatch_cli.render.resolve import resolve_text
-
-        return resolve_text(report, style)
-    from dispatch_cli.render.resolve_machine import resolve_json, resolve_markdown
-
-    return resolve_json(report) if format_ == "json" else resolve_markdown(report)
-
-
-def _render_higher_order(report: ResolveHigherOrderReport, format_: str, style: Style) -> Iterator[str]:
-    if format_ == "text":
-        from dispatch_cli.render.resolve_higher_order import resolve_higher_order_text
-
-        return resolve_higher_order_text(report, style)
-    from dispatch_cli.render.resolve_higher_order_machine import (
-        resolve_higher_order_json,
-        resolve_higher_order_markdown,
-    )
-
-    render = resolve_higher_order_json if format_ == "json" else resolve_higher_order_markdown
-    return render(report)

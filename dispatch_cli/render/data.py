@@ -1,8 +1,9 @@
 """Reports as JSON, straight from their fields.
 
 A record (a named tuple or a dataclass) is an object with its fields, an enum is its value, a tuple is a list. What
-differs from that is in four short tables: names and fields (`RENAMED`, `INLINED`), values that are written as something
-else (`converters`), and sentences that a record has in JSON only, in the words of this layer (`sentences`).
+differs from that is in short tables: names and fields (`RENAMED`, `INLINED`, `PAIRS`, `OMITTED`), values that are
+written as something else (`converters`), and sentences that a record has in JSON only, in the words of this layer
+(`SENTENCES`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 SCHEMA_VERSION = 3
@@ -19,10 +21,28 @@ SCHEMA_VERSION = 3
 
 RENAMED = {"span": "declared_at"}
 """Fields whose name in JSON is another."""
-INLINED = frozenset({"origin", "what", "finding"})
+INLINED = frozenset({"finding", "hop", "options", "origin", "selection", "what"})
 """Fields whose own fields stand in their place."""
 PAIRS = frozenset({"details"})
 """Fields that are pairs of a name and a value, written as an object."""
+OMITTED = {
+    "Assumed": frozenset({"kernels"}),
+    "HigherOrderHop": frozenset({"entry"}),
+    "HigherOrderImpl": frozenset(
+        {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}
+    ),
+    "Hop": frozenset({"canonical", "live", "selection"}),
+    "Selection": frozenset({"excluded", "included"}),
+}
+"""Types → fields that JSON does not have: the report says them in another form, or elsewhere."""
+SENTENCES = {
+    "Advice": {"text": "advice.advice_text"},
+    "Assumed": {"text": "resolve_wording.assumption"},
+    "Change": {"text": "advice.change_text", "declarations": "edits.declarations_text"},
+    "ExpressionNote": {"text": "key_wording.expression_note_text"},
+    "Note": {"text": "words.note_text"},
+}
+"""Types → further fields in JSON, each with the function of `dispatch_cli.render` that words it."""
 
 Encode = Callable[[Any], Any]
 
@@ -80,11 +100,11 @@ def _encoder(kind: type) -> Encode:
 
 
 def _record(kind: type) -> Encode:
-    names, more = names_of(kind), sentences().get(kind, {})
+    names, sentences = names_of(kind), sentences_of(kind)
 
     def encode(value: Any) -> dict[str, Any]:
         found = _fields_of(value, names)
-        for name, sentence in more.items():
+        for name, sentence in sentences.items():
             found[name] = data_of(sentence(value))
         return found
 
@@ -103,7 +123,18 @@ def _fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
 
 
 def names_of(kind: Any) -> tuple[str, ...]:
-    return kind._fields if hasattr(kind, "_fields") else tuple(one.name for one in fields(kind))
+    """The fields of a record that JSON has."""
+    names = kind._fields if hasattr(kind, "_fields") else tuple(one.name for one in fields(kind))
+    return tuple(name for name in names if name not in OMITTED.get(kind.__name__, ()))
+
+
+def sentences_of(kind: type) -> dict[str, Encode]:
+    """The sentences that a record has in JSON; the modules that word them are imported only where there are some."""
+    found = {}
+    for name, path in SENTENCES.get(kind.__name__, {}).items():
+        module, _, function = path.partition(".")
+        found[name] = getattr(import_module(f"dispatch_cli.render.{module}"), function)
+    return found
 
 
 @cache
@@ -122,22 +153,3 @@ def converters() -> dict[type, Encode]:
         return redispatch.data
 
     return {OperatorName: str, DispatchKeySet: key_set_of, KeyRuns: keys_of, Redispatch: declared}
-
-
-@cache
-def sentences() -> dict[type, dict[str, Encode]]:
-    """Records → further fields of theirs in JSON."""
-    from dispatch_cli.engine.keys.notes import ExpressionNote
-    from dispatch_cli.render.advice import advice_text, change_text
-    from dispatch_cli.render.edits import declarations_text
-    from dispatch_cli.render.key_wording import expression_note_text
-    from dispatch_cli.render.words import note_text
-    from dispatch_cli.report.advice import Advice, Change
-    from dispatch_cli.report.notes import Note
-
-    return {
-        Note: {"text": note_text},
-        ExpressionNote: {"text": expression_note_text},
-        Advice: {"text": advice_text},
-        Change: {"text": change_text, "declarations": declarations_text},
-    }

@@ -77,7 +77,7 @@ class _Describer:
                 continue
             inlined = [self.record(one) for one in get_args(hints[name]) or (hints[name],)]
             shapes = [{**shape, **found["properties"]} for shape in shapes for found in inlined]
-        for name, sentence in data.sentences().get(kind, {}).items():
+        for name, sentence in data.sentences_of(kind).items():
             said = self.described(self._hints(sentence)["return"])
             for shape in shapes:
                 shape[name] = said

@@ -1,140 +1,92 @@
-"""A simulated call of a higher-order operator, for people."""
+"""A simulated call of a higher-order operator: the answer, the keys of its selections, the steps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.text import Text
-
-from dispatch_cli.render import console
-from dispatch_cli.render.console import Rows, fits, plain, to_text
-from dispatch_cli.render.facts import Fact, facts, lines
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Gap,
+    Inline,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+    lines,
+)
+from dispatch_cli.render.resolve import answer, heading, key_columns, path, tone
 from dispatch_cli.render.resolve_higher_order_wording import (
     deferred_sentence,
     end_sentence,
     fake_mode_sentences,
     holds_label,
-    path_label,
     rule_label,
-    status_label,
     step_lines,
 )
-from dispatch_cli.render.resolve_wording import error_lines, from_label, thread_label
-from dispatch_cli.render.style import Style
-from dispatch_cli.render.words import over_label, place_label
-from dispatch_cli.report.key_outcomes import KeyStatus
-from dispatch_cli.report.resolve_higher_order import HigherOrderKeyOutcome, HigherOrderStep, ResolveHigherOrderReport
+from dispatch_cli.render.resolve_wording import thread_lines
+from dispatch_cli.render.words import place_label
+from dispatch_cli.report.higher_order import HigherOrderRow
+from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
+from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
 
-def resolve_higher_order_text(report: ResolveHigherOrderReport, style: Style) -> Iterator[str]:
+def document(report: ResolveHigherOrderReport, width: int | None = None) -> Iterator[Block]:
     """The answer, the keys of the first selection and of the last, the steps."""
-    yield to_text(_parts(report, style), style)
-
-
-def _parts(report: ResolveHigherOrderReport, style: Style) -> Iterator[RenderableType]:
-    short = style.width is not None
+    short = width is not None
     effect = ", with a side effect" if report.side_effect else ""
-    yield plain(f"{report.operator} (higher-order operator{effect})", console.HEAD)
-    if report.span is not None:
-        yield plain(f"declared at {report.span}", console.DIM)
-    yield plain(over_label(report.over, report.assumed, report.universe), console.DIM)
-    yield from facts([*_asked(report)], style)
-    yield Text()
-    yield plain(end_sentence(report, short), console.BAD if report.fails else console.HEAD)
-    for line in error_lines(report.end, short):
-        text = plain(line)
-        yield Text.assemble("  ", text) if style.width is None else Padding(text, (0, 0, 0, 2))
-    if report.deferred is not None:
-        yield plain(deferred_sentence(report), console.WARN)
+    yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
+    yield from answer(report.end, end_sentence(report, short), short)
+    if report.backward_error is not None:
+        yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
     if report.fake_modes is not None:
-        yield from map(plain, fake_mode_sentences(report.fake_modes))
-    if len(report.steps) > 1:
-        yield plain(f"Slots: {path_label(report)}")
-    yield from _key_tables(report, style)
+        yield from map(Paragraph, fake_mode_sentences(report.fake_modes))
+    yield from path(step.hop.key for step in report.steps)
+    yield from _keys(report)
+    thread = Fact("Thread", lines(*thread_lines(report.steps[0].included, report.steps[0].excluded)))
     steps = (Fact(f"Step {step.number}", lines(*step_lines(step, short))) for step in report.steps)
-    yield Text()
-    yield from facts([*_thread(report.steps[0]), *steps], style)
+    yield Gap()
+    yield Facts([thread, *steps])
 
 
-def _asked(report: ResolveHigherOrderReport) -> Iterator[Fact]:
-    tensors = report.tensors
-    numbered = [f"{number} {text}" for number, text in enumerate(tensors, start=1)]
-    yield Fact("Tensors", lines(*(numbered if len(tensors) > 1 else tensors)) if tensors else plain("none"))
-    if report.contexts:
-        yield Fact("Contexts", plain(", ".join(report.contexts)))
-
-
-def _key_tables(report: ResolveHigherOrderReport, style: Style) -> Iterator[RenderableType]:
-    """The keys of the first selection whole; of the last one without what the thread excludes by then."""
+def _keys(report: ResolveHigherOrderReport) -> Iterator[Block]:
+    """The keys of the first selection; of the last one without what the thread excludes by then."""
     first, last = report.steps[0], report.steps[-1]
-    yield Text()
-    yield _key_outcomes(
-        first,
-        tuple(outcome for outcome in first.outcomes if last is first or outcome.status is not KeyStatus.NOT_REACHED),
-        style,
-    )
+    yield Gap()
+    yield _table(first, first.keys if last is first else _without(KeyStatus.NOT_REACHED, first))
     if last is not first:
-        yield Text()
-        yield plain(f"Step {last.number}", console.HEAD)
-        yield _key_outcomes(
-            last, tuple(outcome for outcome in last.outcomes if outcome.status is not KeyStatus.EXCLUDED), style
-        )
+        yield Gap()
+        yield Paragraph(f"Step {last.number}", kind=ParagraphKind.SECTION)
+        yield _table(last, _without(KeyStatus.EXCLUDED, last))
 
 
-def _key_outcomes(step: HigherOrderStep, outcomes: tuple[HigherOrderKeyOutcome, ...], style: Style) -> Rows:
-    full = _rows(step, outcomes, short=False)
-    return full if fits(full, style) else _rows(step, outcomes, short=True)
+def _without(status: KeyStatus, step: HigherOrderStep) -> list[KeyOutcome[HigherOrderRow]]:
+    return [outcome for outcome in step.keys if outcome.status is not status]
 
 
-def _rows(step: HigherOrderStep, outcomes: tuple[HigherOrderKeyOutcome, ...], short: bool) -> Rows:
-    """The keys. short: what a rule is for, and its place, stand below it."""
-    placed = not short and any(_place(outcome, short) for outcome in outcomes)
-    table = Rows([])
-    for header in ("Key", "From", "Step", "Holds"):
-        table.add_column(header, wraps=header == "Holds")
-    if not short:
-        table.add_column("Rule for", wraps=False)
-    if placed:
-        table.add_column("Declared at")
-    for outcome in outcomes:
-        runs = outcome.status is KeyStatus.RUNS
-        dim = "" if runs else console.DIM
-        cells = [
-            plain(outcome.key, console.HEAD if runs else dim),
-            plain(from_label(outcome.tensors, outcome.included, len(step.arguments)), dim),
-            plain(status_label(outcome, step), _status_style(outcome)),
-            _holds(outcome, short, dim),
-        ]
-        if not short:
-            cells.append(plain(rule_label(outcome), dim or console.ALIAS))
-        if placed:
-            cells.append(plain(_place(outcome, short), console.PLACE))
-        table.add_row(*cells)
-    return table
+def _table(
+    step: HigherOrderStep, outcomes: Iterable[KeyOutcome[HigherOrderRow]]
+) -> TableBlock[KeyOutcome[HigherOrderRow]]:
+    columns = key_columns(len(step.hop.selection.arguments), {step.number: step.hop.does})
+    return TableBlock([*columns, *COLUMNS], [*outcomes])
 
 
-def _holds(outcome: HigherOrderKeyOutcome, short: bool, dim: str) -> Text:
-    parts = [plain(holds_label(outcome, short), dim)]
-    if short and rule_label(outcome):
-        parts.append(plain(f"  for {rule_label(outcome)}", dim))
-    if short and _place(outcome, short):
-        parts.append(plain(f"  {_place(outcome, short)}", console.PLACE))
-    return Text("\n").join(parts)
+def _rule(outcome: KeyOutcome[HigherOrderRow], short: bool) -> Inline:
+    label = rule_label(outcome)
+    return Run(f"for {label}" if short and label else label, tone(outcome, Tone.PLAIN if short else Tone.ALIAS))
 
 
-def _place(outcome: HigherOrderKeyOutcome, short: bool) -> str:
-    return "" if outcome.entry.rule is None else place_label(outcome.entry.rule.span, short)
-
-
-def _status_style(outcome: HigherOrderKeyOutcome) -> str:
-    if outcome.status is KeyStatus.RUNS:
-        return ""
-    return console.WARN if outcome.status in (KeyStatus.FALLS_THROUGH, KeyStatus.EXCLUDED) else console.DIM
-
-
-def _thread(step: HigherOrderStep) -> Iterator[Fact]:
-    changes = [thread_label("includes", step.included), thread_label("excludes", step.excluded)]
-    said = [change for change in changes if change is not None]
-    yield Fact("Thread", lines(*said) if said else plain("as by default"))
+COLUMNS: list[Column[KeyOutcome[HigherOrderRow]]] = [
+    Column("Holds", lambda outcome, short: Run(holds_label(outcome, short), tone(outcome))),
+    Column("Rule for", _rule, Under("Holds"), wraps=False),
+    Column(
+        "Declared at",
+        lambda outcome, short: Run(place_label(outcome.entry.span, short), Tone.PLACE),
+        Under("Holds"),
+        optional=True,
+    ),
+]

@@ -89,25 +89,16 @@ MANUAL = {
 """What is left for each kind of note where no change helps."""
 
 
-def advise(
-    state: State, name: OperatorName, notes: Sequence[Note], asked: Question | None = None
-) -> tuple[Advice, ...]:
-    """The notes, each with what would help. asked: the call that is to work; else a call that gets to the slot.
+def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
+    """What is to be known about a slot, and what would help.
 
-    Errors: Refused for an unknown operator.
+    asked: the call that is to work; else a call that gets to the slot. Errors: Refused for an unknown operator.
     """
+    notes = slot_notes(state.dispatcher, name, key)
     if not notes:
         return ()
     adviser = _Adviser(state, name, asked)
     return tuple(adviser.advice(note) for note in notes)
-
-
-def slot_advice(state: State, name: OperatorName, key: str) -> tuple[Advice, ...]:
-    """What is to be known about a slot, and what would help. Errors: Refused for an unknown operator."""
-    dispatcher = state.dispatcher
-    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
-    schema = dispatcher.header(name).schema
-    return advise(state, name, slot_notes(dispatcher, name, dispatcher.table(name), schema, key, stale))
 
 
 class _Weighed(NamedTuple):

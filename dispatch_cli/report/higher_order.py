@@ -97,7 +97,7 @@ def slots_of(
 ) -> tuple[HigherOrderSlots, ...]:
     """The tables of *operators*, of *keys* only, where given."""
     tables = map(state.higher_order_table, operators)
-    return tuple(HigherOrderSlots(*_rules(table), tuple(map(_row, _entries(table, keys)))) for table in tables)
+    return tuple(HigherOrderSlots(*_rules(table), tuple(map(row_of, _entries(table, keys)))) for table in tables)
 
 
 def summaries_of(
@@ -117,7 +117,7 @@ def _entries(table: HigherOrderTable, keys: frozenset[str] | None) -> list[Highe
     return [entry for entry in table.entries() if keys is None or entry.key in keys]
 
 
-def _row(entry: HigherOrderEntry) -> HigherOrderRow:
+def row_of(entry: HigherOrderEntry) -> HigherOrderRow:
     decision, rule = entry.decision, entry.rule
     kernel, span = (None, None) if rule is None else (rule.kernel, rule.span)
     return HigherOrderRow(

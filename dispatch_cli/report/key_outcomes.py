@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from dispatch_cli.engine.call.trace import Hop, MaskKind, Selection
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.engine.table.live import StaleEntry
-from dispatch_cli.model.names import OperatorName
+from dispatch_cli.engine.call.trace import MaskKind, Selection
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.table import TableRow, table_row
+
+Entry = TypeVar("Entry")
 
 
 class KeyStatus(Enum):
@@ -30,57 +31,57 @@ class KeyStatus(Enum):
     """The call ended before."""
 
 
-class KeyOutcome(NamedTuple):
-    """A key, from the highest to the lowest.
+@dataclass(frozen=True, slots=True)
+class KeyOutcome(Generic[Entry]):
+    """A key of a selection.
 
-    steps: the numbers of the steps at it. row: what the live table holds there; canonical: what it should hold, where
-        that is something else.
-    tensors: the positions, from 1, of the tensors that have it. generator: a generator has it. included: the thread
-        brings it.
-    by_context: the thread takes it out, and a fresh one would not.
+    steps: the numbers of the steps at it. tensors: the positions, from 1, of the tensors that have it. generator: a
+        generator has it. included: the thread brings it.
+    excluded_by_context: the thread takes it out, and a fresh one would not.
+    entry: what a call finds there; canonical: what it should find, where that is something else.
     """
 
     key: str
     status: KeyStatus
     steps: tuple[int, ...]
-    row: TableRow
-    canonical: TableRow | None
     tensors: tuple[int, ...]
+    generator: bool
     included: bool
-    generator: bool = False
-    by_context: bool = False
+    excluded_by_context: bool
+    entry: Entry
+    canonical: Entry | None
+
+
+class Visit(NamedTuple):
+    """A step at a slot. keyset: what the kernel there gets."""
+
+    number: int
+    slot: str
+    keyset: DispatchKeySet
 
 
 def key_outcomes(
-    dispatcher: Dispatcher,
-    name: OperatorName,
     selection: Selection,
-    hops: Sequence[tuple[int, Hop]],
-    stale: Mapping[str, StaleEntry],
-) -> Iterator[KeyOutcome]:
-    """Every key of one selection.
-
-    hops: the kernels that it led to, up to the next selection, each with its number; there is one at least. stale: the
-    slots whose live entry is another.
-    """
-    universe = dispatcher.universe
+    visits: Sequence[Visit],
+    entry_of: Callable[[str], Entry],
+    canonical_of: Callable[[str], Entry | None] = lambda _: None,
+) -> Iterator[KeyOutcome[Entry]]:
+    """Every key of one selection, from the highest to the lowest. visits: the steps that it led to, one at least."""
+    universe = selection.keyset.layout.universe
     slot, parts = universe.slot, universe.runtime_parts
-    live = dispatcher.operator(name).live
-    given = selection.mask_kind is MaskKind.NONE
+    given = selection.mask.kind is MaskKind.NONE
     # A backend that only a later set has, as that of the options of a factory, does not make keys of what came before.
-    sets = (selection.keyset if given else selection.keyset | selection.included, *(hop.keyset for _, hop in hops))
-    names = {*(key for keys in sets for key in keys), *(hop.slot for _, hop in hops)}
-    skipped = {parts[one.key][0] for one in selection.skipped}
+    sets = (selection.keyset if given else selection.keyset | selection.included, *(visit.keyset for visit in visits))
+    names = {*(key for keys in sets for key in keys), *(visit.slot for visit in visits)}
+    skipped = {parts[key][0] for key in selection.skipped}
     usual = {parts[key][0] for key in universe.default_excluded}
-    called: dict[str, list[int]] = {}
-    for number, hop in hops:
-        called.setdefault(hop.slot, []).append(number)
-    lowest = min(slot[hop.slot] for _, hop in hops)
+    lowest = min(slot[visit.slot] for visit in visits)
     highest_of: dict[str, str] = {}
     for key in sorted(names, key=slot.__getitem__, reverse=True):
+        steps = tuple(visit.number for visit in visits if visit.slot == key)
         functionality = parts[key][0] if key != UNDEFINED else key
         above = highest_of.setdefault(functionality, key)
-        if key in called:
+        if steps:
             status = KeyStatus.RUNS
         elif not given and selection.excluded.has(functionality):
             status = KeyStatus.EXCLUDED
@@ -90,19 +91,31 @@ def key_outcomes(
             status = KeyStatus.OTHER_BACKEND
         else:
             status = KeyStatus.LEFT_OUT if slot[key] > lowest else KeyStatus.NOT_REACHED
-        canonical = stale.get(key)
+        is_key = key != UNDEFINED
         yield KeyOutcome(
             key=key,
             status=status,
-            steps=tuple(called.get(key, ())),
-            row=table_row(dispatcher, live[key], None, None),
-            canonical=None if canonical is None else table_row(dispatcher, canonical.canonical, None, None),
+            steps=steps,
             tensors=tuple(
-                position
-                for position, argument in enumerate(selection.arguments, start=1)
-                if key != UNDEFINED and argument.keyset.has(key)
+                position for position, one in enumerate(selection.arguments, 1) if is_key and one.keyset.has(key)
             ),
-            included=not given and key != UNDEFINED and selection.included.has(functionality),
-            generator=key != UNDEFINED and selection.generator is not None and selection.generator.has(key),
-            by_context=status is KeyStatus.EXCLUDED and functionality not in usual,
+            generator=is_key and selection.generator is not None and selection.generator.has(key),
+            included=is_key and not given and selection.included.has(functionality),
+            excluded_by_context=status is KeyStatus.EXCLUDED and functionality not in usual,
+            entry=entry_of(key),
+            canonical=canonical_of(key),
         )
+
+
+class ThreadKeys(NamedTuple):
+    """Functionalities that a thread includes, or excludes; added, removed: more, and less, than a fresh thread does."""
+
+    functionalities: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def thread_keys(keys: DispatchKeySet, default: tuple[str, ...]) -> ThreadKeys:
+    """What a thread includes, or excludes. default: what a fresh one does."""
+    own, usual = functionalities_of(keys), functionalities_of(DispatchKeySet.of(keys.layout.universe, default))
+    return ThreadKeys(own, tuple(key for key in own if key not in usual), tuple(key for key in usual if key not in own))

@@ -164,7 +164,7 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
             fallthrough=entry is not None and entry.is_fallthrough,
             core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
             span=found.span if found is not None else kernel.span if kernel is not None else None,
-            error=None if chosen is not None else python_table.error_text(name, key, decision),
+            error=None if chosen is not None else python_table.error_text(name, key, decision.rule),
             differs=different.get(key),
         )
 

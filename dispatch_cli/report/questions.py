@@ -110,5 +110,5 @@ def failing_slot(call: Call) -> str:
     slot = call.hops[-1].slot
     selection = next(hop.selection for hop in reversed(call.hops) if hop.selection is not None)
     if slot == UNDEFINED and selection.keyset.bits and selection.skipped:
-        return selection.skipped[-1].key
+        return selection.skipped[-1]
     return slot

@@ -2,79 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
-from dispatch_cli.engine.call.higher_order.trace import AskedHandler, FakeModes, HigherOrderCall, HigherOrderHop, Known
-from dispatch_cli.engine.call.trace import Does, End, EndKind
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable
-from dispatch_cli.model.higher_order import HigherOrderImpl
+from dispatch_cli.engine.call.higher_order.trace import FakeModes, HigherOrderCall, HigherOrderHop
+from dispatch_cli.engine.call.trace import End, EndKind
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.python.higher_order import HigherOrderTable
+from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.key_outcomes import KeyStatus
-from dispatch_cli.report.resolve import ArgumentReport, ThreadKeys, thread_keys
-
-
-class HigherOrderKeyOutcome(NamedTuple):
-    """A key, from the highest to the lowest. entry: what a call finds there; the rest as in `resolve.KeyOutcome`."""
-
-    key: str
-    status: KeyStatus
-    entry: HigherOrderEntry
-    tensors: tuple[int, ...]
-    included: bool
+from dispatch_cli.report.higher_order import HigherOrderRow, row_of
+from dispatch_cli.report.key_outcomes import KeyOutcome, ThreadKeys, Visit, key_outcomes, thread_keys
 
 
 class HigherOrderStep(NamedTuple):
-    """One step, with the selection that it began with.
+    """One step, with the selection that it begins with. number: from 1. entry: what ``resolve_key`` finds, where asked.
 
-    rule: what runs. asked: modes, subclasses or transforms, in turn. needs_gradient, does, known, excludes, takes_off,
-    resumes: as in `HigherOrderHop`. The other fields are those of `resolve.Stage`.
+    included, excluded, keys: as in `resolve.Stage`.
     """
 
     number: int
-    key: str
-    rule: HigherOrderImpl | None
-    entry: HigherOrderEntry | None
-    asked: tuple[AskedHandler, ...]
-    needs_gradient: bool | None
-    does: Does
-    known: Known
-    excludes: DispatchKeySet | None
-    takes_off: str | None
-    resumes: bool
-    arguments: tuple[ArgumentReport, ...]
-    union: DispatchKeySet
+    hop: HigherOrderHop
+    entry: HigherOrderRow | None
     included: ThreadKeys
     excluded: ThreadKeys
-    mask: DispatchKeySet
-    unmasked: DispatchKeySet
-    result: DispatchKeySet
-    outcomes: tuple[HigherOrderKeyOutcome, ...]
+    keys: tuple[KeyOutcome[HigherOrderRow], ...]
 
 
-class ResolveHigherOrderReport(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ResolveHigherOrderReport:
     """A call of a higher-order operator.
 
-    deferred: the error that the backward pass would raise; deferred_is_known: False where the declaration leaves open
-    whether it comes there or at once. fake_modes: two that contradict each other. The rest is as in `ResolveReport`.
+    backward_error: what the backward pass would raise; backward_error_is_certain: False where the declaration leaves
+    open whether it comes there or at once. fake_modes: two that contradict each other. The rest is as in
+    `ResolveReport`.
     """
+
+    REPORT: ClassVar[str] = "resolve-higher-order"
 
     universe: str
     over: tuple[str, ...]
-    assumed: bool
+    over_assumed: bool
     operator: str
     side_effect: bool
     span: Span | None
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
-    steps: tuple[HigherOrderStep, ...]
-    stopped: int | None
+    stopped_after: int | None
     end: End | None
-    deferred: str | None
-    deferred_is_known: bool
+    backward_error: str | None
+    backward_error_is_certain: bool | None
     fake_modes: FakeModes | None
+    steps: tuple[HigherOrderStep, ...]
 
     @property
     def fails(self) -> bool:
@@ -83,85 +63,42 @@ class ResolveHigherOrderReport(NamedTuple):
 
 
 def resolve_higher_order_report(
-    table: HigherOrderTable,
+    state: State,
+    operator: HigherOrderOperator,
     call: HigherOrderCall,
-    *,
-    over: tuple[str, ...] = (),
-    assumed: bool = False,
+    over_assumed: bool = False,
     stop_after: int | None = None,
 ) -> ResolveHigherOrderReport:
     """The report of a call. stop_after: how many steps are shown."""
     stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
     whole = stopped is None
-    operator = table.operator
+    table = state.higher_order_table(operator)
     return ResolveHigherOrderReport(
         universe=table.universe.name,
-        over=over,
-        assumed=assumed,
+        over=state.over,
+        over_assumed=over_assumed,
         operator=operator.name,
         side_effect=operator.side_effect,
         span=operator.span,
         tensors=tuple(map(str, call.tensors)),
         contexts=tuple(map(str, call.contexts)),
-        steps=tuple(_step(table, number, hop) for number, hop in enumerate(call.hops[:stopped], start=1)),
-        stopped=stopped,
+        stopped_after=stopped,
         end=call.end if whole else None,
-        deferred=call.deferred if whole else None,
-        deferred_is_known=call.deferred_is_known,
+        backward_error=call.deferred if whole else None,
+        backward_error_is_certain=call.deferred_is_known if whole and call.deferred is not None else None,
         fake_modes=call.fake_modes if whole else None,
+        steps=tuple(_step(table, number, hop) for number, hop in enumerate(call.hops[:stopped], start=1)),
     )
 
 
 def _step(table: HigherOrderTable, number: int, hop: HigherOrderHop) -> HigherOrderStep:
     universe, selection = table.universe, hop.selection
+    visit = Visit(number, hop.key if hop.key in universe.slot else UNDEFINED, selection.result)
     return HigherOrderStep(
         number=number,
-        key=hop.key,
-        rule=hop.rule,
-        entry=hop.entry,
-        asked=hop.asked,
-        needs_gradient=hop.needs_gradient,
-        does=hop.does,
-        known=hop.known,
-        excludes=hop.excludes,
-        takes_off=hop.takes_off,
-        resumes=hop.resumes,
-        arguments=tuple(ArgumentReport(one.text, one.keyset) for one in selection.arguments),
-        union=selection.keyset,
-        included=thread_keys(universe, selection.included, universe.default_included),
-        excluded=thread_keys(universe, selection.excluded, universe.default_excluded),
-        mask=selection.mask,
-        unmasked=selection.unmasked,
-        result=selection.result,
-        outcomes=tuple(_outcomes(table, hop)),
+        hop=hop,
+        entry=None if hop.entry is None else row_of(hop.entry),
+        included=thread_keys(selection.included, universe.default_included),
+        excluded=thread_keys(selection.excluded, universe.default_excluded),
+        keys=tuple(key_outcomes(selection, [visit], lambda key: row_of(table.entry(key)))),
     )
-
-
-def _outcomes(table: HigherOrderTable, hop: HigherOrderHop) -> Iterator[HigherOrderKeyOutcome]:
-    universe, selection = table.universe, hop.selection
-    slot, parts = universe.slot, universe.runtime_parts
-    slot_name = hop.key if hop.key in slot else UNDEFINED
-    names = {*(selection.keyset | selection.included), slot_name}
-    runs: set[str] = set()
-    for key in sorted(names, key=slot.__getitem__, reverse=True):
-        functionality = UNDEFINED if key == UNDEFINED else parts[key][0]
-        if key == slot_name:
-            status = KeyStatus.RUNS
-            runs.add(functionality)
-        elif selection.excluded.has(functionality) and key != UNDEFINED:
-            status = KeyStatus.EXCLUDED
-        elif not selection.result.has(functionality):
-            status = KeyStatus.FALLS_THROUGH
-        else:
-            status = KeyStatus.OTHER_BACKEND if functionality in runs else KeyStatus.NOT_REACHED
-        yield HigherOrderKeyOutcome(
-            key=key,
-            status=status,
-            entry=table.entry(key),
-            tensors=tuple(
-                position
-                for position, argument in enumerate(selection.arguments, start=1)
-                if key != UNDEFINED and argument.keyset.has(key)
-            ),
-            included=key != UNDEFINED and selection.included.has(functionality),
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
@@ -26,18 +26,10 @@ def backend_key_below(universe: Universe, key: str) -> str | None:
     return universe.runtime_parts[key][1] if key in universe.covered_by(AUTOGRAD) else None
 
 
-def slot_notes(
-    dispatcher: Dispatcher,
-    name: OperatorName,
-    table: Table,
-    schema: str | None,
-    key: str,
-    stale: Mapping[str, StaleEntry],
-) -> tuple[Note, ...]:
-    """The notes on one slot.
-
-    schema: the operator's, as text. stale: the slots whose live entry is another.
-    """
+def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[Note, ...]:
+    """The notes on one slot. Errors: Refused for an unknown operator."""
+    table, schema = dispatcher.table(name), dispatcher.header(name).schema
+    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
     universe = dispatcher.universe
     above = autograd_key_of(universe, key)
     shown = (key,) if above is None else (key, above)

@@ -94,10 +94,11 @@ def test_json_has_every_key_set() -> None:
     found = json.loads(result.out)
     (selection,) = found.pop("selections")
     assert found == {
-        "schema_version": 2,
+        "schema_version": 3,
         "report": "resolve",
         "universe": "torch-2.15",
         "over": [],
+        "over_assumed": False,
         "operator": "mylib::norm",
         "schema": "mylib::norm(Tensor x) -> Tensor",
         "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 14, "column": 11},
@@ -115,6 +116,7 @@ def test_json_has_every_key_set() -> None:
                 "kind": "bypassed",
                 "keys": ["AutogradCPU"],
                 "culprits": ["SparseCPU"],
+                "detail": "CPU",
                 "text": "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot "
                 "away",
             }
@@ -136,6 +138,7 @@ def test_json_has_every_key_set() -> None:
         "keyset": tensor,
         "included": {"functionalities": ["BackendSelect", "ADInplaceOrView"], "added": [], "removed": []},
         "excluded": {"functionalities": excluded, "added": [], "removed": []},
+        "skipped": ["ADInplaceOrView", "BackendSelect"],
         "unmasked": key_set(
             sparse | select | in_place | autograd | 1,
             ["SparseCPU", "BackendSelect", "ADInplaceOrView", "AutogradCPU"],
@@ -148,7 +151,7 @@ def test_json_has_every_key_set() -> None:
     }
     assert (mask["kind"], mask["backend"]) == ("common", None)
     assert {"ADInplaceOrView", "BackendSelect"}.isdisjoint(mask["keyset"]["keys"])
-    assert [(one["key"], one["fate"], one["steps"], one["tensors"], one["included"]) for one in keys] == [
+    assert [(one["key"], one["status"], one["steps"], one["tensors"], one["included"]) for one in keys] == [
         ("AutocastCPU", "excluded", [], [1], False),
         ("AutogradCPU", "runs", [1], [1], False),
         ("ADInplaceOrView", "falls-through", [], [1], True),
@@ -156,6 +159,7 @@ def test_json_has_every_key_set() -> None:
         ("SparseCPU", "not-reached", [], [1], False),
     ]
     entry = {
+        "key": "AutogradCPU",
         "kernel": "norm_math",
         "rule": "math",
         "rule_number": 6,
@@ -164,6 +168,11 @@ def test_json_has_every_key_set() -> None:
         "core_fallback": False,
         "blockers": [],
         "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 17, "column": 34},
+        "stale": False,
+        "live_kernel": "norm_math",
+        "before": None,
+        "state": None,
+        "through": [],
     }
     assert keys[1]["entry"] == entry
     assert steps == [
@@ -206,9 +215,13 @@ def test_markdown() -> None:
     own = "PyTorch's own"
     assert result == Result(
         0,
-        "**mylib::norm(Tensor x) -\\> Tensor**\n"
+        "## mylib::norm(Tensor x) -> Tensor\n"
         "\n"
-        "tensors: cpu sparse requires\\_grad\n"
+        f"defined at {place}:14:11\n"
+        "\n"
+        "universe torch-2.15\n"
+        "\n"
+        "- Tensors: cpu sparse requires\\_grad\n"
         "\n"
         "**The call ends in norm\\_math at AutogradCPU (rule 6, math kernel, from CompositeImplicitAutograd), which "
         "decomposes into other operators.**\n"
@@ -218,15 +231,15 @@ def test_markdown() -> None:
         "| Key | From | Step | Kernel | Rule | Alias | Declared at |\n"
         "| --- | --- | --- | --- | --- | --- | --- |\n"
         f"| AutocastCPU | tensor | excluded | {own} | backend fallback |  |  |\n"
-        "| AutogradCPU | tensor | 1 decomposes | norm\\_math | math kernel | CompositeImplicitAutograd "
+        "| **AutogradCPU** | tensor | 1 decomposes | norm\\_math | math kernel | CompositeImplicitAutograd "
         f"| {place}:17:34 |\n"
         f"| ADInplaceOrView | both | falls through | {own} | backend fallback |  |  |\n"
         f"| BackendSelect | thread | falls through | {own} | backend fallback |  |  |\n"
         f"| SparseCPU | tensor | not reached | norm\\_sparse | kernel |  | {place}:16:18 |\n"
         "\n"
-        "- thread: as by default\n"
-        "- mask: takes away ADInplaceOrView, BackendSelect\n"
-        "1. AutogradCPU: norm\\_math calls other operators\n",
+        "- Thread: as by default\n"
+        "- Mask: takes away ADInplaceOrView, BackendSelect\n"
+        "- Step 1: AutogradCPU: norm\\_math calls other operators\n",
         "",
     )
 
@@ -249,11 +262,11 @@ def test_the_device_argument() -> None:
     assert "\nDevice   cuda:1\n" in given
     assert step.format("CUDA", "cuda:1") in given
     markdown = call(*FIXED, "--device", "cuda:1", "--format", "markdown").out
-    assert "\ntensors: none, device: cuda:1\n" in markdown
+    assert "\n- Tensors: none\n- Device: cuda:1\n" in markdown
     own = ("resolve", "aten::_to_copy", "--tensor", "cpu", "--device", "cuda")
     found = json.loads(call(*own, "--format", "json").out)
     (selection,) = found["selections"]
-    given = {"value": "cuda", "from": "given"}
+    given = {"value": "cuda", "why": "given"}
     steps = [(one["slot"], one["chosen_by"] and one["chosen_by"]["device"], one["why"]) for one in selection["steps"]]
     assert (found["device"], steps) == (
         "cuda",
@@ -331,9 +344,9 @@ def test_what_is_assumed_of_a_factory() -> None:
     found = json.loads(call(*sparse, "--format", "json").out)
     assert found["alternatives"] == [{"option": "layout", "value": "sparse", "key": "SparseCPU"}]
     assert found["selections"][0]["steps"][1]["chosen_by"] == {
-        "device": {"value": "cpu", "from": "assumed"},
-        "layout": {"value": "strided", "from": "assumed"},
-        "dtype": {"value": "float32", "from": "assumed"},
+        "device": {"value": "cpu", "why": "assumed"},
+        "layout": {"value": "strided", "why": "assumed"},
+        "dtype": {"value": "float32", "why": "assumed"},
     }
     given = call(*sparse, "--layout", "torch.sparse_coo")
     assert given.code == 0

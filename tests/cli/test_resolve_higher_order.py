@@ -51,20 +51,24 @@ def test_call_torchbind() -> None:
     assert found["end"] == {"kind": "kernel", "handler": None, "passed": [], "error": None}
     assert found["backward_error"] == "Autograd not implemented for call_torchbind"
     first, last = found["steps"]
-    assert [(one["key"], one["fate"], one["included"]) for one in first["keys"]] == [
+    assert [(one["key"], one["status"], one["included"]) for one in first["keys"]] == [
         ("AutocastCPU", "excluded", False),
         ("AutogradCPU", "runs", False),
         ("ADInplaceOrView", "falls-through", True),
         ("BackendSelect", "falls-through", True),
         ("CPU", "not-reached", False),
     ]
-    assert (first["does"], first["resolved_from"], first["excludes"]) == (
+    assert (first["does"], first["entry"]["source"], first["excludes"]["functionalities"]) == (
         "calls-anew",
         "Autograd",
         ["AutogradOther", "AutogradFunctionality", "AutogradNestedTensor"],
     )
-    assert (last["key"], last["resolved_from"], last["result"]["keys"]) == ("CPU", "CompositeExplicitAutograd", ["CPU"])
-    assert last["rule"]["kernel"].endswith(".call_torchbind_impl")
+    assert (last["key"], last["entry"]["source"], last["result"]["keys"]) == (
+        "CPU",
+        "CompositeExplicitAutograd",
+        ["CPU"],
+    )
+    assert last["impl"]["kernel"].endswith(".call_torchbind_impl")
 
 
 def test_text() -> None:
@@ -106,7 +110,7 @@ def test_the_innermost_mode(file: str) -> None:
     last = found["steps"][-1]
     asked = [(one["kind"], one["name"], one["position"], one["answer"]) for one in last["asked"]]
     assert asked == [("mode", "MyMode", 2, "handles")]
-    assert last["rule"] == {
+    assert last["impl"] == {
         "kind": "mode",
         "name": "MyMode",
         "kernel": "hop_mode",
@@ -134,11 +138,9 @@ def test_two_fake_modes() -> None:
         "fake mode (<FakeTensorMode object A>) from fake tensor input 0 doesn't match mode (<FakeTensorMode object B>) "
         "from fake tensor input 2"
     )
-    assert found["tracing_error"] == error
-    assert found["fake_modes"] == [
-        {"from": "fake tensor input", "number": 0, "name": "A", "position": 1},
-        {"from": "fake tensor input", "number": 2, "name": "B", "position": 3},
-    ]
+    assert found["fake_modes"]["error"] == error
+    assert found["fake_modes"]["first"] == {"words": "fake tensor input", "number": 0, "name": "A", "position": 1}
+    assert found["fake_modes"]["other"] == {"words": "fake tensor input", "number": 2, "name": "B", "position": 3}
     shown = call("resolve", *args).out
     assert "The fake mode A comes from fake tensor input 0, which is tensor 1\n" in shown
     assert "The fake mode B comes from fake tensor input 2, which is tensor 3\n" in shown
@@ -149,10 +151,11 @@ def test_markdown(file: str) -> None:
     shown = call("resolve", "hop", file, "--tensor", "cpu", "--format", "markdown")
     assert (shown.code, shown.err) == (0, "")
     assert shown.out.startswith(
-        "**hop (higher-order operator)**\n\ntensors: cpu\n\n**The call ends in hop\\_dense at CPU "
+        "## hop (higher-order operator)\n\ndeclared at a.yaml:3:5\n\nuniverse torch-2.15\n\n- Tensors: cpu\n\n"
+        "**The call ends in hop\\_dense at CPU "
     )
-    assert "| CPU | tensor | 2 ends | hop\\_dense | CompositeExplicitAutograd | a.yaml:4:16 |\n" in shown.out
-    assert shown.out.endswith("- CPU: hop\\_dense runs; what it does further is not declared\n")
+    assert "| **CPU** | tensor | 2 ends | hop\\_dense | CompositeExplicitAutograd | a.yaml:4:16 |\n" in shown.out
+    assert shown.out.endswith("- Step 2: CPU: hop\\_dense runs; what it does further is not declared\n")
 
 
 def test_stop_after_and_what_is_refused() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 import pytest
 from rich.cells import cell_len
@@ -15,13 +18,14 @@ from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS, CallError, Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.render.resolve import resolve_text
-from dispatch_cli.render.resolve_higher_order import resolve_higher_order_text
-from dispatch_cli.render.resolve_higher_order_machine import resolve_higher_order_json, resolve_higher_order_markdown
-from dispatch_cli.render.resolve_machine import resolve_json, resolve_markdown
-from dispatch_cli.render.style import Style
-from dispatch_cli.report.resolve import resolve_report
-from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
+from dispatch_cli.render import resolve, resolve_higher_order
+from dispatch_cli.render.data import json_text
+from dispatch_cli.render.document import Block
+from dispatch_cli.render.html import html
+from dispatch_cli.render.markdown import markdown
+from dispatch_cli.render.text import Style, text
+from dispatch_cli.report.resolve import ResolveReport, resolve_report
+from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport, resolve_higher_order_report
 
 COUNT = 120
 WIDTHS = (40, 80, 200)
@@ -52,23 +56,41 @@ def context(rng: random.Random) -> Context:
     return Context.parse(rng.choice(VALUES.get(word, (word,))))
 
 
-def texts(state: State, rng: random.Random) -> tuple[dict[int | None, str], str, str, list[str]]:
-    """A random call: the texts for people by width, JSON, Markdown, and the slots that it came to."""
+class Shown(NamedTuple):
+    """A call in every format. texts: by width. slots: that it came to."""
+
+    texts: dict[int | None, str]
+    json: str
+    markdown: str
+    html: str
+    slots: list[str]
+
+
+def shown(state: State, rng: random.Random) -> Shown:
+    """A random call."""
     tensors = [tensor(rng) for _ in range(rng.randint(0, 2))]
     contexts = [context(rng) for _ in range(rng.choice((0, 0, 1, 2)))]
     if rng.random() < 0.3:
         operator = rng.choice(state.higher_order_operators)
         called = simulate_higher_order(state, operator, tensors, contexts)
-        higher = resolve_higher_order_report(state.higher_order_table(operator), called)
-        shown = {width: "".join(resolve_higher_order_text(higher, Style(width))) for width in (*WIDTHS, None)}
-        slots = [hop.key for hop in called.hops]
-        return shown, "".join(resolve_higher_order_json(higher)), "".join(resolve_higher_order_markdown(higher)), slots
+        higher = resolve_higher_order_report(state, operator, called)
+        return written(higher, partial(resolve_higher_order.document, higher), [hop.key for hop in called.hops])
     name = OperatorName.parse(rng.choice(state.dispatcher.names()))
     call = simulate(state, name, tensors, contexts)
     report = resolve_report(state, call)
-    shown = {width: "".join(resolve_text(report, Style(width))) for width in (*WIDTHS, None)}
-    slots = [hop.slot for hop in call.hops]
-    return shown, "".join(resolve_json(report)), "".join(resolve_markdown(report)), slots
+    return written(report, partial(resolve.document, report), [hop.slot for hop in call.hops])
+
+
+def written(
+    report: ResolveReport | ResolveHigherOrderReport, document: Callable[..., Iterator[Block]], slots: list[str]
+) -> Shown:
+    return Shown(
+        texts={width: "".join(text(document(width), Style(width))) for width in (*WIDTHS, None)},
+        json="".join(json_text(report)),
+        markdown="".join(markdown(document())),
+        html="".join(html(document(), "a call")),
+        slots=slots,
+    )
 
 
 def test_random_calls(state: State) -> None:
@@ -76,17 +98,20 @@ def test_random_calls(state: State) -> None:
     done = 0
     while done < COUNT:
         try:
-            shown, as_json, as_markdown, slots = texts(state, rng)
+            found = shown(state, rng)
         except CallError:
             continue
         done += 1
-        for width, text in shown.items():
-            assert width is None or max(map(cell_len, text.splitlines())) <= width
-        pipe = shown[None]
+        slots = found.slots
+        for width, said in found.texts.items():
+            assert width is None or max(map(cell_len, said.splitlines())) <= width
+        pipe = found.texts[None]
         for number, slot in enumerate(slots, start=1):
             assert re.search(rf"^Step {number} +{slot}: ", pipe, re.MULTILINE)
+            assert f"\n- Step {number}: {slot}: " in found.markdown
+            assert f"<dt>Step {number}</dt><dd>{slot}: " in found.html
         assert len(slots) == 1 or f"\nSlots: {' > '.join(slots)}\n" in pipe
-        data = json.loads(as_json)
+        data = json.loads(found.json)
         steps = data.get("steps") or [step for one in data["selections"] for step in one["steps"]]
         assert [step.get("slot") or step["key"] for step in steps] == slots
-        assert as_markdown.count("| Key | From | Step | ") >= 1
+        assert found.markdown.count("| Key | From | Step | ") >= 1

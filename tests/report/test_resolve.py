@@ -52,7 +52,7 @@ def report(
 
 
 def statuses(found: ResolveReport, stage: int = 0) -> list[tuple[str, KeyStatus, tuple[int, ...]]]:
-    return [(outcome.key, outcome.status, outcome.steps) for outcome in found.stages[stage].outcomes]
+    return [(outcome.key, outcome.status, outcome.steps) for outcome in found.selections[stage].keys]
 
 
 def test_a_wrapper_and_a_kernel(state: State) -> None:
@@ -64,7 +64,7 @@ def test_a_wrapper_and_a_kernel(state: State) -> None:
         ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
         ("CPU", KeyStatus.RUNS, (2,)),
     ]
-    outcomes = {outcome.key: outcome for outcome in found.stages[0].outcomes}
+    outcomes = {outcome.key: outcome for outcome in found.selections[0].keys}
     assert {key: (outcome.tensors, outcome.included) for key, outcome in outcomes.items()} == {
         "AutocastCPU": ((1,), False),
         "AutogradCPU": ((1,), False),
@@ -72,16 +72,16 @@ def test_a_wrapper_and_a_kernel(state: State) -> None:
         "BackendSelect": ((), True),
         "CPU": ((1,), False),
     }
-    assert [(row.kernel, row.source) for row in (outcomes["AutogradCPU"].row, outcomes["AutocastCPU"].row)] == [
+    assert [(row.kernel, row.source) for row in (outcomes["AutogradCPU"].entry, outcomes["AutocastCPU"].entry)] == [
         ("op_autograd", "Autograd"),
         ("op_autocast", "AutocastCPU"),
     ]
-    assert [(step.number, step.slot, step.does) for step in found.steps] == [
+    assert [(step.number, step.hop.slot, step.hop.does) for step in found.steps] == [
         (1, "AutogradCPU", Does.REDISPATCHES),
         (2, "CPU", Does.ENDS),
     ]
-    assert found.steps[0].passes is not None
-    assert [*found.steps[0].passes] == ["CPU"]
+    assert found.steps[0].hop.passes is not None
+    assert [*found.steps[0].hop.passes] == ["CPU"]
     assert (found.fails, found.notes) == (False, ())
 
 
@@ -124,7 +124,7 @@ def test_two_backends(state: State) -> None:
         ("CPU", KeyStatus.OTHER_BACKEND, ()),
     ]
     # a set does not keep its pairs: neither tensor has these
-    assert [outcome.tensors for outcome in found.stages[0].outcomes if outcome.key in ("SparseCPU", "CUDA")] == [(), ()]
+    assert [outcome.tensors for outcome in found.selections[0].keys if outcome.key in ("SparseCPU", "CUDA")] == [(), ()]
     assert found.fails
 
 
@@ -135,7 +135,7 @@ def test_no_tensors(state: State) -> None:
         ("BackendSelect", KeyStatus.FALLS_THROUGH, ()),
         ("Undefined", KeyStatus.RUNS, (1,)),
     ]
-    assert (found.steps[0].does, found.steps[0].row.kernel, found.fails) == (Does.RAISES, None, True)
+    assert (found.steps[0].hop.does, found.steps[0].entry.kernel, found.fails) == (Does.RAISES, None, True)
 
 
 def test_a_key_set_that_is_given(state: State) -> None:
@@ -147,46 +147,49 @@ def test_a_key_set_that_is_given(state: State) -> None:
         ("AutogradCPU", KeyStatus.RUNS, (2,)),
         ("CPU", KeyStatus.RUNS, (3,)),
     ]
-    assert {outcome.included for outcome in found.stages[0].outcomes} == {False}
+    assert {outcome.included for outcome in found.selections[0].keys} == {False}
 
 
 def test_a_call_anew_has_a_selection_of_its_own(state: State) -> None:
     found = report(state, "demo::op", "cpu batched", "cpu", contexts=("vmap",))
-    assert len(found.stages) > 1
+    assert len(found.selections) > 1
     assert [step.number for step in found.steps] == [*range(1, len(found.steps) + 1)]
-    assert found.stages[0].included.more == ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode")
-    assert found.stages[0].steps[-1].does is Does.CALLS_ANEW
-    assert found.stages[1].outcomes[0].status is KeyStatus.EXCLUDED
+    assert found.selections[0].included.added == ("FuncTorchDynamicLayerBackMode", "FuncTorchDynamicLayerFrontMode")
+    assert found.selections[0].steps[-1].hop.does is Does.CALLS_ANEW
+    assert found.selections[1].keys[0].status is KeyStatus.EXCLUDED
 
 
 def test_what_the_thread_changes(state: State) -> None:
     found = report(state, "demo::op", "cpu", contexts=("inference_mode", "autocast cpu"))
-    (stage,) = found.stages
-    assert (stage.included.more, stage.included.less) == ((), ("ADInplaceOrView",))
-    assert stage.excluded.more == ("AutogradOther", "AutogradFunctionality", "AutogradNestedTensor")
-    assert stage.excluded.less == ("AutocastCPU",)
+    (stage,) = found.selections
+    assert (stage.included.added, stage.included.removed) == ((), ("ADInplaceOrView",))
+    assert stage.excluded.added == ("AutogradOther", "AutogradFunctionality", "AutogradNestedTensor")
+    assert stage.excluded.removed == ("AutocastCPU",)
 
 
 def test_notes_are_about_slots_on_the_way(state: State) -> None:
     assert [note.kind for note in report(state, "demo::composite", "cpu sparse").notes] == [NoteKind.BYPASSED]
     assert report(state, "demo::composite", "cuda").notes == ()
     inside = report(state, "demo::composite", "cpu sparse", contexts=("inference_mode",))
-    assert (inside.notes, inside.steps[-1].row.kernel) == ((), "composite_sparse")
+    assert (inside.notes, inside.steps[-1].entry.kernel) == ((), "composite_sparse")
 
 
 def test_stale_slots() -> None:
     found = report(load_state(["examples/stale.yaml"]), "stale::quantized", "mkldnn")
     (step,) = found.steps
-    assert (step.row.kernel, step.canonical and step.canonical.kernel) == ("quantized_math", "ambiguous_autogradother")
-    assert [outcome.key for outcome in found.stages[0].outcomes if outcome.canonical is not None] == ["AutogradOther"]
+    assert (step.entry.kernel, step.canonical and step.canonical.kernel) == (
+        "quantized_math",
+        "ambiguous_autogradother",
+    )
+    assert [outcome.key for outcome in found.selections[0].keys if outcome.canonical is not None] == ["AutogradOther"]
     assert found.notes == ()
 
 
 def test_the_python_dispatcher(state: State) -> None:
     found = report(state, "demo::python", "cuda", contexts=("python_dispatcher",))
     last = found.steps[-1]
-    assert last.python is not None
-    assert (last.slot, last.python.key, last.python.kernel) == (
+    assert last.hop.python is not None
+    assert (last.hop.slot, last.hop.python.chosen_key, last.hop.python.kernel) == (
         "AutogradCUDA",
         "CompositeImplicitAutograd",
         "python_math",
@@ -197,9 +200,9 @@ def test_the_python_dispatcher(state: State) -> None:
 
 def test_stopping(state: State) -> None:
     whole = report(state, "demo::op", "cuda")
-    assert (len(whole.steps), whole.stopped, whole.fails) == (2, None, True)
+    assert (len(whole.steps), whole.stopped_after, whole.fails) == (2, None, True)
     one = report(state, "demo::op", "cuda", stop=1)
-    assert (len(one.steps), one.stopped, one.end, one.fails) == (1, 1, None, False)
+    assert (len(one.steps), one.stopped_after, one.end, one.fails) == (1, 1, None, False)
     assert one.steps == whole.steps[:1]
     assert report(state, "demo::op", "cuda", stop=2) == whole
     assert report(state, "demo::op", "cuda", stop=20) == whole
@@ -220,19 +223,19 @@ def test_every_key_has_one_fate(state: State) -> None:
         specs = [*map(TensorSpec.parse, tensors)]
         call = simulate(state, OperatorName.parse("demo::op"), specs, [*map(Context.parse, contexts)])
         found = resolve_report(state, call)
-        assert [step.slot for step in found.steps] == [hop.slot for hop in call.hops]
-        for stage in found.stages:
-            keys = [outcome.key for outcome in stage.outcomes]
+        assert [step.hop.slot for step in found.steps] == [hop.slot for hop in call.hops]
+        for stage in found.selections:
+            keys = [outcome.key for outcome in stage.keys]
             assert keys == sorted(set(keys), key=slot.__getitem__, reverse=True)
-            assert {*stage.union, *stage.unmasked, *stage.result} <= {*keys}
-            slots = {step.slot for step in stage.steps}
-            assert {outcome.key for outcome in stage.outcomes if outcome.status is KeyStatus.RUNS} == slots
-            for outcome in stage.outcomes:
+            assert {*stage.selection.keyset, *stage.selection.unmasked, *stage.selection.result} <= {*keys}
+            slots = {step.hop.slot for step in stage.steps}
+            assert {outcome.key for outcome in stage.keys if outcome.status is KeyStatus.RUNS} == slots
+            for outcome in stage.keys:
                 if outcome.status is KeyStatus.RUNS:
                     continue
                 functionality = parts[outcome.key][0]
-                assert (outcome.status is KeyStatus.EXCLUDED) == (functionality in stage.excluded.keys)
+                assert (outcome.status is KeyStatus.EXCLUDED) == (functionality in stage.excluded.functionalities)
                 if outcome.status is KeyStatus.FALLS_THROUGH:
-                    assert outcome.row.fallthrough
-                    assert stage.unmasked.has(functionality)
-                    assert not stage.result.has(functionality)
+                    assert outcome.entry.fallthrough
+                    assert stage.selection.unmasked.has(functionality)
+                    assert not stage.selection.result.has(functionality)

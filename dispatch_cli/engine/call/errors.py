@@ -10,7 +10,7 @@ from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python.table import error_text
-from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import Layout
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
@@ -156,8 +156,8 @@ def python_dispatcher_not_set() -> Error:
     return failed_assert(ErrorKind.PYTHON, "state", "PythonFallbackKernel.cpp", message)
 
 
-def python_unresolved(name: OperatorName, key: str, decision: Decision) -> Error:
+def python_unresolved(name: OperatorName, key: str, rule: Rule) -> Error:
     """``resolve_key`` can choose no key."""
-    is_ambiguous = decision.rule is Rule.AMBIGUOUS
+    is_ambiguous = rule is Rule.AMBIGUOUS
     kind, error = (ErrorKind.AMBIGUOUS, RUNTIME) if is_ambiguous else (ErrorKind.PYTHON, NOT_IMPLEMENTED)
-    return Error(kind, error, error_text(name, key, decision))
+    return Error(kind, error, error_text(name, key, rule))

@@ -87,7 +87,7 @@ def refusal(mode: str, values: Sequence[Value], callee: Callee) -> Error | None:
         error = refusal(fakes[0], values, callee)
         if error is not None:
             return error
-    for position, value in enumerate(values):
+    for position, value in enumerate(values, start=1):
         fake = _fake_of(value)
         if fake != mode and value.spec is not None and not value.is_absent:
             return _error(fake, callee, position)
@@ -109,4 +109,4 @@ def _error(fake: str | None, callee: Callee, position: int) -> Error:
             "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
             f"'allow_non_fake_inputs'. Found in {callee.shown}"
         )
-    return Error(ErrorKind.MODES, "AssertionError", text, whole=False, argument=position)
+    return Error(ErrorKind.MODES, "AssertionError", text, whole=False, tensor=position)

@@ -125,9 +125,9 @@ def alternatives(dispatcher: Dispatcher, name: OperatorName, by: ChosenBy) -> It
     device = device_type(by.device.value)
     given = Layout.STRIDED if by.layout is None else layout_named(by.layout.value)
     tried: list[tuple[str, str, Layout, bool]] = []
-    if by.layout is not None and by.layout.origin is OptionOrigin.ASSUMED:
+    if by.layout is not None and by.layout.why is OptionOrigin.ASSUMED:
         tried += [("layout", layout.value, layout, False) for layout in Layout if layout is not given]
-    if by.dtype is not None and by.dtype.origin is OptionOrigin.ASSUMED:
+    if by.dtype is not None and by.dtype.why is OptionOrigin.ASSUMED:
         tried.append(("dtype", "quint8", given, True))
     seen = set()
     for option, value, layout, quantized in tried:

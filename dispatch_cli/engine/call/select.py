@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import LocalKeys
-from dispatch_cli.engine.call.trace import MaskKind, Selection, Skipped, TensorArgument
+from dispatch_cli.engine.call.trace import Mask, MaskKind, Selection, TensorArgument
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -53,35 +53,33 @@ class SlotSelector:
             keyset |= value.keyset
         unmasked = (keyset | keys.included) - keys.excluded
         deciding = keyset if self.universe.mask_by_arguments else unmasked
-        kind, backend, mask = self._mask(deciding)
-        result = unmasked & mask
+        mask = self._mask(deciding)
+        result = unmasked & mask.keyset
         return Selection(
             arguments=tuple(TensorArgument(value.text, value.keyset) for value in values),
             keyset=keyset,
             included=keys.included,
             excluded=keys.excluded,
             unmasked=unmasked,
-            mask_kind=kind,
-            backend=backend,
             mask=mask,
-            skipped=self._skipped(unmasked, result),
+            skipped=_skipped(unmasked, result),
             result=result,
             generator=generator,
         )
 
     def given(self, values: tuple[Value, ...], keyset: DispatchKeySet, keys: LocalKeys) -> Selection:
         """The selection of a call with a key set of the caller's choice: neither thread state nor mask count."""
-        mask = DispatchKeySet.full(self.universe)
+        mask = Mask(MaskKind.NONE, None, DispatchKeySet.full(self.universe))
         arguments = tuple(TensorArgument(value.text, value.keyset) for value in values)
-        return Selection(arguments, keyset, keys.included, keys.excluded, keyset, MaskKind.NONE, None, mask, (), keyset)
+        return Selection(arguments, keyset, keys.included, keys.excluded, keyset, mask, (), keyset)
 
-    def _mask(self, deciding: DispatchKeySet) -> tuple[MaskKind, str | None, DispatchKeySet]:
+    def _mask(self, deciding: DispatchKeySet) -> Mask:
         if len({mask.bits for mask in self._masks}) == 1:
-            return MaskKind.COMMON, None, self._masks[0]
+            return Mask(MaskKind.COMMON, None, self._masks[0])
         index = (deciding.bits & self._layout.backend_mask).bit_length() - 1
         if index < 0:
-            return MaskKind.FIRST_BACKEND, self.universe.backends[0], self._masks[0]
-        return MaskKind.BACKEND, self.universe.backends[index], self._masks[index]
+            return Mask(MaskKind.FIRST_BACKEND, self.universe.backends[0], self._masks[0])
+        return Mask(MaskKind.BACKEND, self.universe.backends[index], self._masks[index])
 
     def _all_masks(self) -> tuple[DispatchKeySet, ...]:
         """One mask per backend component: every functionality whose live entry there is no fallthrough."""
@@ -100,13 +98,13 @@ class SlotSelector:
                     own[index] |= bits[functionality]
         return tuple(DispatchKeySet(self._layout, common & ~removed) for removed in own)
 
-    def _skipped(self, unmasked: DispatchKeySet, result: DispatchKeySet) -> tuple[Skipped, ...]:
-        """What the mask took away from above the selected slot and below it, highest first."""
-        found = []
-        rest = unmasked
-        while (functionality := highest_functionality(rest)) is not None:
-            if not result.has(functionality):
-                key = slot_of(rest)
-                found.append(Skipped(key, self._operator.live[key]))
-            rest = rest.remove(functionality)
-        return tuple(found)
+
+def _skipped(unmasked: DispatchKeySet, result: DispatchKeySet) -> tuple[str, ...]:
+    """The slots of what the mask took away from above the selected slot and below it, highest first."""
+    found = []
+    rest = unmasked
+    while (functionality := highest_functionality(rest)) is not None:
+        if not result.has(functionality):
+            found.append(slot_of(rest))
+        rest = rest.remove(functionality)
+    return tuple(found)

@@ -134,11 +134,11 @@ class CallSimulator:
         slot = slot_of(rest)
         full = self._selector.select(at.values, at.thread.keys).result
         choice, entry = self._choose(slot)
-        if choice.key is None:
-            error = errors.python_unresolved(self._name, rest.highest_priority(), choice.decision)
+        if choice.chosen_key is None:
+            error = errors.python_unresolved(self._name, rest.highest_priority(), choice.rule)
             step = raises(error, Why.PYTHON)
         elif choice.kernel is not None:
-            step = decomposes(Why.PYTHON) if choice.decision.rule in kernels.COMPOSITES else ends(Why.PYTHON)
+            step = decomposes(Why.PYTHON) if choice.rule in kernels.COMPOSITES else ends(Why.PYTHON)
         else:
             step = self._kernel(at, slot, entry, full)
         self._hop(at._replace(reached=Reached.REDISPATCH, selection=None), slot, entry, full, step, choice)
@@ -147,16 +147,17 @@ class CallSimulator:
     def _choose(self, slot: str) -> tuple[PythonChoice, TableEntry]:
         """What Python chooses for a slot (``OpOverload._get_dispatch``), and the entry that a C++ kernel runs by."""
         live = self._operator.live[slot]
+        decision = live.decision
         if slot == PYTHON:  # not resolved: C++ knows about modes and subclasses
-            choice = PythonChoice(live.decision, slot, None)
+            choice = PythonChoice(live.rule, slot, None)
         else:
             decision = resolve_key(self._dispatcher, self._name, slot, self._python)
             key = chosen_key(slot, decision)
-            choice = PythonChoice(decision, key, None if key is None else self._python.get(key))
-        if choice.key is None or choice.kernel is not None:
+            choice = PythonChoice(decision.rule, key, None if key is None else self._python.get(key))
+        if choice.chosen_key is None or choice.kernel is not None:
             return choice, live
-        registration = self._operator.active(choice.key) or self._dispatcher.fallbacks.get(choice.key)
-        return choice, TableEntry(slot, choice.decision, registration)
+        registration = self._operator.active(choice.chosen_key) or self._dispatcher.fallbacks.get(choice.chosen_key)
+        return choice, TableEntry(slot, decision, registration)
 
     def _other_canonical(self, slot: str, live: TableEntry) -> TableEntry | None:
         """What the slot should hold, where that is not what it holds; two kernels of one function are two here."""

@@ -29,7 +29,7 @@ FAKE_TENSOR_MODE, _, FUNCTIONAL_TENSOR_MODE = INFRA_MODES
 
 
 class Mode(NamedTuple):
-    """An active ``TorchDispatchMode``. instance: which one of its class. position: of its context, from 0."""
+    """An active ``TorchDispatchMode``. instance: which one of its class. position: of its context, from 1."""
 
     name: str
     instance: str | None
@@ -121,11 +121,11 @@ class Contexts:
         if len(contexts) > MAX_CONTEXTS:
             raise CallError(f"more than {MAX_CONTEXTS} contexts", str(contexts[MAX_CONTEXTS]))
         thread = self.fresh()
-        for position, context in enumerate(contexts):
+        for position, context in enumerate(contexts, start=1):
             thread = self.enter(thread, context, position)
         return thread
 
-    def enter(self, thread: Thread, context: Context, position: int = 0) -> Thread:
+    def enter(self, thread: Thread, context: Context, position: int = 1) -> Thread:
         """The thread inside of *context*. Errors: CallError."""
         kind = context.kind
         if kind is ContextKind.MODE:

@@ -8,16 +8,14 @@ hop, or call the operator anew, which begins with a selection again.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
-
-if TYPE_CHECKING:
-    from dispatch_cli.engine.rules import Decision
 
 
 class MaskKind(Enum):
@@ -33,20 +31,18 @@ class MaskKind(Enum):
     """A key set was given: no thread state and no mask."""
 
 
-class Skipped(NamedTuple):
-    """A key of the set that dispatch passed over.
+class Mask(NamedTuple):
+    """A fallthrough mask. backend: whose it is, where the backends have different ones."""
 
-    key: the slot that would have been its. entry: the live entry there, a fallthrough.
-    """
-
-    key: str
-    entry: TableEntry
+    kind: MaskKind
+    backend: str | None
+    keyset: DispatchKeySet
 
 
 class TensorArgument(NamedTuple):
-    """One tensor as an operator gets it. keyset: its own key set."""
+    """One tensor as an operator gets it: as it is written, and its own key set."""
 
-    text: str
+    tensor: str
     keyset: DispatchKeySet
 
 
@@ -55,7 +51,7 @@ class Selection(NamedTuple):
 
     arguments: the tensors, in order; keyset: the union of their key sets.
     included, excluded: the thread's state. unmasked: (keyset | included) - excluded.
-    mask_kind, backend: which mask, and whose. mask: the mask itself. skipped: what it took away, highest first.
+    skipped: the slots of what the mask took away, highest first: their entries are fallthroughs.
     result: what is left; its highest key is the slot. generator: the key set of a generator, where it counts.
     """
 
@@ -64,10 +60,8 @@ class Selection(NamedTuple):
     included: DispatchKeySet
     excluded: DispatchKeySet
     unmasked: DispatchKeySet
-    mask_kind: MaskKind
-    backend: str | None
-    mask: DispatchKeySet
-    skipped: tuple[Skipped, ...]
+    mask: Mask
+    skipped: tuple[str, ...]
     result: DispatchKeySet
     generator: DispatchKeySet | None = None
 
@@ -125,12 +119,12 @@ class Why(Enum):
 class PythonChoice(NamedTuple):
     """What the Python dispatcher chose at a slot (``OpOverload._get_dispatch``).
 
-    key: the key whose kernel runs, None when the slot's own is taken as it is or none is found.
-    kernel: the Python kernel there; None when it is a C++ one.
+    chosen_key: the key whose kernel runs, None where none is found. kernel: the Python kernel there; None when it is a
+        C++ one.
     """
 
-    decision: Decision
-    key: str | None
+    rule: Rule
+    chosen_key: str | None
     kernel: str | None
 
 
@@ -148,7 +142,7 @@ class Option(NamedTuple):
     """An option of a factory, such as the layout ``sparse``."""
 
     value: str
-    origin: OptionOrigin
+    why: OptionOrigin
 
 
 class ChosenBy(NamedTuple):
@@ -239,14 +233,14 @@ class Error(NamedTuple):
 
     type: the Python exception. text: PyTorch's own; a place in PyTorch's sources stands without its line, as
         ``KernelFunction.cpp``. whole: whether that is all of the text.
-    argument: the tensor that it is about, from 0; None where it is about none, or about all.
+    tensor: the position, from 1, of the tensor that it is about; None where it is about none, or about all.
     """
 
     kind: ErrorKind
     type: str
     text: str
     whole: bool = True
-    argument: int | None = None
+    tensor: int | None = None
 
 
 class HandlerKind(Enum):
@@ -257,7 +251,7 @@ class HandlerKind(Enum):
 
 
 class Handler(NamedTuple):
-    """A ``__torch_dispatch__`` that gets the call. name: the class. position: in the list of modes or of tensors."""
+    """A ``__torch_dispatch__`` that gets the call. name: the class. position: of its context or tensor, from 1."""
 
     kind: HandlerKind
     name: str

@@ -49,9 +49,10 @@ class State:
         return self._declarations or Declarations(self.dispatcher.universe)
 
     @property
-    def declared_bases(self) -> tuple[str, ...]:
-        """The embedded states that the files extend."""
-        return self._declarations.bases if self._declarations is not None else ()
+    def over(self) -> tuple[str, ...]:
+        """The names of the captured states that the history continues."""
+        declared = self._declarations.bases if self._declarations is not None else ()
+        return declared or (() if self.source is None else (self.source.name,))
 
     def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
         """The kernels that the Python dispatcher has for an operator: the captured ones, then the declared ones."""

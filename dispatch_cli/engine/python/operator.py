@@ -148,7 +148,7 @@ class PythonOperator:
     def _resolved(self, key: str, decision: Decision) -> str:
         chosen = python_table.chosen_key(key, decision)
         if chosen is None:
-            raise Refused(Refusal.NO_KERNEL, python_table.error_text(self.name, key, decision))
+            raise Refused(Refusal.NO_KERNEL, python_table.error_text(self.name, key, decision.rule))
         return chosen
 
 

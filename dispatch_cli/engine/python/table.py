@@ -66,12 +66,12 @@ def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: frozen
     return _decisions(layout, _bits(layout, python_keys), fallbacks)
 
 
-def error_text(name: OperatorName, key: str, decision: Decision) -> str:
+def error_text(name: OperatorName, key: str, rule: Rule) -> str:
     """What ``resolve_key`` raises where it can choose no key.
 
     Source: an ambiguous kernel is a RuntimeError, a missing one a NotImplementedError.
     """
-    if decision.rule is Rule.AMBIGUOUS:
+    if rule is Rule.AMBIGUOUS:
         return AMBIGUOUS_TEXT
     shown = f"{name.name.replace('::', '.')}.{name.overload or 'default'}"
     return f"could not find kernel for {shown} at dispatch key {python_key_text(key)}"

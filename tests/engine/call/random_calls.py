@@ -459,13 +459,13 @@ def names(keyset: DispatchKeySet) -> str:
 def _log(call: Call) -> Iterator[list[Any]]:
     for hop in call.hops:
         if hop.python is not None and hop.python.kernel is not None:
-            yield ["python", hop.python.key]
+            yield ["python", hop.python.chosen_key]
         elif _runs_own_kernel(hop):
             assert hop.live.registration is not None
             yield ["kernel", hop.live.registration.key, names(hop.keyset)]
     last = () if call.end.handler is None else (call.end.handler,)
     for handler in (*call.end.passed, *last):
-        yield [handler.kind.value, handler.name, *([handler.position] if handler.kind.value == "mode" else [])]
+        yield [handler.kind.value, handler.name, *([handler.position - 1] if handler.kind.value == "mode" else [])]
 
 
 def _runs_own_kernel(hop: Hop) -> bool:

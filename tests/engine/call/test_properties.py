@@ -21,11 +21,13 @@ def check(call: Call) -> None:
         assert (hop.selection is None) == (hop.reached is Reached.REDISPATCH)
         if hop.selection is not None:
             selection = hop.selection
-            assert selection.mask_kind is MaskKind.NONE or selection.result == selection.unmasked & selection.mask
+            assert (
+                selection.mask.kind is MaskKind.NONE or selection.result == selection.unmasked & selection.mask.keyset
+            )
             union = DispatchKeySet(selection.keyset.layout)
             for argument in selection.arguments:
                 union |= argument.keyset
-            assert selection.mask_kind is MaskKind.NONE or union == selection.keyset
+            assert selection.mask.kind is MaskKind.NONE or union == selection.keyset
         elif hop.python is None:
             assert hop.keyset == passed
         if hop.python is None:

@@ -121,11 +121,11 @@ class Handlers:
         self, values: tuple[Value, ...], thread: Thread, mode: Mode | None, asked: tuple[AskedHandler, ...] = ()
     ) -> Handling:
         """The tensors with a ``__torch_dispatch__``, in order. asked: who has passed the call on before."""
-        overloaded = [(position, value) for position, value in enumerate(values) if value.has(PYTHON)]
+        overloaded = [(position, value) for position, value in enumerate(values, start=1) if value.has(PYTHON)]
         for position, value in overloaded:
             name = class_of(value)
             if name == FAKE_TENSOR:
-                return self._fake_tensor(position, values, thread, asked)
+                return self._fake_tensor(position, value, values, thread, asked)
             rule = self._table.subclasses.get(name)
             if rule is None:
                 last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NO_RULE)
@@ -139,7 +139,7 @@ class Handlers:
         return Handling(asked, error=error)
 
     def _fake_tensor(
-        self, position: int, values: tuple[Value, ...], thread: Thread, asked: tuple[AskedHandler, ...]
+        self, position: int, value: Value, values: tuple[Value, ...], thread: Thread, asked: tuple[AskedHandler, ...]
     ) -> Handling:
         """A fake tensor's mode is not active, or has passed the call on: its rule runs, and what it returns counts."""
         rule = self._table.modes.get(FAKE_TENSOR_MODE)
@@ -154,9 +154,8 @@ class Handlers:
         last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, rule)
         handler = Handler(HandlerKind.SUBCLASS, FAKE_TENSOR_MODE, position) if _redirects(rule) else None
         found = Handling((*asked, last), rule, None if refuses else handler, thread=thread, not_implemented=refuses)
-        spec = values[position].spec
-        assert spec is not None and spec.fake is not None, "it is a fake tensor"
-        return self._by_fake_mode(found, spec.fake, values)
+        assert value.spec is not None and value.spec.fake is not None, "it is a fake tensor"
+        return self._by_fake_mode(found, value.spec.fake, values)
 
     def of_transform(self, thread: Thread) -> Handling:
         """The innermost functorch transform."""

@@ -49,13 +49,13 @@ def conflicting(thread: Thread, tensors: Sequence[TensorSpec]) -> FakeModes | No
 def _active(thread: Thread) -> Iterator[FakeOrigin]:
     for index, mode in enumerate(reversed(stack_of(thread))):
         if mode.name == FAKE_TENSOR_MODE:
-            yield FakeOrigin(ACTIVE, index, mode.instance or "", mode.position)
+            yield FakeOrigin(ACTIVE, index, mode.instance or None, mode.position)
 
 
 def _inputs(tensors: Sequence[TensorSpec]) -> Iterator[FakeOrigin]:
     for index, tensor in enumerate(tensors):
         if tensor.fake is not None and not tensor.wrappers:
-            yield FakeOrigin(INPUT, index, tensor.fake, index)
+            yield FakeOrigin(INPUT, index, tensor.fake or None, index + 1)
 
 
 def _text(first: FakeOrigin, other: FakeOrigin) -> str:
@@ -65,6 +65,6 @@ def _text(first: FakeOrigin, other: FakeOrigin) -> str:
     )
 
 
-def mode_text(name: str) -> str:
+def mode_text(name: str | None) -> str:
     """A fake mode as Python shows it, with its name in the place of an address."""
     return f"<{FAKE_TENSOR_MODE} object{f' {name}' if name else ''}>"

@@ -17,7 +17,17 @@ from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall, HigherO
 from dispatch_cli.engine.call.simulate import MAX_TENSORS, make_value
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Contexts, Mode, Thread
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, MaskKind, Reached, Selection, TensorArgument
+from dispatch_cli.engine.call.trace import (
+    Does,
+    End,
+    EndKind,
+    Error,
+    Mask,
+    MaskKind,
+    Reached,
+    Selection,
+    TensorArgument,
+)
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, is_autograd_not_implemented
@@ -150,22 +160,18 @@ class _HigherOrderSimulator:
         mask = self._table.non_fallthrough
         unmasked = (keyset | thread.keys.included) - thread.keys.excluded
         result = unmasked & mask
+        kept = set(result)
         selection = Selection(
             arguments=tuple(TensorArgument(value.text, value.keyset) for value in values),
             keyset=keyset,
             included=thread.keys.included,
             excluded=thread.keys.excluded,
             unmasked=unmasked,
-            mask_kind=MaskKind.COMMON,
-            backend=None,
-            mask=mask,
-            skipped=(),
+            mask=Mask(MaskKind.COMMON, None, mask),
+            skipped=tuple(key for key in reversed(list(unmasked)) if key not in kept),
             result=result,
         )
-        kept = set(result)
-        skipped = tuple(key for key in reversed(list(unmasked)) if key not in kept)
-        key = result.highest_priority()
-        return HigherOrderHop(key, selection, reached, skipped, Does.RAISES, Known.DISPATCHER)
+        return HigherOrderHop(result.highest_priority(), selection, reached, Does.RAISES, Known.DISPATCHER)
 
     def _step(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
         if hop.key == FRONT:
@@ -180,7 +186,7 @@ class _HigherOrderSimulator:
 
     def _resumed(self, waiting: _Waiting) -> _HopResult:
         """The mode's rule has returned the NotImplemented that it got: the tensors are asked."""
-        hop = waiting.hop._replace(resumes=True, excludes=None, rule=None)
+        hop = waiting.hop._replace(resumes=True, excludes=None, impl=None)
         handling = self._handlers.after_mode(waiting.values, waiting.thread, waiting.mode)
         return self._handled(waiting.values, waiting.thread, hop, handling)
 
@@ -189,25 +195,25 @@ class _HigherOrderSimulator:
     def _handled(
         self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling
     ) -> _HopResult:
-        hop = hop._replace(asked=handling.asked, rule=handling.rule, takes_off=handling.takes_off)
+        hop = hop._replace(asked=handling.asked, impl=handling.rule, takes_off=handling.takes_off)
         if handling.error is not None:
             does = Does.RAISES if handling.handler is None else Does.HANDS_OVER
             return _HopResult(hop._replace(does=does), End(EndKind.ERROR, handling.handler, handling.error))
         if handling.handler is not None:
             known = Known.DISPATCHER if handling.rule is None else Known.HELPER
             return _HopResult(
-                hop._replace(does=Does.HANDS_OVER, known=known), End(EndKind.HANDLER, handler=handling.handler)
+                hop._replace(does=Does.HANDS_OVER, why=known), End(EndKind.HANDLER, handler=handling.handler)
             )
         rule = handling.rule
         assert rule is not None, "without an error and a handler, a rule runs"
         if handling.not_implemented:
-            ended = hop._replace(does=Does.ENDS, known=Known.DECLARED)
+            ended = hop._replace(does=Does.ENDS, why=Known.DECLARED)
             return _HopResult(ended, End(EndKind.KERNEL), not_implemented=True)
         place = ImplKind.TRANSFORM if handling.layer is not None else ImplKind.MODE
         if rule.error_at(place) is not None:
             return self._raises(hop, rule, place)
         if rule.redispatches and handling.thread is not None:
-            again = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED)
+            again = hop._replace(does=Does.CALLS_ANEW, why=Known.DECLARED)
             waits = None if handling.mode is None else _Waiting(values, thread, handling.mode, hop)
             return _HopResult(again, None, handling.thread, handling.unwrapped(values), waits=waits)
         return self._ends(hop, rule)
@@ -216,7 +222,7 @@ class _HigherOrderSimulator:
 
     def _resolved(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
         entry = self._entry(hop.key)
-        hop = hop._replace(entry=entry, rule=entry.rule)
+        hop = hop._replace(entry=entry, impl=entry.rule)
         rule = entry.rule
         if rule is None:
             return _HopResult(hop, End(EndKind.ERROR, error=errors.no_kernel(entry)))
@@ -257,24 +263,24 @@ class _HigherOrderSimulator:
     def _below_autograd(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
         """Call the operator again below autograd, as PyTorch's helpers do."""
         keys = self._maker.autograd_keys
-        hop = hop._replace(does=Does.CALLS_ANEW, known=Known.HELPER, excludes=keys)
+        hop = hop._replace(does=Does.CALLS_ANEW, why=Known.HELPER, excludes=keys)
         return _HopResult(hop, thread=thread.exclude(keys))
 
     def _again(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
         """Call the operator again without the key of the rule; at an autograd key, below autograd."""
         at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD)
         keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
-        hop = hop._replace(does=Does.CALLS_ANEW, known=Known.DECLARED, excludes=keys)
+        hop = hop._replace(does=Does.CALLS_ANEW, why=Known.DECLARED, excludes=keys)
         return _HopResult(hop, thread=thread.exclude(keys))
 
     def _raises(self, hop: HigherOrderHop, rule: HigherOrderImpl, place: ImplKind) -> _HopResult:
         """The rule raises an error, as its declaration says. place: what it was found by."""
         error = errors.declared(rule.error_at(place) or "")
-        return _HopResult(hop._replace(does=Does.RAISES, known=Known.DECLARED), End(EndKind.ERROR, error=error))
+        return _HopResult(hop._replace(does=Does.RAISES, why=Known.DECLARED), End(EndKind.ERROR, error=error))
 
     def _ends(self, hop: HigherOrderHop, rule: HigherOrderImpl) -> _HopResult:
         known = Known.UNKNOWN if rule.redispatches is None else Known.DECLARED
-        return _HopResult(hop._replace(does=Does.ENDS, known=known), End(EndKind.KERNEL))
+        return _HopResult(hop._replace(does=Does.ENDS, why=known), End(EndKind.KERNEL))
 
 
 def _requires_grad(value: Value) -> bool:

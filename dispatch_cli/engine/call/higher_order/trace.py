@@ -46,14 +46,15 @@ class HandlerAnswer(Enum):
 class AskedHandler(NamedTuple):
     """One that was asked.
 
-    name: of the class or transform. position: of its context or tensor, from 0; None of a transform. rule: by which.
+    name: of the class or transform. position: of its context or tensor, from 1; None of a transform. impl: by which
+    rule.
     """
 
-    asker: Asker
+    kind: Asker
     name: str
     position: int | None
     answer: HandlerAnswer
-    rule: HigherOrderImpl | None = None
+    impl: HigherOrderImpl | None = None
 
 
 class Known(Enum):
@@ -73,9 +74,9 @@ class HigherOrderHop(NamedTuple):
     """One step.
 
     key: the highest key of the set. entry: what ``resolve_key`` finds there, where it was asked.
-    skipped: the keys that fell through, highest first. asked: modes, subclasses or transforms, in turn.
-    rule: what runs. needs_gradient: of an autograd rule, whether the call needs one.
-    does, known: what it does with the call, and how that is known.
+    asked: modes, subclasses or transforms, in turn.
+    impl: the rule that runs. needs_gradient: of an autograd rule, whether the call needs one.
+    does, why: what it does with the call, and how that is known.
     excludes: the keys that a call again is made without. takes_off: the mode or transform that is taken off for it.
     resumes: an earlier step goes on, because the call again returned NotImplemented.
     """
@@ -83,12 +84,11 @@ class HigherOrderHop(NamedTuple):
     key: str
     selection: Selection
     reached: Reached
-    skipped: tuple[str, ...]
     does: Does
-    known: Known
+    why: Known
     entry: HigherOrderEntry | None = None
     asked: tuple[AskedHandler, ...] = ()
-    rule: HigherOrderImpl | None = None
+    impl: HigherOrderImpl | None = None
     needs_gradient: bool | None = None
     excludes: DispatchKeySet | None = None
     takes_off: str | None = None
@@ -99,25 +99,25 @@ class FakeOrigin(NamedTuple):
     """Where a fake mode was found (``torch._guards.detect_fake_mode``).
 
     words, number: what PyTorch says of it, and the number behind it: of modes counted from the innermost, of inputs
-    from the first. name: the mode's, empty when it was not named. position: of the context or tensor, from 0.
+    from the first. name: the mode's, None when it was not named. position: of the context or tensor, from 1.
     """
 
     words: str
     number: int
-    name: str
+    name: str | None
     position: int
 
 
 class FakeModes(NamedTuple):
     """Two different fake modes in one call, of which tracing makes an AssertionError.
 
-    first: the one that PyTorch goes by. other: the one that contradicts it. text: the first line of the error; the next
-    ones tell where the modes were made.
+    first: the one that PyTorch goes by. other: the one that contradicts it. error: its first line; the next ones
+    tell where the modes were made.
     """
 
     first: FakeOrigin
     other: FakeOrigin
-    text: str
+    error: str
 
 
 class HigherOrderCall(NamedTuple):

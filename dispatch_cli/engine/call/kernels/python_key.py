@@ -35,7 +35,7 @@ def python(moment: Moment) -> KernelStep:
         if not passes_on(moment.values):
             return _fakes(moment, handler, mode.instance or "")
         passed = (handler,)
-    for position, value in enumerate(moment.values):
+    for position, value in enumerate(moment.values, start=1):
         if not value.has(PYTHON):
             continue
         handler = Handler(HandlerKind.SUBCLASS, "" if value.spec is None else class_of(value), position)
@@ -73,23 +73,23 @@ def active_fake_mode(thread: Thread) -> str | None:
 
 def refused_clone(mode: str, values: Sequence[Value], key: str) -> Error | None:
     """The error of a fake mode where a fallback clones the tensors with *key*, whatever operator is called."""
-    for position, value in enumerate(values):
+    for position, value in enumerate(values, start=1):
         if value.has(key) and value.wrapper is None and not passes_on((value,)):
             error = refusal(mode, (value,), _CLONE)
             if error is not None:
-                return error._replace(argument=position)
+                return error._replace(tensor=position)
     return None
 
 
 def refused_slice(mode: str, values: Sequence[Value], level: int) -> Error | None:
     """The error of a fake mode where vmap's fallback takes tensors apart that are batched at a level."""
-    for position, value in enumerate(values):
+    for position, value in enumerate(values, start=1):
         if value.is_batched_at(level):
             while value.inner is not None:
                 value = value.inner
             error = None if passes_on((value,)) else refusal(mode, (value,), _MOVE)
             if error is not None:
-                return error._replace(argument=position)
+                return error._replace(tensor=position)
     return None
 
 

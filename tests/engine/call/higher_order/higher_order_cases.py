@@ -64,11 +64,11 @@ def is_error(error: Error | None, told: list[str] | None, theirs: list[str] | No
 def ran(hop: HigherOrderHop) -> Iterator[str]:
     """The rules that a step runs, by the names that the script notes."""
     for asked in hop.asked:
-        if asked.asker is Asker.MODE_ITSELF:
+        if asked.kind is Asker.MODE_ITSELF:
             yield f"itself:{asked.name}"
-        elif asked.rule is not None and (asked.answer is HandlerAnswer.HANDLES or runs_before_it_refuses(asked.rule)):
-            yield asked.rule.kernel
-    rule = hop.rule
+        elif asked.impl is not None and (asked.answer is HandlerAnswer.HANDLES or runs_before_it_refuses(asked.impl)):
+            yield asked.impl.kernel
+    rule = hop.impl
     if hop.asked or rule is None or is_autograd_not_implemented(rule.kernel):
         return
     if rule.kind is not ImplKind.AUTOGRAD or hop.needs_gradient:
@@ -89,7 +89,7 @@ def said(call: HigherOrderCall) -> dict[str, Any]:
         told: list[str] | None = ["Endless", ""]
     else:
         told = None if error is None else [error.type, error.text.split("\n")[0]]
-    return {"ran": rules, "error": told, "fake": None if fake is None else without_names(fake.text)}
+    return {"ran": rules, "error": told, "fake": None if fake is None else without_names(fake.error)}
 
 
 def without_names(text: str) -> str:

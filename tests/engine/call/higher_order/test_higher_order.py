@@ -72,18 +72,18 @@ def test_tensors_that_are_not_there(example: State) -> None:
 def test_a_rule_and_its_place(example: State) -> None:
     found = call(example, "call_torchbind", ("cpu requires_grad",))
     first, second = found.hops
-    assert (first.key, first.reached, first.does, first.known) == (
+    assert (first.key, first.reached, first.does, first.why) == (
         "AutogradCPU",
         Reached.CALL,
         Does.CALLS_ANEW,
         Known.HELPER,
     )
-    assert first.rule is not None
-    assert first.rule.span == Span(EXAMPLE, 25, 15)
+    assert first.impl is not None
+    assert first.impl.span == Span(EXAMPLE, 25, 15)
     assert first.needs_gradient is True
     assert first.excludes is not None
     assert "AutogradOther" in set(first.excludes)
-    assert (second.key, second.does, second.known) == ("CPU", Does.ENDS, Known.UNKNOWN)
+    assert (second.key, second.does, second.why) == ("CPU", Does.ENDS, Known.UNKNOWN)
     assert second.entry is not None
     assert second.entry.decision.source == "CompositeExplicitAutograd"
     assert found.deferred == "Autograd not implemented for call_torchbind"
@@ -96,24 +96,24 @@ def test_modes_are_taken_off_one_after_the_other(example: State) -> None:
     for order in (contexts, contexts[::-1]):
         found = call(example, "call_torchbind", ("cpu",), order)
         asked = [one for hop in found.hops for one in hop.asked]
-        assert [(one.asker, one.name, one.position) for one in asked] == [
-            (Asker.MODE, "ProxyTorchDispatchMode", order.index(contexts[0])),
-            (Asker.MODE, "FakeTensorMode", order.index(contexts[1])),
+        assert [(one.kind, one.name, one.position) for one in asked] == [
+            (Asker.MODE, "ProxyTorchDispatchMode", 1 + order.index(contexts[0])),
+            (Asker.MODE, "FakeTensorMode", 1 + order.index(contexts[1])),
         ]
         assert [hop.takes_off for hop in found.hops] == [None, "ProxyTorchDispatchMode", "FakeTensorMode"]
-        assert found.hops[-1].known is Known.DECLARED
+        assert found.hops[-1].why is Known.DECLARED
 
 
 def test_two_fake_modes(captured: State) -> None:
     """Dispatch does not compare them; what tracing says is said."""
     found = call(captured, "call_torchbind", ("cpu", "cpu fake=A"), ("no_grad", "mode=FakeTensorMode=B"))
     assert found.fake_modes is not None
-    assert found.fake_modes.first == FakeOrigin("active fake mode", 0, "B", 1)
-    assert found.fake_modes.other == FakeOrigin("fake tensor input", 1, "A", 1)
+    assert found.fake_modes.first == FakeOrigin("active fake mode", 0, "B", 2)
+    assert found.fake_modes.other == FakeOrigin("fake tensor input", 1, "A", 2)
     assert (found.end.kind, found.end.error) == (EndKind.KERNEL, None)
-    assert found.hops[-1].rule is not None
-    assert found.hops[-1].rule.kernel.endswith(".call_torchbind_fake")
-    assert found.fake_modes.text == (
+    assert found.hops[-1].impl is not None
+    assert found.hops[-1].impl.kernel.endswith(".call_torchbind_fake")
+    assert found.fake_modes.error == (
         "fake mode (<FakeTensorMode object B>) from active fake mode 0 doesn't match mode "
         "(<FakeTensorMode object A>) from fake tensor input 1"
     )
@@ -148,8 +148,8 @@ def test_rules_that_give_the_call_to_the_mode(captured: State) -> None:
     found = call(captured, "out_dtype", ("cpu fake",), ("mode=FakeTensorMode",))
     assert found.end.kind is EndKind.HANDLER
     assert found.end.handler is not None
-    assert (found.end.handler.name, found.end.handler.position) == ("FakeTensorMode", 0)
-    assert found.hops[-1].known is Known.HELPER
+    assert (found.end.handler.name, found.end.handler.position) == ("FakeTensorMode", 1)
+    assert found.hops[-1].why is Known.HELPER
 
 
 def test_what_the_universe_does_not_have(captured: State) -> None:
@@ -191,4 +191,4 @@ def test_a_functionalized_call_torchbind_raises(
         found = call(state, "call_torchbind", tensors, contexts)
         assert found.end.error is not None
         assert (found.end.error.kind, found.end.error.type, found.end.error.text) == (ErrorKind.RULE, *error)
-        assert (found.hops[-1].does, found.hops[-1].known) == (Does.RAISES, Known.DECLARED)
+        assert (found.hops[-1].does, found.hops[-1].why) == (Does.RAISES, Known.DECLARED)
