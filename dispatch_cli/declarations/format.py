@@ -1,7 +1,7 @@
 """The format of declaration files, as one table.
 
 What a field is called, what it takes and what it means is said here and nowhere else: reading, the JSON Schema and the
-reference in the README all come from this table.
+reference FORMAT.md all come from this table.
 """
 
 from __future__ import annotations

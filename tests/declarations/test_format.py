@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped, unus
 
 from dispatch_cli.declarations.format import RECORDS
 from dispatch_cli.declarations.json_schema import json_schema
-from dispatch_cli.declarations.reference import reference_markdown
 from tests.declarations.helpers import read
 from tests.declarations.test_parsers import GOOD
 from tests.declarations.test_problems import CASES
+from tests.write_reference import format_reference
 
 EVERY_FIELD = """\
 dispatch: 1
@@ -153,7 +153,7 @@ def test_the_example_has_every_field() -> None:
 
 
 def test_the_reference_has_every_field() -> None:
-    text = reference_markdown()
+    text = format_reference()
     for record in RECORDS:
         assert record.doc in text
         for field in record.fields:
