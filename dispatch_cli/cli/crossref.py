@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
-from dispatch_cli.cli.options import filter_option, output_options, refuse, style_for, write
+from dispatch_cli.cli.options import filter_option, refuse
+from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.crossref.answers import Answers, Probed
     from dispatch_cli.crossref.replay import Subject
-    from dispatch_cli.render.style import Style
-    from dispatch_cli.report.crossref import CrossrefReport
 
 
 @click.command("crossref")
@@ -23,16 +20,9 @@ if TYPE_CHECKING:
 @click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
 @live_options
 @filter_option("all")
-@output_options(("text", "json", "csv", "markdown"))
+@output_options("text", "json", "csv", "markdown", "html")
 def command(
-    file: str | None,
-    live: bool,
-    python: str | None,
-    modules: tuple[str, ...],
-    ops: tuple[str, ...],
-    format_: str,
-    output: str | None,
-    color: str,
+    file: str | None, live: bool, python: str | None, modules: tuple[str, ...], ops: tuple[str, ...], out: Output
 ) -> None:
     """Compare the engine with a live PyTorch or a recording.
 
@@ -49,13 +39,12 @@ def command(
     if file is None and not live:
         raise click.UsageError("Nothing to compare with: give a recording, or --live.")
     check_modules(modules)
-    subject, answers = _sides(file, live, python, modules, ops, color)
+    subject, answers = _sides(file, live, python, modules, ops, out.color)
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.report.crossref import crossref_report
 
     comparison = compare(subject, answers, *_names(subject, answers, ops))
-    report = crossref_report(comparison)
-    write(_render(report, format_, style_for(sys.stdout, color, output)), output)
+    show(crossref_report(comparison), out, slots=comparison.slots)
     raise click.exceptions.Exit(1 if comparison.differences else 0)
 
 
@@ -126,16 +115,3 @@ def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[li
         chosen.update(found)
         others.update(of_higher_order)
     return sorted(chosen), sorted(others)
-
-
-def _render(report: CrossrefReport, format_: str, style: Style) -> Iterator[str]:
-    if format_ == "text":
-        from dispatch_cli.render.crossref import crossref_text
-
-        return crossref_text(report, style)
-    from dispatch_cli.render.crossref_machine import crossref_json, crossref_sheet
-    from dispatch_cli.render.machine import csv_text, markdown_text
-
-    if format_ == "json":
-        return crossref_json(report)
-    return (csv_text if format_ == "csv" else markdown_text)(crossref_sheet(report))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from dispatch_cli.crossref.answers import Answers, ResolveAnswers, Texts
 from dispatch_cli.crossref.replay import Subject
@@ -46,23 +47,21 @@ class Compared(Enum):
     """Of higher-order operators, what ``resolve_key`` chooses and which keys fall through, slot by slot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
+class Disagreement(NamedTuple):
     """One thing that the engine and PyTorch do not agree about.
 
-    key: the slot; of a dump, what stands before the colon; empty where it is about the whole operator.
+    key: the slot; of a dump, what is before the colon; None where it is about the whole operator.
     ours, theirs: what the one and the other say; None when it says nothing.
     """
 
     operator: str
     part: Compared
-    key: str
+    key: str | None
     ours: str | None
     theirs: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """How many answers of a part were compared, and how many of them differ."""
 
     part: Compared
@@ -72,7 +71,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What came of it.
+    """The result.
 
     source: whose answers they were. slots: of the engine's tables, in order. counts: of the parts that were asked for.
     differences: by operator, then part.
@@ -118,7 +117,9 @@ class _Comparer:
         self._divergences: list[tuple[str, Divergence]] = []
         self._refusals: dict[str, list[Disagreement]] = {}
         for one in subject.refusals:
-            difference = Disagreement(one.operator, Compared.REGISTRATION, one.key, f"refused: {one.reason}", one.what)
+            difference = Disagreement(
+                one.operator, Compared.REGISTRATION, one.key or None, f"refused: {one.reason}", one.what
+            )
             self._refusals.setdefault(one.operator, []).append(difference)
 
     def take(self, name: str) -> None:
@@ -131,7 +132,7 @@ class _Comparer:
         before = len(self._differences) - len(refused)
         if theirs is None or operator not in self._dispatcher:
             ours_text, theirs_text = (PRESENT, ABSENT) if theirs is None else (ABSENT, PRESENT)
-            self._differences.append(Disagreement(name, Compared.OPERATOR, "", ours_text, theirs_text))
+            self._differences.append(Disagreement(name, Compared.OPERATOR, None, ours_text, theirs_text))
         else:
             self._compare(name, operator, theirs)
         self._different[Compared.OPERATOR] += len(self._differences) > before
@@ -196,7 +197,7 @@ class _Comparer:
     ) -> None:
         self._compared[part] += compared
         self._different[part] += different
-        self._differences += (Disagreement(name, part, *text) for text in texts)
+        self._differences += (Disagreement(name, part, key or None, *said) for key, *said in texts)
 
     def result(self) -> Comparison:
         """Everything noted."""

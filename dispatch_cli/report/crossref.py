@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
-from dispatch_cli.crossref.compare import Compared, Comparison
-from dispatch_cli.report.divergences import DivergenceGroup, ReasonCount, by_reason, difference_of, groups_of
+from dispatch_cli.crossref.compare import Compared, Comparison, Count, Disagreement
+from dispatch_cli.engine.python.table import Reason
+from dispatch_cli.report.divergences import PythonDifference, ReasonCount, SlotChoice, by_reason, difference_of
 from dispatch_cli.report.folding import KeyRuns, runs_of
 
-SCHEMA_VERSION = 1
+
+class OperatorDivergence(NamedTuple):
+    """A slot of an operator at which C++ and Python choose different keys; the fields are those of the difference."""
+
+    operator: str
+    key: str
+    cpp: SlotChoice
+    python: SlotChoice
+    reason: Reason
+    because: tuple[str, ...]
+
+
+class PythonDivergences(NamedTuple):
+    """Where C++ and Python choose different keys: how often for which reason, and every slot."""
+
+    reasons: tuple[ReasonCount, ...]
+    divergences: tuple[OperatorDivergence, ...]
+
+    @property
+    def by_operator(self) -> list[tuple[str, PythonDifference]]:
+        """Each with its operator."""
+        return [
+            (one.operator, PythonDifference(one.key, one.cpp, one.python, one.reason, one.because))
+            for one in self.divergences
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class CrossrefReport:
+    """A comparison. source: whose answers they were. python: None where it was not asked what Python chooses."""
+
+    REPORT: ClassVar[str] = "crossref"
+
+    universe: str
+    source: str
+    equal: bool
+    counts: tuple[Count, ...]
+    python: PythonDivergences | None
+    differences: tuple[Disagreement, ...]
 
 
 class FoldedDifference(NamedTuple):
@@ -22,29 +62,29 @@ class FoldedDifference(NamedTuple):
     theirs: str | None
 
 
-class CrossrefReport(NamedTuple):
-    """A comparison, and where C++ and Python differ: by reason, and in groups; empty where that was not asked for."""
-
-    comparison: Comparison
-    reasons: tuple[ReasonCount, ...]
-    groups: tuple[DivergenceGroup, ...]
-
-
 def crossref_report(comparison: Comparison) -> CrossrefReport:
     """Put a comparison together."""
-    divergences = [(operator, difference_of(one)) for operator, one in comparison.divergences or ()]
-    return CrossrefReport(comparison, by_reason(divergences), groups_of(divergences, _places(comparison)))
+    python = None
+    if comparison.divergences is not None:
+        found = [(operator, difference_of(one)) for operator, one in comparison.divergences]
+        python = PythonDivergences(by_reason(found), tuple(OperatorDivergence(name, *one) for name, one in found))
+    return CrossrefReport(
+        universe=comparison.universe,
+        source=comparison.source,
+        equal=not comparison.differences,
+        counts=comparison.counts,
+        python=python,
+        differences=comparison.differences,
+    )
 
 
-def folded(comparison: Comparison) -> Iterator[tuple[str, list[FoldedDifference]]]:
-    """The differences by operator; keys of a part at which the same is said on either side are together."""
-    places = _places(comparison)
-    for operator, own in groupby(comparison.differences, key=lambda one: one.operator):
+def folded(report: CrossrefReport, places: Mapping[str, int]) -> Iterator[tuple[str, list[FoldedDifference]]]:
+    """The differences by operator; keys of a part at which the same is said on either side are together.
+
+    places: of the slots in a table.
+    """
+    for operator, own in groupby(report.differences, key=lambda one: one.operator):
         alike: dict[tuple[Compared, str | None, str | None], list[str]] = {}
         for one in own:
-            alike.setdefault((one.part, one.ours, one.theirs), []).append(one.key)
+            alike.setdefault((one.part, one.ours, one.theirs), []).append(one.key or "")
         yield operator, [FoldedDifference(part, runs_of(keys, places), *said) for (part, *said), keys in alike.items()]
-
-
-def _places(comparison: Comparison) -> dict[str, int]:
-    return {key: place for place, key in enumerate(comparison.slots)}

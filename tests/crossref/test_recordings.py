@@ -41,7 +41,7 @@ def test_the_other_recording_is_equal() -> None:
     result = call("crossref", str(RECORDINGS / "torch-2.15.0.state.json.xz"), "--format", "json")
     assert (result.code, result.err) == (0, "")
     assert json.loads(result.out) == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "crossref",
         "universe": "torch-2.15",
         "source": "the recording of PyTorch 2.15.0+cu132",
@@ -74,7 +74,7 @@ def test_a_doctored_recording_in_json(tmp_path: Path) -> None:
     assert (result.code, result.err) == (1, "")
     columns = ("operator", "part", "key", "ours", "theirs")
     assert json.loads(result.out) == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "crossref",
         "universe": "torch-2.4",
         "source": "the recording of PyTorch 2.4.1+cu121",
@@ -189,8 +189,8 @@ def test_operators_that_only_one_of_the_two_has(tmp_path: Path) -> None:
     answers = probed(recording_of((RELU, SILU)), tmp_path).answers
     found = compare(subject, answers, names_of(subject, answers))
     assert found.differences == (
-        Disagreement(ADD, Compared.OPERATOR, "", "registered", "no such operator"),
-        Disagreement(SILU, Compared.OPERATOR, "", "no such operator", "registered"),
+        Disagreement(ADD, Compared.OPERATOR, None, "registered", "no such operator"),
+        Disagreement(SILU, Compared.OPERATOR, None, "no such operator", "registered"),
     )
     assert found.counts == (Count(Compared.OPERATOR, 3, 2), Count(Compared.DUMP, 1, 0), Count(Compared.TABLE, 130, 0))
 
@@ -215,4 +215,4 @@ def test_the_white_space_of_a_dump_counts(tmp_path: Path) -> None:
     recording["ops"][RELU]["table"] = ours + "\n"
     subject = replay(probed(recording, tmp_path))
     answers: Answers = probed(recording, tmp_path).answers
-    assert compare(subject, answers, [RELU]).differences == (Disagreement(RELU, Compared.TABLE, "", None, ""),)
+    assert compare(subject, answers, [RELU]).differences == (Disagreement(RELU, Compared.TABLE, None, None, ""),)

@@ -191,7 +191,7 @@ def test_what_is_not_equal_in_json(tmp_path: Path) -> None:
     result = call("crossref", "--python", python, "--format", "json", "--op", ALIAS, "--op", ADD)
     assert result.code == 1
     assert json.loads(result.out) == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "crossref",
         "universe": "torch-2.15",
         "source": "PyTorch 2.15.0+cu132",
@@ -209,8 +209,8 @@ def test_what_is_not_equal_in_json(tmp_path: Path) -> None:
                 {
                     "operator": ALIAS,
                     "key": "Meta",
-                    "cpp": {"rule": "default", "kernel_at": "CompositeExplicitAutograd"},
-                    "python": {"rule": "kernel", "kernel_at": "Meta"},
+                    "cpp": {"rule": "default", "source": "CompositeExplicitAutograd"},
+                    "python": {"rule": "kernel", "source": "Meta"},
                     "reason": "python-kernel",
                     "because": ["Meta"],
                 }
