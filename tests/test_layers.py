@@ -20,7 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "declarations": {"model", "universes", "bases", "declarations"},
     "api": {"model", "declarations", "engine", "bases", "universes"},
     "checks": {"model", "engine", "checks"},
-    "report": {"model", "engine", "checks", "crossref", "report"},
+    "report": {"model", "engine", "checks", "crossref", "bases", "report"},
     "render": {"", "model", "engine", "checks", "crossref", "report", "render", "declarations.text", "bases"},
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
     "capture": {"model", "universes", "capture", "bases"},

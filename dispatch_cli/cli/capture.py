@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
-from dispatch_cli.cli.options import write
+from dispatch_cli.cli.output import write
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.write import Format

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
-
 import click
 
 from dispatch_cli.cli.options import (
@@ -15,15 +11,9 @@ from dispatch_cli.cli.options import (
     chosen_operators,
     filter_option,
     load_state,
-    output_options,
     source_options,
-    style_for,
-    write,
 )
-
-if TYPE_CHECKING:
-    from dispatch_cli.render.style import Style
-    from dispatch_cli.report.guards import GuardsReport
+from dispatch_cli.cli.output import Output, output_options, show, write
 
 
 @click.command("guards")
@@ -35,7 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--record", is_flag=True, help="Write guards for what is in the slots now, as a declaration file.")
 @click.option("--rules-only", is_flag=True, help="With --record: guard the rules, and leave the kernels free.")
-@output_options(("text", "json", "csv", "markdown"))
+@output_options("text", "json", "csv", "markdown", "html")
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],
@@ -43,9 +33,7 @@ def command(
     guards: tuple[str, ...],
     record: bool,
     rules_only: bool,
-    format_: str,
-    output: str | None,
-    color: str,
+    out: Output,
 ) -> None:
     """List the guards of declarations and whether they hold; or write guards that freeze what is true now.
 
@@ -53,34 +41,21 @@ def command(
     """
     if not record and (key_globs or rules_only):
         raise click.UsageError(f"{'--key' if key_globs else '--rules-only'} goes with --record.")
-    if record and format_ != "text":
+    if record and out.format != "text":
         raise click.UsageError("--record writes a declaration file; it takes no --format.")
     if record and guards:
         raise click.UsageError("--record writes guards, and --guards reads them; give one or the other.")
-    state = load_state(source, color, guards=guards)
+    state = load_state(source, out.color, guards=guards)
     names = chosen_operators(state, ops, own=True)
     if record:
-        from dispatch_cli.render.guards import guards_yaml
+        from dispatch_cli.render.guards_yaml import guards_yaml
         from dispatch_cli.report.guards import recorded_guards
 
         slots = chosen_keys(state.dispatcher, key_globs)
-        write(guards_yaml(recorded_guards(state, names, slots, kernels=not rules_only)), output)
+        write(guards_yaml(recorded_guards(state, names, slots, kernels=not rules_only)), out.file)
         return
     from dispatch_cli.report.guards import guards_report
 
     report = guards_report(state, frozenset(names) if ops else None)
-    write(_render(report, format_, style_for(sys.stdout, color, output)), output)
+    show(report, out)
     raise click.exceptions.Exit(1 if report.failing else 0)
-
-
-def _render(report: GuardsReport, format_: str, style: Style) -> Iterator[str]:
-    if format_ == "text":
-        from dispatch_cli.render.guards_text import guards_text
-
-        return guards_text(report, style)
-    from dispatch_cli.render.guards import guards_json, guards_sheet
-    from dispatch_cli.render.machine import csv_text, markdown_text
-
-    if format_ == "json":
-        return guards_json(report)
-    return (csv_text if format_ == "csv" else markdown_text)(guards_sheet(report))

@@ -1,118 +1,89 @@
-"""The guards of a state for machines, and guards as a declaration file."""
+"""The guards of a state: a row for each, and what is not as it wants it."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from dispatch_cli.checks.catalogue.guard import wants_text
-from dispatch_cli.model.guard import Guard
-from dispatch_cli.render.machine import Sheet, json_document, place_text, span_data
-from dispatch_cli.report.guards import SCHEMA_VERSION, GuardRow, GuardsReport
+from dispatch_cli.render.document import UNDER, Block, Column, Gap, Inline, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import keys_label, place_label, plural
+from dispatch_cli.report.guards import BrokenGuard, GuardRow, GuardsReport, GuardStatus
 
 FEW = 4
 """So many operators or keys are named; of more the first and the last."""
-_PLAIN = re.compile(r"[A-Za-z_]\w*(?:::\w+)*(?:\.\w+)?", re.ASCII)
-_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
-"""Words that are no texts in YAML without quotes."""
+MAX_BROKEN = 3
+"""So many places where a guard does not hold are listed; check-invariants shows all."""
 
 
-def verdict(row: GuardRow) -> str:
-    """What came of a guard, in a word or two."""
-    if row.unmatched:
-        return "guards nothing"
-    return "holds" if row.holds else "broken"
+def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
+    """A row for each guard, what is broken below, and the count."""
+    count, bad = len(report.guards), sum(row.verdict is not GuardStatus.HOLDS for row in report.guards)
+    if not count:
+        yield Paragraph(Run(f"No guards ({report.universe})", Tone.DIM))
+        return
+    yield TableBlock(COLUMNS, report.guards)
+    yield Gap()
+    guards = plural(count, "guard")
+    if bad:
+        text = f"{bad} of {guards} {'does' if bad == 1 else 'do'} not hold ({report.universe})"
+        yield Paragraph(Run(text, Tone.BAD))
+    else:
+        text = f"{'It holds' if count == 1 else 'All hold'}: {guards} ({report.universe})"
+        yield Paragraph(Run(text, Tone.KERNEL))
+    if report.repeated:
+        yield Paragraph(Run(f"{report.repeated} more say the same as one of them", Tone.DIM))
 
 
-def title(guard: Guard) -> str:
+def title(row: GuardRow) -> str:
     """What a guard says, in one line; long lists by their ends."""
-    keys = "" if not guard.keys else f" at {_ends(guard.keys)}"
-    return f"{_ends(guard.ops)}{keys}: {wants_text(guard)}"
+    keys = "" if not row.keys else f" at {_ends(row.keys)}"
+    return f"{_ends(row.ops)}{keys}: {row.text}"
 
 
 def _ends(texts: Sequence[str]) -> str:
     return ", ".join(texts) if len(texts) <= FEW else f"{texts[0]} … {texts[-1]} ({len(texts)})"
 
 
-def guards_json(report: GuardsReport) -> Iterator[str]:
-    """Every guard, and what is not as it wants it."""
-    head = {
-        "schema_version": SCHEMA_VERSION,
-        "report": "guards",
-        "universe": report.universe,
-        "repeated": report.repeated,
-    }
-    return json_document(head, "guards", map(_data, report.rows))
+def _verdict(row: GuardRow, _: bool) -> Inline:
+    tone = Tone.KERNEL if row.verdict is GuardStatus.HOLDS else Tone.BAD
+    return Run(row.verdict.value.replace("-", " "), tone)
 
 
-def _data(row: GuardRow) -> dict[str, Any]:
-    guard = row.guard
-    call = guard.call
-    return {
-        "op": list(guard.ops),
-        "key": list(guard.keys),
-        "wants": {want.field.value: list(want.texts) for want in guard.wants},
-        "call": call
-        and {
-            "tensors": list(map(str, call.tensors)),
-            "contexts": list(map(str, call.contexts)),
-            **call.options._asdict(),
-        },
-        "reason": guard.reason,
-        "place": span_data(guard.span),
-        "through": [span_data(span) for span in guard.through],
-        "verdict": verdict(row).replace(" ", "-"),
-        "operators": row.operators,
-        "slots": row.slots,
-        "unmatched": [glob for _, glob in row.unmatched],
-        "broken": [
-            {"operator": str(one.operator), "keys": list(one.keys), "wanted": one.wanted, "found": one.found}
-            for one in row.broken
-        ],
-    }
+def _guard(row: GuardRow, short: bool) -> Inline:
+    """The guard; below it where it does not hold."""
+    more = len(row.broken) - MAX_BROKEN
+    below = [
+        *(_broken(one, short) for one in row.broken[:MAX_BROKEN]),
+        *([f"and {more} more"] if more > 0 else []),
+        *(f"no {one.kind} {one.glob}" for one in row.unmatched),
+    ]
+    found = [Run(title(row))]
+    for text in below:
+        found += [Run(" " * UNDER, breaks=True), Run(text, Tone.DIM)]
+    return tuple(found)
 
 
-def guards_sheet(report: GuardsReport) -> Sheet:
+def _broken(one: BrokenGuard, short: bool) -> str:
+    """Where a guard does not hold, and what is there; in short, files without their directories."""
+    found = re.sub(r"registered at (?:\S*/)?([^/\s]+:\d+)", r"\1", one.found) if short else one.found
+    return f"{one.operator}{f' at {keys_label(one.keys)}' if one.keys else ''}: {found}"
+
+
+def _about(row: GuardRow, _: bool) -> Inline:
+    operators = plural(row.operators, "operator")
+    return f"{operators}, {plural(row.slots, 'slot')}" if row.slots else operators
+
+
+COLUMNS: list[Column[GuardRow]] = [
+    Column("", _verdict),
+    Column("Guard", _guard),
+    Column("Speaks of", _about),
+    Column("Declared at", lambda row, short: Run(place_label(row.span, short), Tone.PLACE)),
+]
+
+
+def sheet(report: GuardsReport) -> Sheet:
     """One row per guard."""
-    rows = (
-        (
-            verdict(row),
-            title(row.guard),
-            str(row.operators),
-            str(row.slots),
-            str(len(row.broken)),
-            place_text(row.guard.span),
-        )
-        for row in report.rows
-    )
-    return Sheet(("verdict", "guard", "operators", "slots", "broken", "declared at"), rows)
-
-
-def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
-    """A declaration file that has nothing but guards; what it is checked with says which universe."""
-    yield "# What held when `dispatch-cli guards --record` wrote this.\n"
-    yield "dispatch: 1\n"
-    empty = True
-    for guard in guards:
-        yield ("guards:\n" if empty else "") + _guard(guard)
-        empty = False
-    if empty:
-        yield "guards: []\n"
-
-
-def _guard(guard: Guard) -> str:
-    fields = [("op", _scalars(guard.ops)), ("key", _scalar(", ".join(guard.keys)))]
-    fields += [(want.field.value, _scalars(want.texts)) for want in guard.wants]
-    return "  - " + "    ".join(f"{name}: {value}\n" for name, value in fields)
-
-
-def _scalars(texts: Sequence[str]) -> str:
-    return _scalar(texts[0]) if len(texts) == 1 else f"[{', '.join(map(_scalar, texts))}]"
-
-
-def _scalar(text: str) -> str:
-    """A text as YAML: without quotes where it can be nothing else, else as JSON has it."""
-    plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    rows = ((row.verdict, title(row), row.operators, row.slots, len(row.broken), row.span) for row in report.guards)
+    return Sheet(("verdict", "guard", "operators", "slots", "broken", "declared_at"), rows)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar, NamedTuple
 
-from dispatch_cli.checks.guarding import Guards, Violation
+from dispatch_cli.checks.catalogue.guard import wants_text
+from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
@@ -14,54 +17,112 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
 
-SCHEMA_VERSION = 1
+
+class GuardStatus(Enum):
+    """Whether a guard holds; one that matches nothing does not."""
+
+    HOLDS = "holds"
+    BROKEN = "broken"
+    GUARDS_NOTHING = "guards-nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class GuardRow:
-    """A guard and what came of it.
+class GuardCall(NamedTuple):
+    """The call that a guard speaks of, as it is written."""
 
+    tensors: tuple[str, ...]
+    contexts: tuple[str, ...]
+    device: str | None
+    layout: str | None
+    dtype: str | None
+    generator: str | None
+
+
+class UnmatchedGlob(NamedTuple):
+    """A glob that matches nothing. kind: the word for what it should match."""
+
+    kind: str
+    glob: str
+
+
+class BrokenGuard(NamedTuple):
+    """Where one operator is not as a guard wants it: the slots, what is wanted and what is there, in words."""
+
+    operator: str
+    keys: tuple[str, ...]
+    wanted: str
+    found: str
+
+
+class GuardRow(NamedTuple):
+    """A guard, and whether it holds.
+
+    ops, keys: globs. wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
+    through: the entries of ``extends`` that led to it.
     operators, slots: how many it speaks of; slots is 0 where it speaks of calls or backends.
-    broken: what is not as it wants it. unmatched: the globs that match nothing, each with what it should match.
     """
 
-    guard: Guard
+    ops: tuple[str, ...]
+    keys: tuple[str, ...]
+    wants: Mapping[GuardField, tuple[str, ...]]
+    call: GuardCall | None
+    text: str
+    reason: str | None
+    span: Span | None
+    through: tuple[Span, ...]
+    verdict: GuardStatus
     operators: int
     slots: int
-    broken: tuple[Violation, ...]
-    unmatched: tuple[tuple[str, str], ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether it speaks of something, and all of that is as it wants it."""
-        return not self.broken and not self.unmatched
+    unmatched: tuple[UnmatchedGlob, ...]
+    broken: tuple[BrokenGuard, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GuardsReport:
-    """rows: every guard once, in the order they are declared. repeated: how many more said the same."""
+    """guards: every guard once, in the order they are declared. repeated: how many more said the same."""
+
+    REPORT: ClassVar[str] = "guards"
 
     universe: str
-    rows: tuple[GuardRow, ...]
     repeated: int
+    guards: tuple[GuardRow, ...]
 
     @property
     def failing(self) -> bool:
         """Whether a guard does not hold."""
-        return not all(row.holds for row in self.rows)
+        return any(row.verdict is not GuardStatus.HOLDS for row in self.guards)
 
 
 def guards_report(state: State, about: frozenset[OperatorName] | None) -> GuardsReport:
     """The guards of a state. about: the operators that they may speak of; None for all."""
     guards = Guards(View(state, (), about))
-    rows = []
-    for guard in guards.all:
-        operators = len(guards.operators(guard))
-        slots = operators * len(guards.keys(guard))
-        rows.append(GuardRow(guard, operators, slots, tuple(guards.broken(guard)), tuple(guards.unmatched(guard))))
     repeated = len(state.declarations.guards) - len(guards.all)
-    return GuardsReport(state.dispatcher.universe.name, tuple(rows), repeated)
+    rows = tuple(_row(guards, guard) for guard in guards.all)
+    return GuardsReport(state.dispatcher.universe.name, repeated, rows)
+
+
+def _row(guards: Guards, guard: Guard) -> GuardRow:
+    operators = len(guards.operators(guard))
+    unmatched = tuple(UnmatchedGlob(*one) for one in guards.unmatched(guard))
+    broken = tuple(BrokenGuard(str(one.operator), one.keys, one.wanted, one.found) for one in guards.broken(guard))
+    verdict = GuardStatus.BROKEN if broken else GuardStatus.HOLDS
+    call = guard.call
+    return GuardRow(
+        ops=guard.ops,
+        keys=guard.keys,
+        wants={want.field: want.texts for want in guard.wants},
+        call=call and GuardCall(tuple(map(str, call.tensors)), tuple(map(str, call.contexts)), *call.options),
+        text=wants_text(guard),
+        reason=guard.reason,
+        span=guard.span,
+        through=guard.through,
+        verdict=GuardStatus.GUARDS_NOTHING if unmatched else verdict,
+        operators=operators,
+        slots=operators * len(guards.keys(guard)),
+        unmatched=unmatched,
+        broken=broken,
+    )
 
 
 def recorded_guards(

@@ -52,18 +52,19 @@ def test_the_list_as_json() -> None:
     document = json.loads(result.out)
     assert result.code == 1
     assert {name: document[name] for name in ("schema_version", "report", "universe", "repeated")} == {
-        "schema_version": 1,
+        "schema_version": 3,
         "report": "guards",
         "universe": "torch-2.15",
         "repeated": 1,
     }
     assert document["guards"][1] == {
-        "op": ["demo::op"],
-        "key": ["CPU", "XLA"],
+        "ops": ["demo::op"],
+        "keys": ["CPU", "XLA"],
         "wants": {"rule": ["kernel"]},
         "call": None,
+        "text": "rule: kernel",
         "reason": "as before",
-        "place": {"file": "a.yaml", "line": 9, "column": 5},
+        "declared_at": {"file": "a.yaml", "line": 9, "column": 5},
         "through": [],
         "verdict": "broken",
         "operators": 1,
@@ -73,6 +74,11 @@ def test_the_list_as_json() -> None:
             {"operator": "demo::op", "keys": ["XLA"], "wanted": "rule kernel", "found": "op_math by rule math"},
         ],
     }
+    nothing = document["guards"][2]
+    assert (nothing["verdict"], nothing["unmatched"]) == (
+        "guards-nothing",
+        [{"kind": "operator", "glob": "demo::none"}],
+    )
     assert document["guards"][3]["call"] == {
         "tensors": ["cpu"],
         "contexts": ["inference_mode"],
@@ -83,11 +89,18 @@ def test_the_list_as_json() -> None:
     }
 
 
-def test_the_list_as_csv() -> None:
+def test_the_list_as_csv_and_markdown() -> None:
     lines = call("guards", "a.yaml", "--format", "csv").out.splitlines()
-    assert lines[0] == "verdict,guard,operators,slots,broken,declared at"
+    assert lines[0] == "verdict,guard,operators,slots,broken,declared_at"
     assert lines[2] == 'broken,"demo::op at CPU, XLA: rule: kernel",1,2,1,a.yaml:9:5'
-    assert len(call("guards", "a.yaml", "--format", "markdown").out.splitlines()) == 6
+    assert lines[3].startswith("guards-nothing,demo::none")
+    table, closing = call("guards", "a.yaml", "--format", "markdown").out.split("\n\n", 1)
+    assert len(table.splitlines()) == 6
+    assert table.splitlines()[3] == (
+        "| broken | demo::op at CPU, XLA: rule: kernel<br>  demo::op at XLA: op\\_math by rule math "
+        "| 1 operator, 2 slots | a.yaml:9:5 |"
+    )
+    assert closing == "2 of 4 guards do not hold (torch-2.15)\n\n1 more say the same as one of them\n"
 
 
 def test_no_guards() -> None:

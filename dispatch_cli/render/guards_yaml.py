@@ -1,0 +1,41 @@
+"""Guards as a declaration file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from dispatch_cli.model.guard import Guard
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*(?:::\w+)*(?:\.\w+)?", re.ASCII)
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
+"""Words that are no texts in YAML without quotes."""
+
+
+def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
+    """A declaration file that has nothing but guards; what it is checked with says which universe."""
+    yield "# What held when `dispatch-cli guards --record` wrote this.\n"
+    yield "dispatch: 1\n"
+    empty = True
+    for guard in guards:
+        yield ("guards:\n" if empty else "") + _guard(guard)
+        empty = False
+    if empty:
+        yield "guards: []\n"
+
+
+def _guard(guard: Guard) -> str:
+    fields = [("op", _scalars(guard.ops)), ("key", _scalar(", ".join(guard.keys)))]
+    fields += [(want.field.value, _scalars(want.texts)) for want in guard.wants]
+    return "  - " + "    ".join(f"{name}: {value}\n" for name, value in fields)
+
+
+def _scalars(texts: Sequence[str]) -> str:
+    return _scalar(texts[0]) if len(texts) == 1 else f"[{', '.join(map(_scalar, texts))}]"
+
+
+def _scalar(text: str) -> str:
+    """A text as YAML: without quotes where it can be nothing else, else as JSON has it."""
+    plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
+    return text if plain else json.dumps(text, ensure_ascii=False)
