@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.registration import Definition, LibraryHold
@@ -30,58 +31,59 @@ class ChangeKind(Enum):
     """Of a kernel: the active one is the same; others at its key, which it overrides, came or went."""
 
 
-class LibraryDifference(NamedTuple):
+class _Sides:
+    """Of a difference that has something on both sides, or on one."""
+
+    __slots__ = ()
+    before: Any
+    after: Any
+
+    @property
+    def kind(self) -> ChangeKind:
+        """What happened."""
+        before, after = (one.kernel if isinstance(one, TableEntry) else one for one in (self.before, self.after))
+        if before is None:
+            return ChangeKind.ADDED
+        return ChangeKind.REMOVED if after is None else ChangeKind.REPLACED
+
+    @property
+    def places(self) -> tuple[Span, ...]:
+        """The declarations of both sides."""
+        return _places(map(_declared, (self.before, self.after)))
+
+
+def _declared(one: Any) -> Any:
+    """What has the place: of a slot its kernel, of a stale one the kernel that made it so."""
+    if isinstance(one, StaleEntry):
+        return one.cause.cause.kernel
+    return one.kernel if isinstance(one, TableEntry) else one
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryDifference(_Sides):
     """The DEF library of a namespace; None while the namespace is free."""
 
     namespace: str
     before: LibraryHold | None
     after: LibraryHold | None
 
-    @property
-    def kind(self) -> ChangeKind:
-        """What happened."""
-        return _kind(self.before, self.after)
 
-    @property
-    def places(self) -> tuple[Span, ...]:
-        """The declarations behind it."""
-        return _places(one.span for one in (self.before, self.after) if one is not None)
-
-
-class FallbackDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FallbackDifference(_Sides):
     """The backend fallback at a runtime key; None where there is none."""
 
     key: str
     before: Kernel | None
     after: Kernel | None
 
-    @property
-    def kind(self) -> ChangeKind:
-        """What happened."""
-        return _kind(self.before, self.after)
 
-    @property
-    def places(self) -> tuple[Span, ...]:
-        """The declarations behind it."""
-        return _places(one.span for one in (self.before, self.after) if one is not None)
-
-
-class DefinitionDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DefinitionDifference(_Sides):
     """An operator's schema; None while it is not defined. REPLACED is a redefinition."""
 
     operator: OperatorName
     before: Definition | None
     after: Definition | None
-
-    @property
-    def kind(self) -> ChangeKind:
-        """What happened."""
-        return _kind(self.before, self.after)
-
-    @property
-    def places(self) -> tuple[Span, ...]:
-        """The declarations behind it."""
-        return _places(one.span for one in (self.before, self.after) if one is not None)
 
 
 class KernelDifference(NamedTuple):
@@ -101,10 +103,11 @@ class KernelDifference(NamedTuple):
     @property
     def places(self) -> tuple[Span, ...]:
         """The declarations behind it."""
-        return _places(one.span for one in (self.before, self.after, *self.went, *self.came) if one is not None)
+        return _places((self.before, self.after, *self.went, *self.came))
 
 
-class PythonKernelDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PythonKernelDifference(_Sides):
     """The kernel that the Python dispatcher has for an operator at a key."""
 
     operator: OperatorName
@@ -112,18 +115,9 @@ class PythonKernelDifference(NamedTuple):
     before: PythonKernel | None
     after: PythonKernel | None
 
-    @property
-    def kind(self) -> ChangeKind:
-        """What happened."""
-        return _kind(self.before, self.after)
 
-    @property
-    def places(self) -> tuple[Span, ...]:
-        """The declarations behind it."""
-        return _places(one.span for one in (self.before, self.after) if one is not None)
-
-
-class SlotDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SlotDifference(_Sides):
     """A slot of the canonical table whose answer is another; of an operator that is not there every slot is missing."""
 
     operator: OperatorName
@@ -131,18 +125,9 @@ class SlotDifference(NamedTuple):
     before: TableEntry
     after: TableEntry
 
-    @property
-    def kind(self) -> ChangeKind:
-        """What happened."""
-        return _kind(self.before.kernel, self.after.kernel)
 
-    @property
-    def places(self) -> tuple[Span, ...]:
-        """The declarations behind it."""
-        return _places(one.kernel.span for one in (self.before, self.after) if one.kernel is not None)
-
-
-class StaleDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StaleDifference(_Sides):
     """A slot whose live entry is stale on one side only, or in another way; ADDED: it has become stale."""
 
     operator: OperatorName
@@ -150,43 +135,18 @@ class StaleDifference(NamedTuple):
     before: StaleEntry | None
     after: StaleEntry | None
 
-    @property
-    def kind(self) -> ChangeKind:
-        """What happened."""
-        return _kind(self.before, self.after)
 
-    @property
-    def places(self) -> tuple[Span, ...]:
-        """The declarations behind it."""
-        return _places(one.cause.cause.kernel.span for one in (self.before, self.after) if one is not None)
-
-
-class HigherOrderDifference(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class HigherOrderDifference(_Sides):
     """A higher-order operator with its rules."""
 
     name: str
     before: HigherOrderOperator | None
     after: HigherOrderOperator | None
 
-    @property
-    def kind(self) -> ChangeKind:
-        """What happened."""
-        return _kind(self.before, self.after)
 
-    @property
-    def places(self) -> tuple[Span, ...]:
-        """The declarations behind it."""
-        return _places(one.span for one in (self.before, self.after) if one is not None)
-
-
-def _kind(before: object | None, after: object | None) -> ChangeKind:
-    if before is None:
-        return ChangeKind.ADDED
-    return ChangeKind.REMOVED if after is None else ChangeKind.REPLACED
-
-
-def _places(spans: Iterable[Span | None]) -> tuple[Span, ...]:
-    return tuple(dict.fromkeys(span for span in spans if span is not None))
+def _places(declared: Iterable[Any]) -> tuple[Span, ...]:
+    return tuple(dict.fromkeys(one.span for one in declared if one is not None and one.span is not None))
 
 
 Difference = (

@@ -33,12 +33,10 @@ from dispatch_cli.engine.table.table import Table, TableEntry, answer, changed_s
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
+Side = Dispatcher | Checkpoint | State
 
-def differences(
-    before: Dispatcher | Checkpoint | State,
-    after: Dispatcher | Checkpoint | State,
-    operators: Iterable[OperatorName] = (),
-) -> tuple[Difference, ...] | None:
+
+def differences(before: Side, after: Side, operators: Iterable[OperatorName] = ()) -> tuple[Difference, ...] | None:
     """What is different in *after*; None when nothing is.
 
     Libraries and fallbacks first, then operator by operator, then higher-order operators (of a `State`, which has
@@ -93,11 +91,11 @@ class _Candidates(NamedTuple):
     live_tables: set[OperatorName]
 
 
-def _dispatcher(side: Dispatcher | Checkpoint | State) -> Dispatcher:
+def _dispatcher(side: Side) -> Dispatcher:
     return side if isinstance(side, Dispatcher) else side.dispatcher
 
 
-def _candidates(before: Dispatcher | Checkpoint | State, after: Dispatcher | Checkpoint | State) -> _Candidates:
+def _candidates(before: Side, after: Side) -> _Candidates:
     one, other = _dispatcher(before), _dispatcher(after)
     points = [side if isinstance(side, Checkpoint) else None for side in (before, after)]
     if one is other:
@@ -112,7 +110,7 @@ def _candidates(before: Dispatcher | Checkpoint | State, after: Dispatcher | Che
 
 
 @contextmanager
-def _at(side: Dispatcher | Checkpoint | State) -> Iterator[Dispatcher]:
+def _at(side: Side) -> Iterator[Dispatcher]:
     """The dispatcher in the state that is meant; it is back in its own afterwards."""
     dispatcher = _dispatcher(side)
     now = dispatcher.checkpoint()
@@ -124,9 +122,7 @@ def _at(side: Dispatcher | Checkpoint | State) -> Iterator[Dispatcher]:
         dispatcher.restore(now)
 
 
-def _seen(
-    side: Dispatcher | Checkpoint | State, names: Iterable[OperatorName], live_tables: Iterable[OperatorName]
-) -> _Seen:
+def _seen(side: Side, names: Iterable[OperatorName], live_tables: Iterable[OperatorName]) -> _Seen:
     with _at(side) as dispatcher:
         operators = {name: _operator(dispatcher, name) for name in names if name in dispatcher}
         for name in live_tables:
@@ -231,9 +227,7 @@ def _stale_content(entry: StaleEntry | None) -> tuple[object, ...] | None:
     return answer(entry.live), answer(entry.canonical), cause.key, cause.cause.kernel, cause.came, cause.fallback
 
 
-def _python_kernels(
-    before: Dispatcher | Checkpoint | State, after: Dispatcher | Checkpoint | State
-) -> dict[OperatorName, list[Difference]]:
+def _python_kernels(before: Side, after: Side) -> dict[OperatorName, list[Difference]]:
     if not isinstance(before, State) or not isinstance(after, State):
         return {}
     names = {one.operator for state in (before, after) for one in state.declarations.python_kernels}
@@ -249,9 +243,7 @@ def _python_kernels(
     return found
 
 
-def _higher_order(
-    before: Dispatcher | Checkpoint | State, after: Dispatcher | Checkpoint | State
-) -> Iterator[Difference]:
+def _higher_order(before: Side, after: Side) -> Iterator[Difference]:
     if not isinstance(before, State) or not isinstance(after, State):
         return
     old, new = ({one.name: one for one in state.higher_order_operators} for state in (before, after))
