@@ -26,10 +26,7 @@ FALLTHROUGH = "fallthrough"
 NO_FALLBACKS = "none"
 NOT_IMPLEMENTED = "NotImplemented"
 BOOLEANS = ("true", "false")
-GOES_ON = (
-    *BOOLEANS,
-    *(kind.value for kind in RedispatchKind if kind.value not in (*BOOLEANS, "to", "exclude")),
-)
+GOES_ON = (*BOOLEANS, *(kind.value for kind in RedispatchKind if kind.value not in (*BOOLEANS, "to", "exclude")))
 """What the field `redispatches` of a kernel may be, beside a mapping."""
 ALIAS_ANALYSIS = ("FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "default")
 
@@ -126,12 +123,7 @@ _ALIAS_ANALYSIS = Field(
     default="FROM_SCHEMA",
 )
 _TAGS = Field("tags", _list_of(TEXT, "texts"), "The operator's tags, such as `pt2_compliant_tag`.")
-_DEBUG = Field(
-    "debug",
-    TEXT,
-    "What a dump shows as the definition's `debug:`.",
-    default="registered at FILE:LINE",
-)
+_DEBUG = Field("debug", TEXT, "What a dump shows as the definition's `debug:`.", default="registered at FILE:LINE")
 
 _TEXTS = _either(TEXT, _list_of(TEXT, "texts", filled=True))
 REDISPATCHES = Record(
@@ -255,10 +247,7 @@ LIBRARY = Record(
         Field("dispatch_key", _ONE_KEY, f"The key of all in the block, or `{CATCH_ALL}` for none; kind IMPL only."),
         Field(
             "define",
-            _list_of(
-                _either(Type("a schema", (Scalar,), _NAME), _record("definition", "a mapping")),
-                "schemas",
-            ),
+            _list_of(_either(Type("a schema", (Scalar,), _NAME), _record("definition", "a mapping")), "schemas"),
             "The operators it defines; kinds DEF and FRAGMENT only.",
         ),
         Field(

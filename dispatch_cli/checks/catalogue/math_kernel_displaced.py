@@ -97,11 +97,7 @@ def _culprits(view: View, lost: Mapping[str, Decision]) -> tuple[str, ...]:
 
 
 def _finding(
-    view: View,
-    name: OperatorName,
-    lost: Mapping[str, Decision],
-    outcome: str,
-    severity: Severity | None,
+    view: View, name: OperatorName, lost: Mapping[str, Decision], outcome: str, severity: Severity | None
 ) -> Finding:
     culprits = _culprits(view, lost)
     where = view.place(name, culprits[0])

@@ -11,16 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
-from dispatch_cli.model.call import (
-    Absent,
-    Bit,
-    CallError,
-    Layout,
-    TensorSpec,
-    Wrapper,
-    WrapperKind,
-    device_type,
-)
+from dispatch_cli.model.call import Absent, Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, device_type
 from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, Universe
 

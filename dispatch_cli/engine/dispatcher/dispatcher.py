@@ -463,12 +463,7 @@ class Dispatcher:
         return registration
 
     def _change(
-        self,
-        cause: Registration,
-        active: Registration | None,
-        came: bool,
-        full: bool = False,
-        fallback: bool = False,
+        self, cause: Registration, active: Registration | None, came: bool, full: bool = False, fallback: bool = False
     ) -> KernelChange:
         self._registry.time += 1
         return KernelChange(cause.key, active, cause, came, full, fallback, self._registry.time)

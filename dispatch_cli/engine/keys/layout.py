@@ -104,9 +104,7 @@ def layout_of(universe: Universe) -> KeyLayout:
     )
 
 
-def _alike(
-    candidates: tuple[tuple[Candidate, ...], ...],
-) -> tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]:
+def _alike(candidates: tuple[tuple[Candidate, ...], ...]) -> tuple[tuple[tuple[Candidate, ...], tuple[int, ...]], ...]:
     groups: dict[tuple[Candidate, ...], list[int]] = {}
     for slot, (_, *others) in enumerate(candidates):
         groups.setdefault(tuple(others), []).append(slot)

@@ -152,10 +152,7 @@ def _sets(aspect: Aspect, subject: str, one: Sequence[str], other: Sequence[str]
 
 
 def _mappings(
-    aspect: Aspect,
-    one: Mapping[str, Sequence[str]],
-    other: Mapping[str, Sequence[str]],
-    only_common: bool = False,
+    aspect: Aspect, one: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]], only_common: bool = False
 ) -> Iterator[UniverseDifference]:
     """Differences of the sets behind each key. only_common: a key that one of the two lacks is said elsewhere."""
     for key in dict.fromkeys((*one, *other)):

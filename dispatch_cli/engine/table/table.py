@@ -137,11 +137,7 @@ class Table(Mapping[str, TableEntry]):
     __slots__ = ("_fallbacks", "_slot", "_slots", "active", "plan")
 
     def __init__(
-        self,
-        layout: KeyLayout,
-        plan: Plan,
-        active: Mapping[str, Registration],
-        fallbacks: Mapping[str, Registration],
+        self, layout: KeyLayout, plan: Plan, active: Mapping[str, Registration], fallbacks: Mapping[str, Registration]
     ) -> None:
         self.plan = plan
         self._slots = layout.universe.slots

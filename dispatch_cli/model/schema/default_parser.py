@@ -21,15 +21,7 @@ from dispatch_cli.model.suggest import suggestion
 
 _NONE_ONLY = frozenset({TypeKind.TENSOR, TypeKind.GENERATOR, TypeKind.QUANTIZER})
 _SINGLE = frozenset(
-    {
-        TypeKind.STRING,
-        TypeKind.OPTIONAL,
-        TypeKind.NUMBER,
-        TypeKind.INT,
-        TypeKind.BOOL,
-        TypeKind.FLOAT,
-        TypeKind.COMPLEX,
-    }
+    {TypeKind.STRING, TypeKind.OPTIONAL, TypeKind.NUMBER, TypeKind.INT, TypeKind.BOOL, TypeKind.FLOAT, TypeKind.COMPLEX}
 )
 _LIST_ELEMENTS = {TypeKind.INT: int, TypeKind.FLOAT: float, TypeKind.COMPLEX: complex, TypeKind.BOOL: bool}
 _EXPECTED = {int: "expected int", float: "expected double", bool: "expected bool"}

@@ -40,10 +40,7 @@ MAX_HOPS = 512
 
 
 def simulate_higher_order(
-    state: State,
-    operator: HigherOrderOperator,
-    tensors: Sequence[TensorSpec] = (),
-    contexts: Sequence[Context] = (),
+    state: State, operator: HigherOrderOperator, tensors: Sequence[TensorSpec] = (), contexts: Sequence[Context] = ()
 ) -> HigherOrderCall:
     """What happens when the operator is called with those tensors as its arguments, in those contexts.
 
@@ -107,11 +104,7 @@ class _Waiting(NamedTuple):
 
 class _HigherOrderSimulator:
     def __init__(
-        self,
-        state: State,
-        operator: HigherOrderOperator,
-        maker: TensorMaker,
-        records_gradients: bool,
+        self, state: State, operator: HigherOrderOperator, maker: TensorMaker, records_gradients: bool
     ) -> None:
         self._name = operator.name
         self._table: HigherOrderTable = state.higher_order_table(operator)

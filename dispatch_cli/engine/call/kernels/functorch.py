@@ -32,12 +32,7 @@ BATCHING = frozenset({BATCHED, BATCHED_NESTED})
 GRAD_WRAPPER = "FuncTorchGradWrapper"
 VMAP_MODE = "FuncTorchVmapMode"
 _AUTOCAST = "Autocast"
-_COMPRESSED = {
-    Layout.SPARSE_CSR: "CSR",
-    Layout.SPARSE_CSC: "CSC",
-    Layout.SPARSE_BSR: "BSR",
-    Layout.SPARSE_BSC: "BSC",
-}
+_COMPRESSED = {Layout.SPARSE_CSR: "CSR", Layout.SPARSE_CSC: "CSC", Layout.SPARSE_BSR: "BSR", Layout.SPARSE_BSC: "BSC"}
 
 
 def front(moment: Moment) -> KernelStep:
