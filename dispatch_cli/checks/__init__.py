@@ -1,70 +1,17 @@
-"""The checks, in the order of their codes, in which they are listed and reported."""
+"""The checks, in the order of their codes, in which they are listed and reported: one for each file in `catalogue`."""
 
 from __future__ import annotations
 
-from dispatch_cli.checks.catalogue import (
-    alias_gap,
-    ambiguous_autogradother,
-    autograd_only,
-    composite_conflict,
-    conjugate_fallthrough,
-    dangling_implementation,
-    empty_kernel_list,
-    foreign_alias_kernel,
-    guard,
-    math_kernel_displaced,
-    missing_adinplaceorview,
-    no_autograd_kernel,
-    order_sensitive,
-    overridden_kernel,
-    python_resolution,
-    reserved_namespace,
-    schema_name,
-    shadowed_fallback,
-    sibling_disagreement,
-    sparse_bypass,
-    stale_live_table,
-    terminal_fallthrough,
-    undefined_registration,
-    unknown_namespace,
-    unmatched_guard,
-    unreachable_batching_rule,
-    unreachable_factory,
-    unsymbolic_kernel,
-    unused_registration,
-    unused_suppression,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+
+from dispatch_cli.checks import catalogue
 from dispatch_cli.checks.check import Check
 
-CHECKS: tuple[Check, ...] = (
-    schema_name.CHECK,
-    undefined_registration.CHECK,
-    empty_kernel_list.CHECK,
-    stale_live_table.CHECK,
-    order_sensitive.CHECK,
-    dangling_implementation.CHECK,
-    overridden_kernel.CHECK,
-    composite_conflict.CHECK,
-    unused_registration.CHECK,
-    ambiguous_autogradother.CHECK,
-    math_kernel_displaced.CHECK,
-    no_autograd_kernel.CHECK,
-    sparse_bypass.CHECK,
-    autograd_only.CHECK,
-    missing_adinplaceorview.CHECK,
-    unreachable_factory.CHECK,
-    shadowed_fallback.CHECK,
-    alias_gap.CHECK,
-    terminal_fallthrough.CHECK,
-    unreachable_batching_rule.CHECK,
-    conjugate_fallthrough.CHECK,
-    sibling_disagreement.CHECK,
-    unsymbolic_kernel.CHECK,
-    python_resolution.CHECK,
-    foreign_alias_kernel.CHECK,
-    reserved_namespace.CHECK,
-    unknown_namespace.CHECK,
-    guard.CHECK,
-    unmatched_guard.CHECK,
-    unused_suppression.CHECK,
-)
+
+def _checks() -> list[Check]:
+    names = (f"{catalogue.__name__}.{module.name}" for module in iter_modules(catalogue.__path__))
+    return sorted((import_module(name).CHECK for name in names), key=lambda check: check.code)
+
+
+CHECKS = tuple(_checks())

@@ -1,1 +1,1 @@
-"""The rules: one file each. Its docstring is its documentation, and its examples run as tests."""
+"""The checks: one file each. Its docstring is its documentation, and its examples run as tests."""
