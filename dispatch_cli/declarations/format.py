@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.guard import END_NAMES, RULE_NAMES
+from dispatch_cli.model.call import EndKind
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, ERROR_PLACES, RAISES, TRANSFORMS
 from dispatch_cli.model.kernel import RedispatchKind
+from dispatch_cli.model.rule import Rule
 from dispatch_cli.model.settings import Severity
 
 VERSION = "1"
@@ -346,13 +347,14 @@ MODE = Record(
         ),
     ),
 )
-_RULES_NAMED = _either(_choice(*RULE_NAMES), _list_of(_choice(*RULE_NAMES), "them", filled=True))
+_A_RULE = _choice(*(rule.value for rule in Rule))
+_RULES_NAMED = _either(_A_RULE, _list_of(_A_RULE, "them", filled=True))
 RESOLVES = Record(
     "resolves",
     "the end of a call",
     "How a call must end.",
     (
-        Field("end", _choice(*END_NAMES), "What ends it."),
+        Field("end", _choice(*(end.value for end in EndKind)), "What ends it."),
         Field("kernel", _TEXTS, "The last kernel, as a glob over what a dump shows; of a list, any."),
         Field("key", TEXT, "The dispatch key of the last kernel."),
         Field("error", _TEXTS, "The text of PyTorch's error, as a glob over its first line; of a list, any."),

@@ -12,8 +12,9 @@ from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence, kind_of
 from dispatch_cli.model.call import CallError, TensorSpec
 from dispatch_cli.model.call import Context as CallContext
-from dispatch_cli.model.guard import RULE_NAMES, Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.options import Options, check_word
+from dispatch_cli.model.rule import Rule
 from dispatch_cli.model.suggest import suggestion
 
 _Part = TypeVar("_Part")
@@ -61,7 +62,7 @@ def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectatio
         if node is None:
             continue
         if field in _RULES:
-            found = tuple(_choices(context, node, RULE_NAMES))
+            found = tuple(_choices(context, node, tuple(rule.value for rule in Rule)))
         elif field is GuardField.FALLTHROUGH:
             found = (node.text,) if type(node) is Scalar else ()
         elif field is GuardField.SAME_AS:

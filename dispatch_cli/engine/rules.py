@@ -9,30 +9,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import NamedTuple
 
-
-class Rule(Enum):
-    """Why a slot holds what it holds.
-
-    value: our short name. dump_text: what PyTorch's table dump prints in brackets.
-    """
-
-    KERNEL = ("kernel", "kernel")
-    DEFAULT = ("default", "default backend kernel")
-    NESTED = ("nested", "nested kernel")
-    AMBIGUOUS = ("ambiguous", "ambiguous autogradother")
-    MATH = ("math", "math kernel")
-    AUTOGRAD = ("autograd", "autograd kernel")
-    BATCHED = ("batched", "batched kernel")
-    FALLBACK = ("fallback", "backend fallback")
-    MISSING = ("missing", "missing")
-
-    dump_text: str
-
-    def __new__(cls, value: str, dump_text: str) -> Rule:
-        rule = object.__new__(cls)
-        rule._value_ = value
-        rule.dump_text = dump_text
-        return rule
+from dispatch_cli.model.rule import Rule as Rule
 
 
 class Precedence(NamedTuple):

@@ -17,6 +17,15 @@ MAX_WRAPPERS = 64
 """Wrappers of one tensor."""
 
 
+class EndKind(Enum):
+    """How a call ends."""
+
+    KERNEL = "kernel"
+    DECOMPOSITION = "decomposition"
+    HANDLER = "handler"
+    ERROR = "error"
+
+
 class CallError(Exception):
     """A tensor, a context or a key set of a call that is not understood, or that the universe does not have.
 

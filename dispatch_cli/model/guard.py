@@ -11,11 +11,6 @@ from dispatch_cli.model.span import Span
 if TYPE_CHECKING:
     from dispatch_cli.model.call import Context, TensorSpec
 
-RULE_NAMES = ("kernel", "default", "nested", "ambiguous", "math", "autograd", "batched", "fallback", "missing")
-"""The rules that a guard can name; the values of `dispatch_cli.engine.rules.Rule`."""
-END_NAMES = ("kernel", "decomposition", "handler", "error")
-"""The ends of a call that a guard can name; the values of `dispatch_cli.engine.call.trace.EndKind`."""
-
 
 class GuardField(Enum):
     """What a guard can ask of a slot, of an operator, or of a call; the value is the field of the declaration.

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from dispatch_cli.declarations import load
+from dispatch_cli.declarations.format import GUARD, RESOLVES
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.call import Context, TensorSpec
@@ -21,7 +22,7 @@ from dispatch_cli.model.declarations import (
     PythonKernel,
     Settle,
 )
-from dispatch_cli.model.guard import END_NAMES, RULE_NAMES, Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ModeType
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
@@ -433,8 +434,8 @@ def test_a_file_of_guards_registers_nothing(tmp_path: Path) -> None:
 
 
 def test_guards_name_the_rules_and_ends_of_the_engine() -> None:
-    assert tuple(rule.value for rule in Rule) == RULE_NAMES
-    assert tuple(end.value for end in EndKind) == END_NAMES
+    rules, ends = GUARD.by_name["rule"].type.json["anyOf"][0], RESOLVES.by_name["end"].type.json
+    assert (rules["enum"], ends["enum"]) == ([rule.value for rule in Rule], [end.value for end in EndKind])
 
 
 def test_aliases_stand_for_what_they_name(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.call import EndKind as EndKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 
@@ -178,15 +179,6 @@ class Hop(NamedTuple):
     excludes: DispatchKeySet | None = None
     includes: DispatchKeySet | None = None
     chosen_by: ChosenBy | None = None
-
-
-class EndKind(Enum):
-    """How a call ends."""
-
-    KERNEL = "kernel"
-    DECOMPOSITION = "decomposition"
-    HANDLER = "handler"
-    ERROR = "error"
 
 
 class ErrorKind(Enum):
