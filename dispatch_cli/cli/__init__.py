@@ -27,6 +27,7 @@ _COMMANDS = {
     "register": "Load declarations, run them, and show what is registered.",
     "table": "Show the computed dispatch table: which kernel runs at which key, and why.",
     "explain": "Explain one operator at one key: every rule in turn, and what would help.",
+    "rules": "List the rules of the computed table, or show some with examples.",
     "resolve": "Simulate a call: which kernels run for these tensors in this context, and why.",
     "keys": "Show the dispatch keys: a universe, one key in depth, key-set expressions, differences.",
     "check-invariants": "Check invariants, registrations and guards; for CI.",
@@ -38,7 +39,7 @@ _COMMANDS = {
     "schema": "Print the JSON Schema of the declaration format.",
 }
 """Command → its line in the help. The command itself is imported when it is called."""
-_FORMER = {"rule": ["checks"]}
+_FORMER = {"rule": ["checks", "rules"]}
 """A command's former name → what is meant by it."""
 
 

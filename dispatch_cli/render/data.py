@@ -41,6 +41,7 @@ SENTENCES = {
     "Change": {"text": "advice.change_text", "declarations": "edits.declarations_text"},
     "ExpressionNote": {"text": "key_wording.expression_note_text"},
     "Note": {"text": "words.note_text"},
+    "RuleEntry": {"name": "rules.name_of", "words": "rules.words_of"},
 }
 """Types → further fields in JSON, each with the function of `dispatch_cli.render` that words it."""
 

@@ -25,7 +25,7 @@ def test_each_mistake_is_found_by_the_check_meant_for_it() -> None:
     run = process("check-invariants", f"{FOLDER}/library.yaml", "--format", "json")
     findings = json.loads(run.out)["findings"]
     assert len(planted()) == 8
-    assert {(finding["check"], finding["place"]["line"]) for finding in findings} == planted()
+    assert {(finding["check"], finding["declared_at"]["line"]) for finding in findings} == planted()
     assert len(findings) == 8
     assert run.code == 1
 

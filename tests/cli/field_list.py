@@ -100,6 +100,7 @@ resolve mylib::filled examples/scenarios/06_factory.yaml
 resolve mylib::normalize tests/cli/redispatches.yaml --tensor 'cpu batched' --context vmap
 resolve mylib::whiten tests/cli/redispatches.yaml --tensor cpu
 resolve stale::quantized examples/stale.yaml --tensor mkldnn
+rules
 table --base torch-2.15 --op 'aten::*_like' --resolver differences
 table --base torch-2.15 --op aten::zeros_like --op cond
 table --base torch-2.15 --op aten::zeros_like --op cond --resolver python

@@ -72,7 +72,7 @@ def test_the_list_as_markdown_has_a_table_for_each_group() -> None:
 def test_the_former_name_leads_to_the_command() -> None:
     result = call("rule", "stale")
     assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("Error: No such command 'rule'. Did you mean 'checks'?\n")
+    assert result.err.endswith("Error: No such command 'rule'. Did you mean 'checks' or 'rules'?\n")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ CASES: dict[str, tuple[str, ...]] = {
     "grid_overlay": ("table", "tests/cli/overlay.yaml", "--op", "aten::to.dtype", "--view", "grid"),
     "grid_key": ("table", "examples/ambiguous.yaml", "--view", "grid", "--key", "Sparse*", "--key", "Autograd*"),
     "checks": ("checks", "stale-live-table"),
+    "rules": ("rules",),
+    "rules_math": ("rules", "6"),
     "explain": ("explain", "aten::to.dtype", "AutogradPrivateUse1", "examples/scenarios/01_composite_override.yaml"),
     "explain_alias": ("explain", "aten::bmm", NON_FUNCTIONAL, "examples/scenarios/04_alias_gaps.yaml"),
     "explain_error": ("explain", "--from-error", "tests/cli/error.txt"),

@@ -1,0 +1,22 @@
+"""``dispatch-cli rules``"""
+
+from __future__ import annotations
+
+import click
+
+from dispatch_cli.cli.output import Output, output_options, show
+
+
+@click.command("rules")
+@click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...")
+@output_options("text", "json", "csv", "markdown", "html")
+def command(numbers: tuple[int, ...], out: Output) -> None:
+    """List the ten rules of the computed table, or show some with examples.
+
+    Every answer names the rule that fills a slot by its number N. The examples are answered at the time of asking.
+    """
+    from dispatch_cli.api import load_universes
+    from dispatch_cli.report.rules import rules_report
+
+    (universe,) = load_universes([None])
+    show(rules_report(universe, numbers), out, whole=bool(numbers))
