@@ -18,6 +18,7 @@ from dispatch_cli.model.higher_order import (
     HigherOrderOperator,
     ImplKind,
     ModeType,
+    is_autograd_not_implemented,
 )
 from dispatch_cli.model.suggest import suggestion
 
@@ -186,8 +187,3 @@ def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
     if _says_raises(values):
         refuse("returns", "a rule that raises returns nothing", "leave 'returns' out")
     return found
-
-
-def is_autograd_not_implemented(kernel: str) -> bool:
-    """Whether a function is PyTorch's helper, by its name or by its full name."""
-    return kernel.rpartition(".")[2] == AUTOGRAD_NOT_IMPLEMENTED

@@ -186,7 +186,7 @@ class Declarations(NamedTuple):
     def through(self, span: Span | None) -> tuple[Span, ...]:
         """The entries of ``extends`` that led to the file of a place, that of the user's own file first.
 
-        None where the user named the file, or nothing has a place.
+        Empty where the user named the file, and for no place.
         """
         file = None if span is None else span.file
         return next((one.through for one in self.inherited if one.name == file and not one.is_state), ())

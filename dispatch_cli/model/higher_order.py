@@ -20,6 +20,11 @@ TRANSFORMS = ("Torch", "Vmap", "Grad", "Jvp", "Functionalize")
 """The functorch transforms (``TransformType``)."""
 
 
+def is_autograd_not_implemented(kernel: str) -> bool:
+    """Whether a function is PyTorch's helper, by its name or its full name."""
+    return kernel.rpartition(".")[2] == AUTOGRAD_NOT_IMPLEMENTED
+
+
 class ImplKind(Enum):
     """What a rule is registered for."""
 

@@ -15,8 +15,8 @@ from dispatch_cli.engine.call.higher_order.trace import (
 )
 from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
 from dispatch_cli.engine.keys.named_sets import functionalities_of
-from dispatch_cli.engine.python.higher_order import Slot, is_autograd_not_implemented
-from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
+from dispatch_cli.engine.python.higher_order import Slot
+from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.resolve_wording import handed_over, raised_label, some_keys
 from dispatch_cli.render.words import short_function

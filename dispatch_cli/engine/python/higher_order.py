@@ -15,7 +15,6 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import AMBIGUOUS_TEXT, decide_for, python_key_text
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.model.higher_order import (
-    AUTOGRAD_NOT_IMPLEMENTED,
     FUNCTIONAL_MODE,
     HigherOrderImpl,
     HigherOrderOperator,
@@ -104,11 +103,6 @@ def _refused(
 def _key_text(place: ImplPlace) -> str:
     """A key of a table as PyTorch prints it; the module of a class is not known here."""
     return f"TransformType.{place.name}" if place.kind is ImplKind.TRANSFORM else f"<class '{place.name}'>"
-
-
-def is_autograd_not_implemented(kernel: str) -> bool:
-    """Whether a function is PyTorch's helper, by its name or its full name."""
-    return kernel.rpartition(".")[2] == AUTOGRAD_NOT_IMPLEMENTED
 
 
 class Slot(Enum):

@@ -6,6 +6,7 @@ They are compared by identity: two registrations of equal content are two regist
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
@@ -70,6 +71,7 @@ class Registration:
         return None if self.overrides is None or named == self.overrides.debug else named
 
 
+@dataclass(eq=False, slots=True, repr=False)
 class Definition:
     """A schema in effect.
 
@@ -77,39 +79,25 @@ class Definition:
     debug: where it was registered, as a dump says it. captured: it is from the state that the dispatcher continues.
     """
 
-    __slots__ = ("alias_analysis", "captured", "debug", "operator", "schema", "span", "tags")
-
-    def __init__(
-        self,
-        operator: OperatorName,
-        schema: FunctionSchema,
-        debug: str,
-        alias_analysis: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA,
-        tags: tuple[str, ...] = (),
-        span: Span | None = None,
-        captured: bool = False,
-    ) -> None:
-        self.operator: Final = operator
-        self.schema: Final = schema
-        self.debug: Final = debug
-        self.alias_analysis: Final = alias_analysis
-        self.tags: Final = tags
-        self.span: Final = span
-        self.captured: Final = captured
+    operator: Final[OperatorName]
+    schema: Final[FunctionSchema]
+    debug: Final[str]
+    alias_analysis: Final[AliasAnalysisKind | None] = AliasAnalysisKind.FROM_SCHEMA
+    tags: Final[tuple[str, ...]] = ()
+    span: Final[Span | None] = None
+    captured: Final[bool] = False
 
     def __repr__(self) -> str:
         return f"<definition of {self.schema}>"
 
 
+@dataclass(eq=False, slots=True)
 class LibraryHold:
     """The one DEF library of a namespace."""
 
-    __slots__ = ("debug", "namespace", "span")
-
-    def __init__(self, namespace: str, debug: str, span: Span | None = None) -> None:
-        self.namespace: Final = namespace
-        self.debug: Final = debug
-        self.span: Final = span
+    namespace: Final[str]
+    debug: Final[str]
+    span: Final[Span | None] = None
 
 
 Handle = Registration | Definition | LibraryHold

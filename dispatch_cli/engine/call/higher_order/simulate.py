@@ -30,9 +30,9 @@ from dispatch_cli.engine.call.trace import (
 )
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
-from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable, is_autograd_not_implemented
+from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable
 from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, WrapperKind
-from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, is_autograd_not_implemented
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, UNDEFINED
 
 MAX_HOPS = 512

@@ -10,9 +10,8 @@ from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall, HigherOrderHop
 from dispatch_cli.engine.call.trace import EndKind, Error, ErrorKind
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.python.higher_order import is_autograd_not_implemented
 from dispatch_cli.model.call import Context, TensorSpec
-from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind
+from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
 
 
 class Difference(NamedTuple):
