@@ -18,21 +18,21 @@ _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE
 
 def operator_of(data: Mapping[str, Any]) -> HigherOrderOperator:
     """An operator of the probe's answer."""
-    return HigherOrderOperator(data["name"], tuple(_rules(data)), data["side_effect"])
+    return HigherOrderOperator(data["name"], tuple(_impls(data)), data["side_effect"])
 
 
-def _rules(data: Mapping[str, Any]) -> Iterator[HigherOrderImpl]:
+def _impls(data: Mapping[str, Any]) -> Iterator[HigherOrderImpl]:
     for field, kind in _BY_NAME.items():
-        for name, rule in data[field].items():
-            yield _rule(kind, name, rule)
+        for name, impl in data[field].items():
+            yield _impl(kind, name, impl)
     for field, kind in _ALONE.items():
         if data[field] is not None:
-            yield _rule(kind, "", data[field])
+            yield _impl(kind, "", data[field])
     for key in data["fallthrough"]:
         yield HigherOrderImpl(ImplKind.DISPATCH, key, FALLTHROUGH, fallthrough=True)
 
 
-def _rule(kind: ImplKind, name: str, rule: Any) -> HigherOrderImpl:
-    if isinstance(rule, str):
-        return HigherOrderImpl(kind, name, rule)
-    return HigherOrderImpl(kind, name, rule["kernel"], deferred_error=rule.get("deferred_error"))
+def _impl(kind: ImplKind, name: str, impl: Any) -> HigherOrderImpl:
+    if isinstance(impl, str):
+        return HigherOrderImpl(kind, name, impl)
+    return HigherOrderImpl(kind, name, impl["kernel"], deferred_error=impl.get("deferred_error"))

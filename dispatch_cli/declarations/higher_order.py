@@ -46,17 +46,17 @@ def read_modes(context: FileContext, section: Node) -> None:
 
 
 def _read_operator(context: FileContext, node: Node, values: Values) -> None:
-    rules: list[HigherOrderImpl] = []
+    impls: list[HigherOrderImpl] = []
     for field, value in values.items():
         if field == "dispatch":
-            rules += _dispatch(context, value)
+            impls += _dispatch(context, value)
         elif field in _BY_NAME:
-            rules += _by_name(context, value, _BY_NAME[field])
+            impls += _by_name(context, value, _BY_NAME[field])
         elif field in _ALONE and value is not None:
-            rules += _rule(context, value, _ALONE[field], "", value)
+            impls += _impl(context, value, _ALONE[field], "", value)
     found = HigherOrderOperator(
         _name(context, values.get("name")),
-        tuple(rules),
+        tuple(impls),
         is_true(values.get("side_effect")) is True,
         is_true(values.get("add")) is True,
         context.problems.span(node),
@@ -78,7 +78,7 @@ def _dispatch(context: FileContext, node: Node | None) -> Iterator[HigherOrderIm
         return
     for key_node, key, value in context.keys.pairs(context.problems, node):
         if key is not None:
-            yield from _rule(context, value, ImplKind.DISPATCH, key, key_node)
+            yield from _impl(context, value, ImplKind.DISPATCH, key, key_node)
 
 
 def _by_name(context: FileContext, node: Node | None, kind: ImplKind) -> Iterator[HigherOrderImpl]:
@@ -92,11 +92,14 @@ def _by_name(context: FileContext, node: Node | None, kind: ImplKind) -> Iterato
             hint = suggestion(name, TRANSFORMS) or f"the transforms are {', '.join(TRANSFORMS)}"
             problems.add("unknown-transform", message, key, hint)
         elif name is not None:
-            yield from _rule(context, value, kind, name, key)
+            yield from _impl(context, value, kind, name, key)
 
 
-def _rule(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node) -> Iterator[HigherOrderImpl]:
-    """The rule that *node* declares; none, noting why, when it declares none. at: what stands for it in answers."""
+def _impl(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node) -> Iterator[HigherOrderImpl]:
+    """The implementation that *node* declares; none, noting why, when it declares none.
+
+    at: what stands for it in answers.
+    """
     problems = context.problems
     span = problems.span(at)
     if type(node) is Scalar and node.text:
@@ -139,7 +142,7 @@ def _says_raises(values: Values) -> bool:
 
 
 def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]]:
-    """The texts of a rule's errors, by the places where it raises them."""
+    """The texts of an implementation's errors, by the places where it raises them."""
     problems = context.problems
     if type(node) is not Mapping:
         text = text_of(problems, node)
@@ -156,7 +159,7 @@ def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]
 
 
 def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
-    """Note fields that say nothing of this rule; whether there are any."""
+    """Note fields that say nothing of this implementation; whether there are any."""
     problems = context.problems
     kernel = values.get("kernel")
     found = False

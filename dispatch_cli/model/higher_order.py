@@ -1,4 +1,4 @@
-"""Higher-order operators as they are declared: operators that have Python rules only.
+"""Higher-order operators as they are declared: operators that have Python implementations only.
 
 Source of the terms: ``torch/_ops.py`` (``HigherOrderOperator``).
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dispatch_cli.model.span import Span
 
 FALLTHROUGH = "fallthrough"
-"""What stands in the place of a rule where a key falls through (``HigherOrderOperator.fallthrough``)."""
+"""What stands in the place of an implementation where a key falls through (``HigherOrderOperator.fallthrough``)."""
 AUTOGRAD_NOT_IMPLEMENTED = "autograd_not_implemented"
 """PyTorch's helper for operators without a derivative (``torch/_higher_order_ops/utils.py``)."""
 FUNCTIONAL_MODE = "FunctionalTensorMode"
@@ -26,7 +26,7 @@ def is_autograd_not_implemented(kernel: str) -> bool:
 
 
 class ImplKind(Enum):
-    """What a rule is registered for."""
+    """What an implementation is registered for."""
 
     DISPATCH = "dispatch"
     """A dispatch key: ``py_impl(DispatchKey.X)``."""
@@ -43,13 +43,13 @@ class ImplKind(Enum):
 
 
 RAISES = "raises"
-"""Of how a rule goes on: it raises an error."""
+"""Of how an implementation goes on: it raises an error."""
 ERROR_PLACES = {ImplKind.DISPATCH: "dispatch", ImplKind.MODE: "modes", ImplKind.TRANSFORM: "transforms"}
-"""Where a rule for functionalization is registered, and what that place is called in a declaration."""
+"""Where an implementation for functionalization is registered, and what that place is called in a declaration."""
 
 
 class HigherOrderImpl(NamedTuple):
-    """One rule of a higher-order operator.
+    """One implementation of a higher-order operator.
 
     name: the dispatch key, mode type, tensor subclass or transform; of the other kinds, nothing.
     kernel: the function; `FALLTHROUGH` where the key falls through.
@@ -84,14 +84,15 @@ class HigherOrderImpl(NamedTuple):
 
 
 class HigherOrderOperator(NamedTuple):
-    """An operator with Python rules only, in the order in which they are registered.
+    """An operator with Python implementations only, in the order in which they are registered.
 
-    adds: the rules are added to the operator of this name that is there already; otherwise this one takes its place.
+    adds: the implementations are added to the operator of this name that is there already; otherwise this one takes
+    its place.
     side_effect: graphs must not drop its calls (``torch.fx.node.has_side_effect``).
     """
 
     name: str
-    rules: tuple[HigherOrderImpl, ...] = ()
+    impls: tuple[HigherOrderImpl, ...] = ()
     side_effect: bool = False
     adds: bool = False
     span: Span | None = None
@@ -100,7 +101,8 @@ class HigherOrderOperator(NamedTuple):
 class ModeType(NamedTuple):
     """A type of ``TorchDispatchMode``.
 
-    supports_higher_order_operators: its ``__torch_dispatch__`` handles higher-order operators that have no rule for it.
+    supports_higher_order_operators: its ``__torch_dispatch__`` handles higher-order operators without an implementation
+    for it.
     """
 
     name: str

@@ -118,7 +118,7 @@ def _entries(table: HigherOrderTable, keys: frozenset[str] | None) -> list[Highe
 
 
 def row_of(entry: HigherOrderEntry) -> HigherOrderRow:
-    decision, rule = entry.decision, entry.rule
+    decision, rule = entry.decision, entry.impl
     kernel, span = (None, None) if rule is None else (rule.kernel, rule.span)
     return HigherOrderRow(
         entry.key, entry.slot, decision.rule, decision.number, decision.source, kernel, span, entry.error
@@ -130,7 +130,7 @@ def _rules(table: HigherOrderTable) -> HigherOrderRules:
     fills = Counter(entry.decision.source for entry in table.entries() if entry.slot is Slot.RULE)
     return HigherOrderRules(
         name=operator.name,
-        rules=tuple(_rule(rule, fills) for rule in operator.rules),
+        rules=tuple(_rule(rule, fills) for rule in operator.impls),
         default_fallthrough=tuple(key for key in table.universe.higher_order_fallthrough if table.falls_through(key)),
         side_effect=operator.side_effect,
         span=operator.span,

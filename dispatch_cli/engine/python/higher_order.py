@@ -1,4 +1,4 @@
-"""Higher-order operators as PyTorch holds them: their tables of rules, and what ``resolve_key`` makes of them.
+"""Higher-order operators as PyTorch holds them: their tables, and what ``resolve_key`` makes of them.
 
 Source: ``torch/_ops.py`` (``OperatorBase.py_impl``, ``HigherOrderOperator``).
 """
@@ -25,13 +25,13 @@ from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, 
 
 
 def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperator, ...]:
-    """The operators in effect: a later one takes the place of an earlier one of its name, or adds its rules to it."""
+    """The operators in effect: a later one takes the place of an earlier one of its name, or adds to it."""
     found: dict[str, HigherOrderOperator] = {}
     for operator in operators:
         earlier = found.get(operator.name)
         if earlier is not None and operator.adds:
             operator = earlier._replace(
-                rules=earlier.rules + operator.rules, side_effect=earlier.side_effect or operator.side_effect
+                impls=earlier.impls + operator.impls, side_effect=earlier.side_effect or operator.side_effect
             )
         found[operator.name] = operator
     return tuple(found.values())
@@ -44,46 +44,46 @@ def problems_of(
 
     captured: the operators that are there before.
     """
-    taken = {operator.name: {place: rule for rule in operator.rules for place in places(rule)} for operator in captured}
+    taken = {operator.name: {place: impl for impl in operator.impls for place in places(impl)} for operator in captured}
     for operator in declared:
         if not operator.adds or operator.name not in taken:
             taken[operator.name] = {}
         places_of = taken[operator.name]
-        for rule in operator.rules:
-            yield from _refused(operator, rule, places_of)
-            for place in places(rule):
-                places_of.setdefault(place, rule)
+        for impl in operator.impls:
+            yield from _refused(operator, impl, places_of)
+            for place in places(impl):
+                places_of.setdefault(place, impl)
 
 
 class ImplPlace(NamedTuple):
-    """Where a rule stands: in the table of a kind, under a name."""
+    """Where an implementation stands: in the table of a kind, under a name."""
 
     kind: ImplKind
     name: str
 
 
-def places(rule: HigherOrderImpl) -> tuple[ImplPlace, ...]:
-    """Where a rule is registered: three places for functionalization, one for everything else."""
-    if rule.fallthrough:
+def places(impl: HigherOrderImpl) -> tuple[ImplPlace, ...]:
+    """Where an implementation is registered: three places for functionalization, one for everything else."""
+    if impl.fallthrough:
         return ()
-    if rule.kind is ImplKind.FUNCTIONALIZE:
+    if impl.kind is ImplKind.FUNCTIONALIZE:
         return (
             ImplPlace(ImplKind.DISPATCH, FUNCTIONALIZE),
             ImplPlace(ImplKind.MODE, FUNCTIONAL_MODE),
             ImplPlace(ImplKind.TRANSFORM, FUNCTIONALIZE),
         )
-    if rule.kind is ImplKind.AUTOGRAD:
+    if impl.kind is ImplKind.AUTOGRAD:
         return (ImplPlace(ImplKind.DISPATCH, AUTOGRAD),)
-    return (ImplPlace(rule.kind, rule.name),)
+    return (ImplPlace(impl.kind, impl.name),)
 
 
 def _refused(
-    operator: HigherOrderOperator, rule: HigherOrderImpl, taken: dict[ImplPlace, HigherOrderImpl]
+    operator: HigherOrderOperator, impl: HigherOrderImpl, taken: dict[ImplPlace, HigherOrderImpl]
 ) -> Iterator[Problem]:
-    for place in places(rule):
+    for place in places(impl):
         if place == (ImplKind.DISPATCH, PYTHON):
             message = "Please register a mode for the DispatchKey.Python key instead."
-            yield Problem(Refusal.PYTHON_KERNEL.value, message, rule.span, hint="write the rule under 'modes'")
+            yield Problem(Refusal.PYTHON_KERNEL.value, message, impl.span, hint="write the rule under 'modes'")
             continue
         earlier = taken.get(place)
         if earlier is None:
@@ -96,7 +96,7 @@ def _refused(
             message = f"{_key_text(place)} already registered in {table}"
         span = earlier.span
         related = (Related("the earlier rule is here", span),) if span is not None else ()
-        yield Problem(Refusal.PYTHON_KERNEL.value, message, rule.span, related=related)
+        yield Problem(Refusal.PYTHON_KERNEL.value, message, impl.span, related=related)
         return
 
 
@@ -109,7 +109,7 @@ class Slot(Enum):
     """What a call finds at a slot of a higher-order operator."""
 
     RULE = "rule"
-    """A rule runs."""
+    """An implementation runs."""
     MODES = "modes"
     """The Python key: modes and subclasses are asked."""
     TRANSFORMS = "transforms"
@@ -130,14 +130,14 @@ class HigherOrderEntry(NamedTuple):
     key: str
     slot: Slot
     decision: Decision
-    rule: HigherOrderImpl | None = None
+    impl: HigherOrderImpl | None = None
     error: str | None = None
 
 
 class HigherOrderTable:
     """A higher-order operator in a universe.
 
-    kernels: its rules by dispatch key (``py_kernels``). modes, subclasses: ``python_key_table``. transforms:
+    kernels: its implementations by dispatch key (``py_kernels``). modes, subclasses: ``python_key_table``. transforms:
     ``functorch_table``. has_fallback: the keys with a backend fallback.
     """
 
@@ -146,9 +146,9 @@ class HigherOrderTable:
         self.operator = operator
         self._fallbacks = fallbacks
         tables: dict[ImplKind, dict[str, HigherOrderImpl]] = {kind: {} for kind in ImplKind}
-        for rule in operator.rules:
-            for place in places(rule):
-                tables[place.kind].setdefault(place.name, rule)
+        for impl in operator.impls:
+            for place in places(impl):
+                tables[place.kind].setdefault(place.name, impl)
         self.kernels = tables[ImplKind.DISPATCH]
         self.modes = tables[ImplKind.MODE]
         self.subclasses = tables[ImplKind.SUBCLASS]
@@ -158,17 +158,17 @@ class HigherOrderTable:
     def non_fallthrough(self) -> DispatchKeySet:
         """The mask of a call (``non_fallthrough_keys``).
 
-        To fall through is a matter of a functionality: with AutogradCPU all autograd keys of backends do. A rule at
-        such a key makes it one that does not.
+        To fall through is a matter of a functionality: with AutogradCPU all autograd keys of backends do. An
+        implementation at such a key makes it one that does not.
         """
         mask = DispatchKeySet.full(self.universe)
         for key in self.universe.higher_order_fallthrough:
             mask = mask.remove(key)
-        for rule in self.operator.rules:
-            if rule.fallthrough:
-                mask = mask.remove(rule.name)
+        for impl in self.operator.impls:
+            if impl.fallthrough:
+                mask = mask.remove(impl.name)
                 continue
-            for place in places(rule):
+            for place in places(impl):
                 if place.kind is ImplKind.DISPATCH and not mask.has(place.name):
                     mask = mask.add(place.name)
         return mask
@@ -186,7 +186,7 @@ class HigherOrderTable:
         """What a call finds at a slot. Errors: KeyError for a key without a slot."""
         decision = self.decisions[self.universe.slot[key]]
         if self.falls_through(key):
-            return HigherOrderEntry(key, Slot.FALLTHROUGH, decision, self._rule(decision))
+            return HigherOrderEntry(key, Slot.FALLTHROUGH, decision, self._impl(decision))
         if key == PYTHON:
             return HigherOrderEntry(key, Slot.MODES, decision)
         if key == FRONT:
@@ -194,11 +194,11 @@ class HigherOrderTable:
         return self.resolved(key, decision)
 
     def resolved(self, key: str, decision: Decision) -> HigherOrderEntry:
-        """What ``resolve_key`` and the tables of rules make of a key."""
+        """What ``resolve_key`` and the tables of implementations make of a key."""
         name = self.operator.name
-        rule = self._rule(decision)
-        if rule is not None:
-            return HigherOrderEntry(key, Slot.RULE, decision, rule)
+        impl = self._impl(decision)
+        if impl is not None:
+            return HigherOrderEntry(key, Slot.RULE, decision, impl)
         if decision.rule is Rule.AMBIGUOUS:
             return HigherOrderEntry(key, Slot.AMBIGUOUS, decision, error=AMBIGUOUS_TEXT)
         shown = python_key_text(key)
@@ -215,5 +215,5 @@ class HigherOrderTable:
         """Every slot, in table order."""
         return map(self.entry, self.universe.slots)
 
-    def _rule(self, decision: Decision) -> HigherOrderImpl | None:
+    def _impl(self, decision: Decision) -> HigherOrderImpl | None:
         return None if decision.source is None else self.kernels[decision.source]

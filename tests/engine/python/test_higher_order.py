@@ -147,5 +147,5 @@ def test_a_new_operator_of_a_state_takes_its_place(write: Write) -> None:
     state = api.load_state([write("extends: [torch-2.15]\nhigher_order_operators:\n  - {name: cond, autograd: x}\n")])
     operator = state.higher_order_operator("cond")
     assert operator is not None
-    assert [one.kernel for one in operator.rules] == ["x"]
+    assert [one.kernel for one in operator.impls] == ["x"]
     assert len(state.higher_order_operators) == 43

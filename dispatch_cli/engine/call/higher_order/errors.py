@@ -14,7 +14,7 @@ from dispatch_cli.engine.python.table import AMBIGUOUS_TEXT
 
 
 def no_rule_for_mode(operator: str, mode: str) -> Error:
-    """The innermost mode has no rule, and does not support higher-order operators by itself."""
+    """The innermost mode has no implementation, and does not support higher-order operators by itself."""
     shown = object_text(mode)
     return Error(
         ErrorKind.PYTHON,
@@ -28,13 +28,13 @@ def no_rule_for_mode(operator: str, mode: str) -> Error:
 
 
 def no_rule_for_subclass(operator: str, subclass: str) -> Error:
-    """A tensor subclass has no rule."""
+    """A tensor subclass has no implementation."""
     text = f"There was no rule registered for HOP {operator} and subclass <class '{subclass}'>. "
     return Error(ErrorKind.PYTHON, NOT_IMPLEMENTED, f"{text}We recommend filing an issue.")
 
 
 def no_rule_for_fake_tensor() -> Error:
-    """A fake tensor, and no rule for its mode: the table is asked for it without a look."""
+    """A fake tensor, and no implementation for its mode: the table is asked for it without a look."""
     return Error(ErrorKind.PYTHON, "KeyError", "<class 'FakeTensorMode'>")
 
 
@@ -69,7 +69,7 @@ def no_transform() -> Error:
 
 
 def not_registered(mode: str) -> Error:
-    """The innermost mode of the PreDispatch stack has no rule."""
+    """The innermost mode of the PreDispatch stack has no implementation."""
     return Error(ErrorKind.PYTHON, "AssertionError", f"Current active mode {object_text(mode)} not registered")
 
 
@@ -86,7 +86,7 @@ def autograd_not_implemented(operator: str) -> Error:
 
 
 def declared(text: str) -> Error:
-    """What a rule raises. text: the name of an exception and its text, or only a text."""
+    """What an implementation raises. text: the name of an exception and its text, or only a text."""
     head, colon, rest = text.partition(": ")
     named = bool(colon) and all(part.isidentifier() for part in head.split("."))
     return Error(ErrorKind.RULE, head if named else "", rest if named else text)

@@ -38,14 +38,14 @@ class Handling(NamedTuple):
     """What came of asking.
 
     rule: what runs; handler: the ``__torch_dispatch__`` that gets the call; error: when there is neither.
-    thread: on which the rule runs. takes_off: the mode or transform that is taken off for it.
-    layer: that transform; its wrappers are taken off tensors when the rule calls the operator again.
+    thread: on which the implementation runs. takes_off: the mode or transform that is taken off for it.
+    layer: that transform; its wrappers are taken off tensors when the implementation calls the operator again.
     not_implemented: NotImplemented is what the call returns, because nobody is asked after this one.
-    mode: whose rule runs, where others are asked when it returns NotImplemented.
+    mode: whose implementation runs, where others are asked when it returns NotImplemented.
     """
 
     asked: tuple[AskedHandler, ...]
-    rule: HigherOrderImpl | None = None
+    impl: HigherOrderImpl | None = None
     handler: Handler | None = None
     error: Error | None = None
     thread: Thread | None = None
@@ -83,15 +83,15 @@ class Handlers:
         asked: tuple[AskedHandler, ...] = ()
         if mode is not None:
             found = self._mode(mode, values, thread)
-            if found.error is not None or found.rule is not None or found.handler is not None:
+            if found.error is not None or found.impl is not None or found.handler is not None:
                 return found
             asked = found.asked
         return self.after_mode(values, thread, mode, asked)
 
     def _mode(self, mode: Mode, values: tuple[Value, ...], thread: Thread) -> Handling:
-        rule = self._table.modes.get(mode.name)
+        impl = self._table.modes.get(mode.name)
         inside = without(thread, mode, self._maker)
-        if rule is None:
+        if impl is None:
             kind = self._modes.get(mode.name)
             if kind is not None and kind.supports_higher_order_operators:
                 asked = AskedHandler(Asker.MODE_ITSELF, mode.name, mode.position, HandlerAnswer.HANDLES)
@@ -99,20 +99,20 @@ class Handlers:
                 return Handling((asked,), handler=handler, thread=inside, takes_off=mode.name)
             asked = AskedHandler(Asker.MODE, mode.name, mode.position, HandlerAnswer.NO_RULE)
             return Handling((asked,), error=errors.no_rule_for_mode(self._name, mode.name))
-        refuses = _refuses(rule, values)
+        refuses = _refuses(impl, values)
         answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
-        asked = AskedHandler(Asker.MODE, mode.name, mode.position, answer, rule)
+        asked = AskedHandler(Asker.MODE, mode.name, mode.position, answer, impl)
         if refuses:
             return Handling((asked,))
-        found = self._by_mode_rule(mode, rule, asked, inside)._replace(mode=mode)
+        found = self._by_mode_rule(mode, impl, asked, inside)._replace(mode=mode)
         return self._by_fake_mode(found, mode.instance or "", values) if mode.name == FAKE_TENSOR_MODE else found
 
-    def _by_mode_rule(self, mode: Mode, rule: HigherOrderImpl, asked: AskedHandler, inside: Thread) -> Handling:
-        handler = Handler(HandlerKind.MODE, mode.name, mode.position) if _redirects(rule) else None
-        return Handling((asked,), rule, handler, None, inside, mode.name)
+    def _by_mode_rule(self, mode: Mode, impl: HigherOrderImpl, asked: AskedHandler, inside: Thread) -> Handling:
+        handler = Handler(HandlerKind.MODE, mode.name, mode.position) if _redirects(impl) else None
+        return Handling((asked,), impl, handler, None, inside, mode.name)
 
     def _by_fake_mode(self, found: Handling, name: str, values: tuple[Value, ...]) -> Handling:
-        """A rule for FakeTensorMode gets the call; where that gives it to the mode itself, the mode may refuse it."""
+        """An implementation for FakeTensorMode gets the call; if it hands it to the mode, the mode may refuse it."""
         if found.handler is None:
             return found
         return found._replace(error=refusal(name, values, Callee(self._name, f"{self._name}(")))
@@ -126,14 +126,14 @@ class Handlers:
             name = class_of(value)
             if name == FAKE_TENSOR:
                 return self._fake_tensor(position, value, values, thread, asked)
-            rule = self._table.subclasses.get(name)
-            if rule is None:
+            impl = self._table.subclasses.get(name)
+            if impl is None:
                 last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NO_RULE)
                 return Handling((*asked, last), error=errors.no_rule_for_subclass(self._name, name))
-            if not rule.not_implemented:
-                last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.HANDLES, rule)
-                return Handling((*asked, last), rule, thread=thread)
-            asked = (*asked, AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NOT_IMPLEMENTED, rule))
+            if not impl.not_implemented:
+                last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.HANDLES, impl)
+                return Handling((*asked, last), impl, thread=thread)
+            asked = (*asked, AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NOT_IMPLEMENTED, impl))
         shown = [class_of(value) for _, value in overloaded]
         error = errors.nobody_handles(self._name, mode.name if mode is not None else None, shown)
         return Handling(asked, error=error)
@@ -141,19 +141,19 @@ class Handlers:
     def _fake_tensor(
         self, position: int, value: Value, values: tuple[Value, ...], thread: Thread, asked: tuple[AskedHandler, ...]
     ) -> Handling:
-        """A fake tensor's mode is not active, or has passed the call on: its rule runs, and what it returns counts."""
-        rule = self._table.modes.get(FAKE_TENSOR_MODE)
-        if rule is None:
+        """A fake tensor's mode is not active, or has passed the call on: its implementation decides."""
+        impl = self._table.modes.get(FAKE_TENSOR_MODE)
+        if impl is None:
             last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.NO_RULE)
             return Handling((*asked, last), error=errors.no_rule_for_fake_tensor())
-        if _redirects(rule) and any(mode.name == FAKE_TENSOR_MODE for mode in thread.modes):
-            last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.HANDLES, rule)
-            return Handling((*asked, last), rule, error=errors.fake_mode_is_set(self._name))
-        refuses = _refuses(rule, values)
+        if _redirects(impl) and any(mode.name == FAKE_TENSOR_MODE for mode in thread.modes):
+            last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.HANDLES, impl)
+            return Handling((*asked, last), impl, error=errors.fake_mode_is_set(self._name))
+        refuses = _refuses(impl, values)
         answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
-        last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, rule)
-        handler = Handler(HandlerKind.SUBCLASS, FAKE_TENSOR_MODE, position) if _redirects(rule) else None
-        found = Handling((*asked, last), rule, None if refuses else handler, thread=thread, not_implemented=refuses)
+        last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, answer, impl)
+        handler = Handler(HandlerKind.SUBCLASS, FAKE_TENSOR_MODE, position) if _redirects(impl) else None
+        found = Handling((*asked, last), impl, None if refuses else handler, thread=thread, not_implemented=refuses)
         assert value.spec is not None and value.spec.fake is not None, "it is a fake tensor"
         return self._by_fake_mode(found, value.spec.fake, values)
 
@@ -163,39 +163,39 @@ class Handlers:
             return Handling((), error=errors.no_transform())
         layer = thread.layers[-1]
         name = _TRANSFORM_OF[layer.kind]
-        rule = self._table.transforms.get(name)
-        if rule is None:
+        impl = self._table.transforms.get(name)
+        if impl is None:
             asked = AskedHandler(Asker.TRANSFORM, name, None, HandlerAnswer.NO_RULE)
             return Handling((asked,), error=errors.no_rule_for_transform(name, TRANSFORMS.index(name)))
         inside = thread._replace(layers=thread.layers[:-1])
         if not inside.layers:
             inside = inside.without_included(self._maker.known(FRONT, BACK))
-        asked = AskedHandler(Asker.TRANSFORM, name, None, HandlerAnswer.HANDLES, rule)
-        return Handling((asked,), rule, thread=inside, takes_off=name, layer=layer)
+        asked = AskedHandler(Asker.TRANSFORM, name, None, HandlerAnswer.HANDLES, impl)
+        return Handling((asked,), impl, thread=inside, takes_off=name, layer=layer)
 
     def before_dispatch(self, values: tuple[Value, ...], thread: Thread) -> Handling | None:
         """The innermost mode of the PreDispatch stack; None when none is asked."""
         if not thread.pre_dispatch_modes or thread.keys.excluded.has(PYTHON):
             return None
         mode = thread.pre_dispatch_modes[-1]
-        rule = self._table.modes.get(mode.name)
-        if rule is None:
+        impl = self._table.modes.get(mode.name)
+        if impl is None:
             asked = AskedHandler(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, HandlerAnswer.NO_RULE)
             return Handling((asked,), error=errors.not_registered(mode.name))
         inside = thread.without_pre_dispatch_mode(self._maker.known("PreDispatch"))
-        refuses = _refuses(rule, values)
+        refuses = _refuses(impl, values)
         answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
-        asked = AskedHandler(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, answer, rule)
-        return self._by_mode_rule(mode, rule, asked, inside)._replace(not_implemented=refuses)
+        asked = AskedHandler(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, answer, impl)
+        return self._by_mode_rule(mode, impl, asked, inside)._replace(not_implemented=refuses)
 
 
-def _refuses(rule: HigherOrderImpl, values: tuple[Value, ...]) -> bool:
-    """Whether a mode's rule returns NotImplemented."""
-    if rule.kind is ImplKind.FUNCTIONALIZE and _has_user_subclass(values):
+def _refuses(impl: HigherOrderImpl, values: tuple[Value, ...]) -> bool:
+    """Whether a mode's implementation returns NotImplemented."""
+    if impl.kind is ImplKind.FUNCTIONALIZE and _has_user_subclass(values):
         return True
-    if rule.name == FAKE_TENSOR_MODE and _redirects(rule) and passes_on(values):
+    if impl.name == FAKE_TENSOR_MODE and _redirects(impl) and passes_on(values):
         return True
-    return rule.not_implemented
+    return impl.not_implemented
 
 
 def _has_user_subclass(values: tuple[Value, ...]) -> bool:
@@ -203,6 +203,6 @@ def _has_user_subclass(values: tuple[Value, ...]) -> bool:
     return any(class_of(value) not in (TENSOR, FAKE_TENSOR, FUNCTIONAL_CLASS) for value in values)
 
 
-def _redirects(rule: HigherOrderImpl) -> bool:
-    """Whether the rule is made by the helper that gives the call to the mode itself."""
-    return REDIRECT_TO_MODE in rule.kernel.split(".")
+def _redirects(impl: HigherOrderImpl) -> bool:
+    """Whether the implementation is made by the helper that gives the call to the mode itself."""
+    return REDIRECT_TO_MODE in impl.kernel.split(".")

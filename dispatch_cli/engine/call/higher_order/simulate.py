@@ -1,4 +1,4 @@
-"""A call of a higher-order operator: which rule runs, and whether it calls the operator again.
+"""A call of a higher-order operator: which implementation runs, and whether it calls the operator again.
 
 Source: ``HigherOrderOperator.__call__`` and ``dispatch`` in ``torch/_ops.py`` of PyTorch 2.13 and 2.15, and the helpers
 of ``torch/_higher_order_ops/utils.py``.
@@ -94,7 +94,7 @@ class _HopResult(NamedTuple):
 
 
 class _Waiting(NamedTuple):
-    """A mode's rule that has called the operator again: what it was called with, and at which step."""
+    """A mode's implementation that has called the operator again: what it was called with, and at which step."""
 
     values: tuple[Value, ...]
     thread: Thread
@@ -117,7 +117,7 @@ class _HigherOrderSimulator:
         self._raised: Error | None = None
 
     def run(self, values: tuple[Value, ...], thread: Thread) -> End:
-        """Call the operator, and follow it as far as it is known what its rules do."""
+        """Call the operator, and follow it as far as it is known what its implementations do."""
         reached = Reached.CALL
         seen = set()
         waiting: list[_Waiting] = []
@@ -140,7 +140,7 @@ class _HigherOrderSimulator:
             reached = Reached.ANEW
 
     def _after(self, end: End) -> End:
-        """The end, with what the autograd rules on the way do once the operator below them has returned."""
+        """The end, with what the autograd implementations on the way do once the operator below them has returned."""
         if self._raised is None or end.kind is EndKind.ERROR:
             return end
         return End(EndKind.ERROR, error=self._raised)
@@ -178,7 +178,7 @@ class _HigherOrderSimulator:
         return self._resolved(values, thread, hop)
 
     def _resumed(self, waiting: _Waiting) -> _HopResult:
-        """The mode's rule has returned the NotImplemented that it got: the tensors are asked."""
+        """The mode's implementation has returned the NotImplemented that it got: the tensors are asked."""
         hop = waiting.hop._replace(resumes=True, excludes=None, impl=None)
         handling = self._handlers.after_mode(waiting.values, waiting.thread, waiting.mode)
         return self._handled(waiting.values, waiting.thread, hop, handling)
@@ -188,51 +188,51 @@ class _HigherOrderSimulator:
     def _handled(
         self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling
     ) -> _HopResult:
-        hop = hop._replace(asked=handling.asked, impl=handling.rule, takes_off=handling.takes_off)
+        hop = hop._replace(asked=handling.asked, impl=handling.impl, takes_off=handling.takes_off)
         if handling.error is not None:
             does = Does.RAISES if handling.handler is None else Does.HANDS_OVER
             return _HopResult(hop._replace(does=does), End(EndKind.ERROR, handling.handler, handling.error))
         if handling.handler is not None:
-            known = Known.DISPATCHER if handling.rule is None else Known.HELPER
+            known = Known.DISPATCHER if handling.impl is None else Known.HELPER
             return _HopResult(
                 hop._replace(does=Does.HANDS_OVER, why=known), End(EndKind.HANDLER, handler=handling.handler)
             )
-        rule = handling.rule
-        assert rule is not None, "without an error and a handler, a rule runs"
+        impl = handling.impl
+        assert impl is not None, "without an error and a handler, an implementation runs"
         if handling.not_implemented:
             ended = hop._replace(does=Does.ENDS, why=Known.DECLARED)
             return _HopResult(ended, End(EndKind.KERNEL), not_implemented=True)
         place = ImplKind.TRANSFORM if handling.layer is not None else ImplKind.MODE
-        if rule.error_at(place) is not None:
-            return self._raises(hop, rule, place)
-        if rule.redispatches and handling.thread is not None:
+        if impl.error_at(place) is not None:
+            return self._raises(hop, impl, place)
+        if impl.redispatches and handling.thread is not None:
             again = hop._replace(does=Does.CALLS_ANEW, why=Known.DECLARED)
             waits = None if handling.mode is None else _Waiting(values, thread, handling.mode, hop)
             return _HopResult(again, None, handling.thread, handling.unwrapped(values), waits=waits)
-        return self._ends(hop, rule)
+        return self._ends(hop, impl)
 
     # a rule that resolve_key finds
 
     def _resolved(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
         entry = self._entry(hop.key)
-        hop = hop._replace(entry=entry, impl=entry.rule)
-        rule = entry.rule
-        if rule is None:
+        hop = hop._replace(entry=entry, impl=entry.impl)
+        impl = entry.impl
+        if impl is None:
             return _HopResult(hop, End(EndKind.ERROR, error=errors.no_kernel(entry)))
-        if rule.kind is ImplKind.AUTOGRAD:
+        if impl.kind is ImplKind.AUTOGRAD:
             needs = self._needs_gradient(values)
             hop = hop._replace(needs_gradient=needs)
             if not needs:
                 return self._below_autograd(thread, hop)
-        if is_autograd_not_implemented(rule.kernel):
+        if is_autograd_not_implemented(impl.kernel):
             needs = self._needs_gradient(values)
-            self._note_missing_derivative(rule, needs)
+            self._note_missing_derivative(impl, needs)
             return self._below_autograd(thread, hop._replace(needs_gradient=needs))
-        if rule.error_at(ImplKind.DISPATCH) is not None:
-            return self._raises(hop, rule, ImplKind.DISPATCH)
-        if rule.redispatches:
+        if impl.error_at(ImplKind.DISPATCH) is not None:
+            return self._raises(hop, impl, ImplKind.DISPATCH)
+        if impl.redispatches:
             return self._again(thread, hop)
-        return self._ends(hop, rule)
+        return self._ends(hop, impl)
 
     def _entry(self, key: str) -> HigherOrderEntry:
         universe = self._table.universe
@@ -243,15 +243,15 @@ class _HigherOrderSimulator:
     def _needs_gradient(self, values: tuple[Value, ...]) -> bool:
         return self._records_gradients and any(map(_requires_grad, values))
 
-    def _note_missing_derivative(self, rule: HigherOrderImpl, needs_gradient: bool) -> None:
+    def _note_missing_derivative(self, impl: HigherOrderImpl, needs_gradient: bool) -> None:
         if not needs_gradient:
             return
         error = errors.autograd_not_implemented(self._name)
-        if rule.deferred_error is False:
+        if impl.deferred_error is False:
             self._raised = self._raised or error
         else:
             self.deferred = error.text
-            self.deferred_is_known = rule.deferred_error is not None
+            self.deferred_is_known = impl.deferred_error is not None
 
     def _below_autograd(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
         """Call the operator again below autograd, as PyTorch's helpers do."""
@@ -260,19 +260,19 @@ class _HigherOrderSimulator:
         return _HopResult(hop, thread=thread.exclude(keys))
 
     def _again(self, thread: Thread, hop: HigherOrderHop) -> _HopResult:
-        """Call the operator again without the key of the rule; at an autograd key, below autograd."""
+        """Call the operator again without the key of the implementation; at an autograd key, below autograd."""
         at_autograd = hop.key in self._table.universe.covered_by(AUTOGRAD)
         keys = self._maker.autograd_keys if at_autograd else self._maker.known(hop.key)
         hop = hop._replace(does=Does.CALLS_ANEW, why=Known.DECLARED, excludes=keys)
         return _HopResult(hop, thread=thread.exclude(keys))
 
-    def _raises(self, hop: HigherOrderHop, rule: HigherOrderImpl, place: ImplKind) -> _HopResult:
-        """The rule raises an error, as its declaration says. place: what it was found by."""
-        error = errors.declared(rule.error_at(place) or "")
+    def _raises(self, hop: HigherOrderHop, impl: HigherOrderImpl, place: ImplKind) -> _HopResult:
+        """The implementation raises an error, as its declaration says. place: what it was found by."""
+        error = errors.declared(impl.error_at(place) or "")
         return _HopResult(hop._replace(does=Does.RAISES, why=Known.DECLARED), End(EndKind.ERROR, error=error))
 
-    def _ends(self, hop: HigherOrderHop, rule: HigherOrderImpl) -> _HopResult:
-        known = Known.UNKNOWN if rule.redispatches is None else Known.DECLARED
+    def _ends(self, hop: HigherOrderHop, impl: HigherOrderImpl) -> _HopResult:
+        known = Known.UNKNOWN if impl.redispatches is None else Known.DECLARED
         return _HopResult(hop._replace(does=Does.ENDS, why=known), End(EndKind.KERNEL))
 
 

@@ -1,7 +1,7 @@
 """What a simulated call of a higher-order operator did, step by step: plain results, without words for people.
 
-Every step begins with a selection: a rule that calls the operator again does so by name, with arguments and thread
-state as they are then, and never with a key set of its choice.
+Every step begins with a selection: an implementation that calls the operator again does so by name, with arguments and
+thread state as they are then, and never with a key set of its choice.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ class Asker(Enum):
     """Who was asked whether it handles the call."""
 
     MODE = "mode"
-    """The innermost mode, by the rule for its type; it is taken off for the time of the rule."""
+    """The innermost mode, by the implementation for its type; it is taken off for the time of the implementation."""
     MODE_ITSELF = "mode-itself"
     """The innermost mode's ``__torch_dispatch__``, because it supports higher-order operators; it is taken off, too."""
     PRE_DISPATCH_MODE = "pre-dispatch-mode"
-    """The innermost mode of the PreDispatch stack, by the rule for its type."""
+    """The innermost mode of the PreDispatch stack, by the implementation for its type."""
     FAKE_TENSOR = "fake-tensor"
-    """A fake tensor, by the rule for FakeTensorMode."""
+    """A fake tensor, by the implementation for FakeTensorMode."""
     SUBCLASS = "subclass"
-    """A tensor with a ``__torch_dispatch__``, by the rule for its class."""
+    """A tensor with a ``__torch_dispatch__``, by the implementation for its class."""
     TRANSFORM = "transform"
-    """The innermost functorch transform, by its rule."""
+    """The innermost functorch transform, by its implementation."""
 
 
 class HandlerAnswer(Enum):
@@ -40,14 +40,14 @@ class HandlerAnswer(Enum):
     NOT_IMPLEMENTED = "not-implemented"
     """It returned NotImplemented: the next one is asked."""
     NO_RULE = "no-rule"
-    """There is no rule for it, which is an error."""
+    """There is no implementation for it, which is an error."""
 
 
 class AskedHandler(NamedTuple):
     """One that was asked.
 
     name: of the class or transform. position: of its context or tensor, from 1; None of a transform. impl: by which
-    rule.
+    implementation.
     """
 
     kind: Asker
@@ -58,16 +58,16 @@ class AskedHandler(NamedTuple):
 
 
 class Known(Enum):
-    """How it is known what a rule does with the call."""
+    """How it is known what an implementation does with the call."""
 
     DISPATCHER = "dispatcher"
-    """No rule runs, or it does nothing by itself: PyTorch's dispatch of higher-order operators says what happens."""
+    """No implementation runs, or it does nothing by itself: PyTorch's dispatch says what happens."""
     HELPER = "helper"
     """It is made by a helper of PyTorch, whose source says what it does."""
     DECLARED = "declared"
     """The declaration says whether it calls the operator again."""
     UNKNOWN = "unknown"
-    """Nothing is said about it; the rule may do anything, and the trace ends here."""
+    """Nothing is said about it; the implementation may do anything, and the trace ends here."""
 
 
 class HigherOrderHop(NamedTuple):
@@ -75,7 +75,7 @@ class HigherOrderHop(NamedTuple):
 
     key: the highest key of the set. entry: what ``resolve_key`` finds there, where it was asked.
     asked: modes, subclasses or transforms, in turn.
-    impl: the rule that runs. needs_gradient: of an autograd rule, whether the call needs one.
+    impl: the implementation that runs. needs_gradient: of an autograd implementation, whether the call needs one.
     does, why: what it does with the call, and how that is known.
     excludes: the keys that a call again is made without. takes_off: the mode or transform that is taken off for it.
     resumes: an earlier step goes on, because the call again returned NotImplemented.
