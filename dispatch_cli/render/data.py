@@ -9,11 +9,14 @@ written as something else (`converters`), and sentences that a record has in JSO
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib import import_module
+from json.encoder import encode_basestring_ascii
+from operator import attrgetter
+from types import NoneType
 from typing import Any
 
 SCHEMA_VERSION = 3
@@ -54,73 +57,102 @@ def json_text(report: Any) -> Iterator[str]:
     Where the last field is an iterator, it is written item by item, so that a long one is never held whole.
     """
     names = names_of(type(report))
-    head = {"schema_version": SCHEMA_VERSION, "report": report.REPORT}
     last = getattr(report, names[-1])
+    head = {"schema_version": SCHEMA_VERSION, "report": report.REPORT, **_opened(report)}
     if not isinstance(last, Iterator):
-        yield f"{json.dumps({**head, **data_of(report)}, indent=2)}\n"
+        yield f"{_text(head)}\n"
         return
-    head |= _fields_of(report, names[:-1])
-    text = json.dumps(head, indent=2)
-    yield f"{text[: text.rindex(chr(10))]},\n  {json.dumps(names[-1])}: ["
+    del head[names[-1]]
+    yield f'{_text(head)[:-2]},\n  "{names[-1]}": ['
     between = ""
     for item in last:
-        body = json.dumps(data_of(item), indent=2).replace("\n", "\n    ")
-        yield f"{between}\n    {body}"
+        yield f"{between}\n    {_text(item, _NEWLINE + 4 * ' ')}"
         between = ","
     yield "\n  ]\n}\n" if between else "]\n}\n"
 
 
+_NEWLINE = "\n"
+_WORDS = {None: "null", True: "true", False: "false"}
+
+
+def _text(value: Any, newline: str = _NEWLINE) -> str:
+    """A value as ``json.dumps`` with an indent of 2 writes it; that one's own encoder, in Python, takes twice as long.
+
+    newline: a line break with the blanks that stand before a further line.
+    """
+    kind = type(value)
+    if kind is str:
+        return encode_basestring_ascii(value)
+    if value is None or kind is bool:
+        return _WORDS[value]
+    if kind is int:
+        return str(value)
+    value = _opened(value)
+    inner = f"{newline}  "
+    if type(value) is dict and value:
+        pairs = [f"{inner}{encode_basestring_ascii(name)}: {_text(one, inner)}" for name, one in value.items()]
+        return f"{{{','.join(pairs)}{newline}}}"
+    if type(value) is list:
+        return f"[{','.join([inner + _text(one, inner) for one in value])}{newline}]" if value else "[]"
+    return json.dumps(value)
+
+
 def data_of(value: Any) -> Any:
     """Any value of a report as what JSON knows: dicts, lists, texts, numbers, bools and None."""
+    found = _opened(value)
+    if isinstance(found, dict):
+        return {name: data_of(one) for name, one in found.items()}
+    return [data_of(one) for one in found] if isinstance(found, list) else found
+
+
+def _opened(value: Any) -> Any:
+    """The same, but what is inside of a dict or a list is left as it is."""
     kind = type(value)
-    encode = _ENCODERS.get(kind)
-    if encode is None:
-        encode = _ENCODERS[kind] = _encoder(kind)
-    return encode(value)
+    open_ = _OPENERS.get(kind)
+    if open_ is None:
+        open_ = _OPENERS[kind] = _opener(kind)
+    return open_(value)
 
 
-_ENCODERS: dict[type, Encode] = {}
+_OPENERS: dict[type, Encode] = {}
 """Those that were needed so far."""
 
 
-def _encoder(kind: type) -> Encode:
+def _opener(kind: type) -> Encode:
     convert = converters().get(kind)
     if convert is not None:
-        return lambda value: data_of(convert(value))
+        return lambda value: _opened(convert(value))
     if issubclass(kind, Enum):
         return lambda value: value.value
-    if kind in (str, int, float, bool, type(None)):
+    if kind in (str, int, float, bool, NoneType):
         return lambda value: value
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         return _record(kind)
     if issubclass(kind, Mapping):
-        return lambda value: {data_of(key): data_of(one) for key, one in value.items()}
+        return lambda value: {data_of(key): one for key, one in value.items()}
     if issubclass(kind, tuple | list | Iterator):
-        return lambda value: [data_of(one) for one in value]
+        return list
     raise TypeError(f"{kind.__name__} is not a value of a report")
 
 
 def _record(kind: type) -> Encode:
-    names, sentences = names_of(kind), sentences_of(kind)
+    names, more = names_of(kind), sentences_of(kind)
+    written = [RENAMED.get(name, name) for name in names]
+    values = attrgetter(*names, "__class__")  # with one name alone it would not give a tuple
+    plain = (INLINED | PAIRS).isdisjoint(names)
 
-    def encode(value: Any) -> dict[str, Any]:
-        found = _fields_of(value, names)
-        for name, sentence in sentences.items():
-            found[name] = data_of(sentence(value))
+    def open_record(value: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if plain:
+            found = dict(zip(written, values(value), strict=False))
+        else:
+            for name, one in zip(written, values(value), strict=False):
+                found |= _opened(one) if name in INLINED else {name: dict(one) if name in PAIRS else one}
+        for name, sentence in more.items():
+            found[name] = sentence(value)
         return found
 
-    return encode
-
-
-def _fields_of(value: Any, names: Iterable[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name in names:
-        one = data_of(dict(getattr(value, name)) if name in PAIRS else getattr(value, name))
-        if name in INLINED:
-            found |= one
-        else:
-            found[RENAMED.get(name, name)] = one
-    return found
+    return open_record
 
 
 def names_of(kind: Any) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from enum import Enum
 from itertools import chain
 from typing import Any, NamedTuple
 
-from dispatch_cli.render.data import data_of
 from dispatch_cli.render.text_safety import safe
 
 
@@ -23,32 +22,41 @@ class Sheet(NamedTuple):
     rows: Iterable[tuple[object, ...]]
 
 
+CHUNK = 1 << 16
+"""Characters that are written at once."""
+
+
 def csv_text(sheet: Sheet) -> Iterator[str]:
     """RFC 4180 with a header line; lines end in a line feed. Control characters are spelled out."""
     import csv
 
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     for row in chain((sheet.columns,), sheet.rows):
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerow([_cell(value) for value in row])
-        yield buffer.getvalue()
+        writer.writerow([one if type(one) is str and one.isprintable() else _cell(one) for one in row])
+        if buffer.tell() > CHUNK:
+            yield buffer.getvalue()
+            buffer.seek(0)
+            buffer.truncate()
+    yield buffer.getvalue()
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, str):
-        return safe(value)
     if value is None:
         return ""
-    if isinstance(value, bool):
+    if value is True or value is False:
         return "true" if value else "false"
     if isinstance(value, Enum):
         return _cell(value.value)
-    if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return safe(" ".join(map(str, value)))
+    if type(value) is tuple:
+        value = " ".join(map(str, value))
     return safe(str(value))
 
 
 def fact_sheet(report: object) -> Sheet:
     """A row for each field of a report that has no rows of one shape."""
+    from dispatch_cli.render.data import data_of
+
     return Sheet(("fact", "value"), ((name, _fact(value)) for name, value in data_of(report).items()))
 
 
