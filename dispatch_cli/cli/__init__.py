@@ -65,11 +65,11 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            from dispatch_cli.model.suggest import similar
+            from dispatch_cli.cli.options import as_sentence
+            from dispatch_cli.model.suggest import did_you_mean, similar
 
             close = _FORMER.get(args[0]) or similar(args[0], _COMMANDS)
-            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-            ctx.fail(f"No such command {args[0]!r}.{hint}")
+            ctx.fail(f"No such command {args[0]!r}.{as_sentence(did_you_mean([*map(repr, close)]))}")
         return super().resolve_command(ctx, args)
 
 

@@ -18,11 +18,10 @@ from dispatch_cli.cli.options import (
     chosen_operators,
     filter_option,
     load_state,
-    refuse,
     source_options,
     warn_of_overrides,
 )
-from dispatch_cli.cli.output import Output, output_options, show, write
+from dispatch_cli.cli.output import Output, output_options, refuse, show, write
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.selection import UnknownCheck

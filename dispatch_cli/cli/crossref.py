@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
-from dispatch_cli.cli.options import filter_option, refuse
-from dispatch_cli.cli.output import Output, output_options, show
+from dispatch_cli.cli.options import filter_option
+from dispatch_cli.cli.output import Output, output_options, refuse, show
 
 if TYPE_CHECKING:
     from dispatch_cli.crossref.answers import Answers, Probed

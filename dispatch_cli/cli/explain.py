@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.one_operator import operator_named, similar_operators, state_or_newest
-from dispatch_cli.cli.options import SourceOptions, source_options
+from dispatch_cli.cli.options import (
+    SourceOptions,
+    as_sentence,
+    operator_named,
+    similar_operators,
+    source_options,
+    state_or_newest,
+)
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ def _operator(state: State, text: str) -> OperatorName:
     name = operator_named(state.dispatcher, text)
     if name is None:
         _refuse_higher_order(state, text, "'OP'")
-        hint = _similar(state.dispatcher, text)
+        hint = as_sentence(similar_operators(state.dispatcher, text))
         raise click.BadParameter(f"there is no operator {text[:200]!r}.{hint}", param_hint="'OP'")
     return name
 
@@ -76,24 +82,15 @@ def _refuse_higher_order(state: State, text: str, parameter: str) -> None:
         )
 
 
-def _similar(dispatcher: Dispatcher, text: str) -> str:
-    """A hint as a sentence."""
-    hint = similar_operators(dispatcher, text)
-    if hint is None:
-        return ""
-    return f" {hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}"
-
-
 def _key(dispatcher: Dispatcher, text: str) -> str:
     """A key of the universe; exits with 2 when there is none of that name."""
     universe = dispatcher.universe
     key = text.removeprefix("DispatchKey.").removeprefix("DispatchKey::")
     if key in universe.slot or key in universe.aliases or key in universe.per_backend:
         return key
-    from dispatch_cli.model.suggest import similar
+    from dispatch_cli.model.suggest import suggestion
 
-    close = similar(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3)
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    hint = as_sentence(suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3))
     raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
 
 
@@ -139,7 +136,7 @@ def _from_error(
         from dispatch_cli.render.explain_error_wording import unknown_operator_text
 
         message = unknown_operator_text(first, state.over)
-        hint = _similar(dispatcher, first.operator)
+        hint = as_sentence(similar_operators(dispatcher, first.operator))
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
     key = first.key or key_of(dispatcher, name)
     universe = dispatcher.universe

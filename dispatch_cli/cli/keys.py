@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dispatch_cli.cli.completion import complete_keys
-from dispatch_cli.cli.options import refuse
-from dispatch_cli.cli.output import Output, output_options, show
+from dispatch_cli.cli.output import Output, output_options, refuse, show
 
 if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe

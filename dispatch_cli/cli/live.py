@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dispatch_cli.cli.options import refuse
+from dispatch_cli.cli.output import refuse
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.run import Progress

@@ -1,30 +1,32 @@
-"""Options that several commands share, and what stands behind them."""
+"""Options that commands share: what is loaded, and which operators and keys an answer is about."""
 
 from __future__ import annotations
 
-import io
-import os
-import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Sequence
 from functools import wraps
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from dispatch_cli.cli.output import refuse, warn
 
+if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.problem import InputError
-    from dispatch_cli.render.document import Block
-    from dispatch_cli.render.style import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+OWN_OR_ALL = "all; of files laid over a base, those that the files register something for"
+
+
+class SourceOptions(NamedTuple):
+    """What the source options say."""
+
+    files: tuple[str, ...]
+    keys: tuple[str, ...]
+    universe: str | None
+    bases: tuple[str, ...]
 
 
 def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") -> Callable[..., Any]:
@@ -65,49 +67,6 @@ def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") ->
     return call
 
 
-def filter_option(default: str) -> Callable[[_Command], _Command]:
-    """--op: which operators. default: what is taken without it."""
-    text = f"Only operators whose name matches. Without it: {default}."
-    return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text)
-
-
-OWN_OR_ALL = "all; of files laid over a base, those that the files register something for"
-
-
-def output_options(formats: Iterable[str]) -> Callable[[_Command], _Command]:
-    """--format, -o, --color: how the answer goes out."""
-
-    def decorate(command: _Command) -> _Command:
-        for decorator in reversed(
-            (
-                click.option(
-                    "--format", "format_", type=click.Choice(tuple(formats)), default="text", show_default=True
-                ),
-                click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
-                click.option(
-                    "--color",
-                    type=click.Choice(("auto", "always", "never")),
-                    default="auto",
-                    show_default=True,
-                    help="NO_COLOR and FORCE_COLOR are honoured under auto.",
-                ),
-            )
-        ):
-            command = decorator(command)
-        return command
-
-    return decorate
-
-
-class SourceOptions(NamedTuple):
-    """What the source options say."""
-
-    files: tuple[str, ...]
-    keys: tuple[str, ...]
-    universe: str | None
-    bases: tuple[str, ...]
-
-
 def load_state(source: SourceOptions, color: str = "auto", annotate: bool = False, guards: Sequence[str] = ()) -> State:
     """Load and run what the source options name; exits with 2 and every problem when that fails.
 
@@ -132,21 +91,29 @@ def load_state(source: SourceOptions, color: str = "auto", annotate: bool = Fals
         raise refuse(error, color, annotate) from None
 
 
-def refuse(error: InputError, color: str = "auto", annotate: bool = False) -> click.exceptions.Exit:
-    """Show every problem on standard error; the result, raised, ends the run with exit code 2.
+def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
+    """The state, and whether it is an embedded one that nobody named."""
+    if source.files or source.keys or source.bases:
+        return load_state(source, color), False
+    from dispatch_cli import bases
 
-    annotate: the problems go to standard output as well, as GitHub's workflow commands.
-    """
-    if annotate:
-        from pathlib import Path
+    names = bases.names()
+    base = source.universe if source.universe in names else names[0]
+    return load_state(source._replace(bases=(base,), universe=None), color), base != source.universe
 
-        from dispatch_cli.render.ci.github import problems_github
 
-        write(problems_github(error.problems, Path.cwd()), None)
-    from dispatch_cli.render.problems import problems
+def warn_of_overrides(state: State, color: str = "auto") -> None:
+    """Say on standard error which registrations took the place of another."""
+    if state.overrides:
+        from dispatch_cli.render.problems import overrides
 
-    _warn(problems(error.problems), color)
-    return click.exceptions.Exit(2)
+        warn(overrides(state), color)
+
+
+def filter_option(default: str) -> Callable[[_Command], _Command]:
+    """--op: which operators. default: what is taken without it."""
+    text = f"Only operators whose name matches. Without it: {default}."
+    return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text)
 
 
 def chosen_operators(
@@ -168,8 +135,10 @@ def chosen_operators(
     for glob in ops:
         found = select_names(names, glob)
         if not found and glob not in others:
+            from dispatch_cli.model.suggest import did_you_mean
+
             close = similar_names([*names, *(one.name for one in state.higher_order_operators)], glob)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            hint = as_sentence(did_you_mean(close))
             raise click.BadParameter(f"no operator matches {glob!r}.{hint}", param_hint="'--op'")
         chosen.update(found)
     return [OperatorName.parse(name) for name in sorted(chosen)]
@@ -201,125 +170,39 @@ def chosen_of_both_kinds(
 
 def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str] | None:
     """The runtime keys that --key chooses, None for all; exits with 2 when a glob chooses none."""
-    from dispatch_cli.report.selection import select_keys, similar_keys
+    from dispatch_cli.report.selection import select_keys
 
     for glob in globs:
         if not select_keys(dispatcher, (glob,)):
-            close = similar_keys(dispatcher, glob)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            from dispatch_cli.model.suggest import suggestion
+
+            hint = as_sentence(suggestion(glob, dispatcher.universe.slots, 3))
             raise click.BadParameter(f"no runtime key matches {glob!r}.{hint}", param_hint="'--key'")
     return select_keys(dispatcher, globs) if globs else None
 
 
-def warn_of_overrides(state: State, color: str = "auto") -> None:
-    """Say on standard error which registrations took the place of another."""
-    if state.overrides:
-        from dispatch_cli.render.problems import overrides
+def operator_named(dispatcher: Dispatcher, text: str) -> OperatorName | None:
+    """The operator of that name, as C++ or Python writes it; None when there is none."""
+    from dispatch_cli.model.names import OperatorName
 
-        _warn(overrides(state), color)
-
-
-def _warn(blocks: Iterable[Block], color: str) -> None:
-    """Show something on standard error."""
-    from dispatch_cli.render.text import text
-
-    style = style_for(sys.stderr, color)
-    click.echo("".join(text(blocks, style)), nl=False, err=True, color=style.color)
+    for name in (OperatorName.parse(text), OperatorName.parse_printed(text)):
+        if name in dispatcher:
+            return name
+    return None
 
 
-def style_for(stream: Any, color: str, output: str | None = None) -> Style:
-    """Width and colour for a stream: a terminal's own width, and no limit where there is no terminal."""
-    from dispatch_cli.render.style import Style
+def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
+    """What may be meant by the name of no operator: an overload, or a name that looks like it."""
+    from dispatch_cli.model.suggest import did_you_mean
+    from dispatch_cli.report.selection import select_names, similar_names
 
-    terminal = output is None and stream.isatty()
-    if color == "auto":
-        in_color = terminal and os.environ.get("TERM") != "dumb"
-        if os.environ.get("NO_COLOR"):
-            in_color = False
-        elif os.environ.get("FORCE_COLOR") and output is None:
-            in_color = True
-    else:
-        in_color = color == "always"
-    width = None
-    if terminal:
-        import shutil
-
-        width = max(40, shutil.get_terminal_size().columns)
-    return Style(width, in_color)
+    found = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
+    if len(found) > 4:
+        return f"name an overload: {', '.join(found[:4])} or one of {len(found) - 4} more"
+    close = found or similar_names(dispatcher.names(), text[:200])
+    return did_you_mean(close)
 
 
-def write(chunks: Iterable[str], output: str | None) -> None:
-    """Write an answer to standard output, or whole or not at all to a file."""
-    if output is None:
-        _write_to_stdout(chunks)
-        return
-    from pathlib import Path
-
-    target = Path(output)
-    try:
-        with suppress(FileNotFoundError):
-            target.stat()  # exists() says no as well where links go in a circle
-        if target.exists() and not target.is_file():
-            # a device or a named pipe is written to; a directory is an error
-            with target.open("w", encoding="utf-8", errors=_UNENCODABLE, newline="") as file:
-                file.writelines(chunks)
-        else:
-            _replace(target.resolve(), chunks)
-    except OSError as error:
-        raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
-
-
-def _replace(target: Path, chunks: Iterable[str]) -> None:
-    """Write beside *target*, then put it in its place with the mode that it has, or that a new file would have."""
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.NamedTemporaryFile(
-        "w",
-        encoding="utf-8",
-        errors=_UNENCODABLE,
-        newline="",
-        dir=target.parent,
-        prefix=f".{target.name[:100]}.",
-        delete=False,
-    ) as file:
-        written = Path(file.name)
-        try:
-            file.writelines(chunks)
-            file.close()
-            written.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-            written.replace(target)
-        except BaseException:
-            written.unlink(missing_ok=True)
-            raise
-
-
-_UNENCODABLE = "backslashreplace"
-"""What becomes of characters that the output can not have: file names that are not text, signs in a narrow encoding."""
-
-
-def _write_to_stdout(chunks: Iterable[str]) -> None:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=_UNENCODABLE)
-    for chunk in chain(chunks, (None,)):
-        if not _written(chunk):
-            return
-
-
-def _written(chunk: str | None) -> bool:
-    """Write a piece to standard output, or flush; False when its reader has gone, which is no error."""
-    try:
-        sys.stdout.flush() if chunk is None else sys.stdout.write(chunk)
-    except OSError as error:
-        # keep Python from complaining once more when it closes the stream
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return False
-        raise click.UsageError(f"cannot write to standard output: {error.strerror or error}") from None
-    return True
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def as_sentence(hint: str | None) -> str:
+    """A hint as a sentence behind another; nothing where there is none."""
+    return f" {hint[0].upper()}{hint[1:]}{'' if hint.endswith('?') else '.'}" if hint else ""

@@ -17,6 +17,8 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.render.document import Block
     from dispatch_cli.render.text import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -90,6 +92,31 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
     from dispatch_cli.render.html import html
 
     return html(blocks, f"dispatch-cli {click.get_current_context().info_name}")
+
+
+def refuse(error: InputError, color: str = "auto", annotate: bool = False) -> click.exceptions.Exit:
+    """Show every problem on standard error; the result, raised, ends the run with exit code 2.
+
+    annotate: the problems go to standard output as well, as GitHub's workflow commands.
+    """
+    if annotate:
+        from pathlib import Path
+
+        from dispatch_cli.render.ci.github import problems_github
+
+        write(problems_github(error.problems, Path.cwd()), None)
+    from dispatch_cli.render.problems import problems
+
+    warn(problems(error.problems), color)
+    return click.exceptions.Exit(2)
+
+
+def warn(blocks: Iterable[Block], color: str) -> None:
+    """Show a document on standard error."""
+    from dispatch_cli.render.text import text
+
+    style = style_for(sys.stderr, color)
+    click.echo("".join(text(blocks, style)), nl=False, err=True, color=style.color)
 
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts, complete_operators
-from dispatch_cli.cli.one_operator import operator_named, similar_operators, state_or_newest
-from dispatch_cli.cli.options import SourceOptions, refuse, source_options, warn_of_overrides
-from dispatch_cli.cli.output import Output, output_options, show
+from dispatch_cli.cli.options import (
+    SourceOptions,
+    operator_named,
+    similar_operators,
+    source_options,
+    state_or_newest,
+    warn_of_overrides,
+)
+from dispatch_cli.cli.output import Output, output_options, refuse, show
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MAX_COMPARED = 200
 """The characters of a word that are looked at."""
@@ -21,5 +21,9 @@ def similar(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7
 
 def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> str | None:
     """``did you mean …?`` for the names that look like *word*, or None."""
-    found = similar(word, known, count, cutoff)
-    return f"did you mean {' or '.join(found)}?" if found else None
+    return did_you_mean(similar(word, known, count, cutoff))
+
+
+def did_you_mean(names: Sequence[str]) -> str | None:
+    """``did you mean …?``, or None where there are no names."""
+    return f"did you mean {' or '.join(names)}?" if names else None

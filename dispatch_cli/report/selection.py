@@ -75,10 +75,3 @@ def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
     from fnmatch import fnmatchcase
 
     return frozenset(key for key in dispatcher.universe.slots if any(fnmatchcase(key, glob) for glob in globs))
-
-
-def similar_keys(dispatcher: Dispatcher, glob: str) -> list[str]:
-    """Up to three runtime keys that look like *glob*."""
-    from dispatch_cli.model.suggest import similar
-
-    return similar(glob, dispatcher.universe.slots, 3)

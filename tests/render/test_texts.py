@@ -5,11 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.machine import Sheet, csv_text, json_document, markdown_text
+from dispatch_cli.render.data import SCHEMA_VERSION, json_text
+from dispatch_cli.render.document import Column, TableBlock
+from dispatch_cli.render.markdown import markdown
+from dispatch_cli.render.sheet import Sheet, csv_text
 from dispatch_cli.render.text_safety import safe, safe_lines
 from dispatch_cli.render.words import keys_label, note_text, place_label, runs_label, short_kernel
 from dispatch_cli.report.notes import Note, NoteKind
@@ -39,13 +45,24 @@ def test_nothing_that_commands_a_terminal_is_left() -> None:
     assert not (commands | directions) & set(safe("".join(commands | directions)))
 
 
+@dataclass(frozen=True)
+class Streamed:
+    """A report whose last field is computed as it is read."""
+
+    REPORT: ClassVar[str] = "streamed"
+
+    nested: dict[str, list[int]]
+    items: Iterator[object]
+
+
 def test_a_json_document() -> None:
-    head = {"schema_version": 1, "nested": {"a": [1, 2]}}
+    nested = {"a": [1, 2]}
+    head = {"schema_version": SCHEMA_VERSION, "report": "streamed", "nested": nested}
     items = [{"x": 1}, {"x": "a\nb"}, []]
-    text = "".join(json_document(head, "items", iter(items)))
+    text = "".join(json_text(Streamed(nested, iter(items))))
     assert json.loads(text) == {**head, "items": items}
     assert text == json.dumps({**head, "items": items}, indent=2) + "\n"
-    empty = "".join(json_document(head, "items", []))
+    empty = "".join(json_text(Streamed(nested, iter([]))))
     assert json.loads(empty) == {**head, "items": []}
 
 
@@ -57,11 +74,21 @@ def test_csv_reads_back() -> None:
     assert "".join(csv_text(Sheet(("one",), [("a\x1b\nb",)]))) == "one\na\\x1b\\nb\n"
 
 
+def test_csv_cells_by_type() -> None:
+    row = (True, False, None, 12, ("a", "b"), NoteKind.BYPASSED, Span("a b.yaml", 1, 2))
+    cells = "".join(csv_text(Sheet(tuple("abcdefg"), [row]))).splitlines()[1]
+    assert cells == f"true,false,,12,a b,{NoteKind.BYPASSED.value},a b.yaml:1:2"
+
+
 def test_markdown_cells_are_no_markup() -> None:
+    columns: list[Column[tuple[str, str]]] = [
+        Column("x", lambda row, _: row[0]),
+        Column("y", lambda row, _: row[1]),
+    ]
     rows = [("CPU[alias]: fn", "a|b `c` *d* _e_ <f> \\ ~g~ #h\ni")]
-    assert "".join(markdown_text(Sheet(("x", "y"), rows))) == (
+    assert "".join(markdown([TableBlock(columns, rows)])) == (
         "| x | y |\n| --- | --- |\n"
-        "| CPU\\[alias\\]: fn | a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f\\> \\\\ \\~g\\~ \\#h\\\\ni |\n"
+        "| CPU\\[alias\\]: fn | a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f> \\\\ \\~g\\~ \\#h\\\\ni |\n"
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dispatch_cli.api import what_if_state
-from dispatch_cli.report.selection import select_keys, select_names, similar_keys, similar_names
+from dispatch_cli.model.suggest import similar
+from dispatch_cli.report.selection import select_keys, select_names, similar_names
 
 NAMES = ["aten::add.Tensor", "aten::add.out", "aten::add_.Tensor", "aten::addmm", "my.lib::add", "plain", "plain.out"]
 
@@ -42,7 +43,7 @@ def test_keys_and_what_looks_like_them() -> None:
     }
     assert select_keys(dispatcher, ["Autograd"]) == set()  # an alias has no slot
     assert select_keys(dispatcher, ["cpu"]) == set()
-    assert similar_keys(dispatcher, "AutogradCUDAA")[0] == "AutogradCUDA"
+    assert similar("AutogradCUDAA", dispatcher.universe.slots, 3)[0] == "AutogradCUDA"
     assert similar_names(dispatcher.names(), "__test__::fo") == ["__test__::foo"]
     assert similar_names(dispatcher.names(), "aten::add") == []
 

@@ -1,3 +1,0 @@
-"""How a text for people goes out."""
-
-from dispatch_cli.render.text import Style as Style
