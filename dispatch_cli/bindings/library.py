@@ -34,7 +34,7 @@ class DispatchModule:
         self._library = library
         self._space = space
         self._dropped_with_self = weakref.finalize(self, library.drop)
-        # at the interpreter's end there is nobody left to ask
+        # at the interpreter's end the dispatcher is gone
         self._dropped_with_self.atexit = False
 
     @refuses

@@ -91,7 +91,7 @@ def _fake(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
 
 
 def _has_no_fake(closed: dict[str, Any]) -> bool:
-    """Whether the operator is of `custom_op`, and nobody has registered a fake implementation that it needs."""
+    """Whether the operator is of `custom_op`, and the fake implementation that it needs is not registered."""
     function = getattr(getattr(closed.get("fake_impl_holder"), "kernel", None), "func", None)
     function = _closed_over(function).get("func", function) if hasattr(function, "__code__") else None
     definition = _closed_over(function).get("self") if hasattr(function, "__code__") else None
@@ -111,5 +111,5 @@ _MAKERS = {
 }
 """The functions that PyTorch makes into kernels: file and name, and what they are for.
 
-Those of `register_vmap` are left out: they call the user's function, and nobody knows what that calls.
+Those of `register_vmap` are left out: they call the user's function, and what that calls is not known.
 """

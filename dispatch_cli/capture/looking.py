@@ -20,7 +20,7 @@ _NO_SCHEMA = "schema: (none)"
 class Look:
     """What is registered at one moment: dumps, fallbacks, Python kernels, and rules of higher-order operators.
 
-    namespace: one that nobody uses; an operator of it is there for as long as the look takes.
+    namespace: one that is not in use; an operator of it is there for as long as the look takes.
     """
 
     def __init__(self, torch: Any, namespace: str) -> None:

@@ -95,7 +95,7 @@ def _quoted(text: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _scalar(text: str) -> str:
-    """*text* for a line of its own: without quotes where nobody can take it for anything else."""
+    """*text* for a line of its own: without quotes where it can be read as nothing else."""
     if _PLAIN.fullmatch(text) and not _NOT_PLAIN.search(text) and text.lower() not in _WORDS:
         return text
     return _quoted(text)

@@ -15,7 +15,7 @@ Progress = Callable[[Check, int, int], None]
 
 
 class Suppressed(NamedTuple):
-    """A finding that somebody has said is meant to be so."""
+    """A suppressed finding."""
 
     finding: Finding
     by: Suppression

@@ -1,4 +1,4 @@
-"""Which findings somebody has said are meant to be so, and which such words speak of nothing."""
+"""Which findings are suppressed, and which suppressions have no finding."""
 
 from __future__ import annotations
 

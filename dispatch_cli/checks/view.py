@@ -1,4 +1,4 @@
-"""A state as the checks look at it: what they share is computed once, and nothing that nobody asks for.
+"""A state as the checks look at it: what they share is computed once, when it is first needed.
 
 Operators with kernels at the same keys, of which the same fall through, make up a *pattern*. They share every decision,
 so a check decides once per pattern (PyTorch 2.15 has some four hundred for 3,624 operators) and asks about single

@@ -49,7 +49,7 @@ class Subject:
 
 
 def replay(probed: Probed) -> Subject:
-    """Register what a PyTorch has registered. The live tables are settled at the end: nobody knows the true order.
+    """Register what a PyTorch has registered. The live tables are settled at the end: the true order is not known.
 
     Errors: UniverseError.
     """

@@ -21,7 +21,7 @@ TABLE = "dispatch-cli"
 FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards")
 _SEVERITIES = {severity.value: severity for severity in Severity}
 MAX_DOTS = 256
-"""Dots of one name; nobody writes as many."""
+"""Dots of one name; no real name has as many."""
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
 

@@ -1,4 +1,4 @@
-"""What somebody says is meant to be so: comments beside a line, and the section ``suppress``."""
+"""Suppressed findings: comments beside a line, and the section ``suppress``."""
 
 from __future__ import annotations
 

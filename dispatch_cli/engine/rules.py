@@ -66,7 +66,7 @@ class Candidate(NamedTuple):
 
 
 class Outcome(Enum):
-    """What became of a rule at a slot."""
+    """The outcome of a rule at a slot."""
 
     FIRED = "fired"
     NOT_COVERED = "the key is not covered by the alias"

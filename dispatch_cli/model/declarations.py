@@ -33,7 +33,7 @@ class LibraryKind(Enum):
 class Registrant(Enum):
     """Who registered something.
 
-    USER: whoever wrote the files, or the modules that a capture imported. PYTORCH: PyTorch itself, as a capture noted.
+    USER: the author of the files, or the modules that a capture imported. PYTORCH: PyTorch itself, as a capture noted.
     UNKNOWN: a capture that does not say.
     """
 

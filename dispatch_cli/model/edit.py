@@ -1,4 +1,4 @@
-"""Changes of declarations: what somebody, or a program, would do to them to put something right."""
+"""Changes of declarations that a person, or a program, would make to repair something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards: what somebody says must hold of the computed tables, or of calls."""
+"""Guards: declared conditions on computed tables, or on calls."""
 
 from __future__ import annotations
 

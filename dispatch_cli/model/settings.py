@@ -38,7 +38,7 @@ class Selector(NamedTuple):
 class CheckSettings(NamedTuple):
     """What one place says about the checks: a declaration file, a project file or the command line.
 
-    select: the checks to run; None leaves that to whoever speaks before. ignore: checks to leave out of those.
+    select: the checks to run; None leaves that to an earlier section. ignore: checks to leave out of those.
     severities: checks whose findings count as better or worse than they say. fail_on: the mildest severity that makes
     a run fail. baseline, guards: files, as they can be opened from here.
     """
@@ -52,7 +52,7 @@ class CheckSettings(NamedTuple):
 
 
 class Suppression(NamedTuple):
-    """A place where somebody says that findings are meant to be as they are.
+    """A declaration, or a comment, that findings are intended.
 
     checks: the ids, codes or prefixes it names. reason: why; there always is one. span: where it stands.
     line: the line of the same file that it speaks of; None when it speaks of operators and keys instead. last: the last

@@ -27,7 +27,7 @@ MAX_LINE = 160
 def cut_start(column: int) -> int:
     """How many characters of a line its snippet leaves out at the front, when *column* (1-based) is to blame.
 
-    It depends on the column alone, so that whoever draws the snippet can place the caret.
+    It depends on the column alone, so that the caret can be placed in the snippet.
     """
     return 0 if column <= MAX_LINE - 40 else column - 1 - MAX_LINE // 2
 

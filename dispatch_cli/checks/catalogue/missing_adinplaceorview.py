@@ -107,7 +107,7 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
 
 
 def _is_by_hand(view: View, registration: Registration) -> bool:
-    """Whether somebody wrote the kernel, and writes and views are left to it."""
+    """Whether the kernel is written by hand, so that writes and views are left to it."""
     kernel = registration.kernel
     if kernel.redispatches is not None and kernel.redispatches.kind in ELSEWHERE:
         return False

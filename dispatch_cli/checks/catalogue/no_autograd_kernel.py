@@ -76,7 +76,7 @@ class _Lack(NamedTuple):
 
 
 def find(view: View) -> Iterator[Finding]:
-    """A finding for every operator with a backend kernel under an autograd key that nobody has registered for."""
+    """A finding for every operator with a backend kernel under an autograd key without a registration."""
     if not view.state.declarations.core_fallbacks:
         return
     differentiable = _namespaces_with_autograd(view)

@@ -54,7 +54,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _is_def(block: Block) -> bool:
-    """Whether somebody wrote a TORCH_LIBRARY block; what it defines is not said one by one."""
+    """Whether a TORCH_LIBRARY block is written in a file; what it defines is not said one by one."""
     return block.kind is LibraryKind.DEF and not block.implicit
 
 

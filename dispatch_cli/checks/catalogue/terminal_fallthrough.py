@@ -92,7 +92,7 @@ def _findings(view: View, pattern: Pattern, key: str, why: str, severity: Severi
 
 
 def _at_undefined(pattern: Pattern) -> tuple[Severity, str]:
-    """What becomes of a call that has lost its last key."""
+    """How a call ends that has lost its last key."""
     decision = pattern.decision(UNDEFINED)
     if decision.source is None:
         return Severity.ERROR, NO_TENSORS

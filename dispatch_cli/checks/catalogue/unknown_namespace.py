@@ -44,7 +44,7 @@ CUTOFF = 0.8
 
 
 def find(view: View) -> Iterator[Finding]:
-    """A finding for every namespace in which a file has blocks and nobody defines an operator."""
+    """A finding for every namespace in which a file has blocks and no operator is defined."""
     if not view.is_whole:
         return
     blocks = dict.fromkeys(step.block for step in view.written_steps if isinstance(step, OpenBlock))

@@ -37,7 +37,7 @@ class VisitOrder:
         self._pending: list[int] = []
 
     def copy(self) -> VisitOrder:
-        """The same order, which goes its own way from here on."""
+        """An independent copy."""
         copy = VisitOrder()
         copy._buckets, copy._count = self._buckets, self._count
         copy._slots, copy._pending = self._slots.copy(), self._pending.copy()
@@ -188,7 +188,7 @@ class Operator:
         self.live = LiveTable(name, layout, history, seen)
 
     def copy(self) -> Operator:
-        """The operator as it is, which goes its own way from here on."""
+        """An independent copy."""
         copy = Operator.__new__(Operator)
         copy.name = self.name
         copy.number = self.number

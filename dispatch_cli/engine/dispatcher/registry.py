@@ -66,7 +66,7 @@ class Version:
 class Registry:
     """The operators, fallbacks and libraries of a dispatcher.
 
-    Whoever changes one of them calls its ``keep_…`` before.
+    Code that changes one of them calls its ``keep_…`` before.
 
     operators: those that are there, without those of the base that wait to be taken in.
     history: the changes of fallbacks. time: how many changes there have been.
@@ -238,7 +238,7 @@ class Registry:
         return there
 
     def _taken_out(self, name: OperatorName) -> Operator | None:
-        """What is there, as a copy: whoever has asked for it may still hold the operator itself."""
+        """What is there, as a copy: the operator itself may still be referenced elsewhere."""
         there = self.operators.pop(name, None)
         return None if there is None else there.copy()
 

@@ -1,7 +1,7 @@
 """Run a history on a dispatcher, step by step, noting what is refused.
 
-What becomes of the rest when something is refused is the caller's choice, as in PyTorch it is that of whoever catches
-the error:
+When something is refused, the caller chooses what happens to the rest, as in PyTorch the code that catches the error
+does:
 
 - `apply` goes on, so that everything that is refused can be reported. The dispatcher then holds what was not refused,
   and is of no use but for that.
@@ -36,7 +36,7 @@ BlockStep = OpenBlock | Define | Implement | Fallback
 
 
 class Applied(NamedTuple):
-    """What came of a history.
+    """The result of applying a history.
 
     overrides: the registrations in effect that took the place of another, where PyTorch warns of it, in order.
     problems: what was refused, in order.

@@ -25,7 +25,7 @@ A decision only looks at whether any key of certain sets has a kernel (`rules.Ca
 what they add up to. Whether two entries differ is a question of their functions, as in PyTorch.
 
 **Blocks.** The same holds when registrations come in blocks that keep their inner order: the last refresher is the last
-one of its block, what stands behind it in the block comes after it, and blocks take the place of registrations above.
+one of its block, what follows it in the block comes after it, and blocks take the place of registrations above.
 
 **The shortest order** for a slot is the fewest registrations (or blocks) that, alone and in their order, leave the slot
 stale between the same two decisions as an order of all of them does.

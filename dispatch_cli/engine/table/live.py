@@ -2,7 +2,7 @@
 
 PyTorch recomputes, at each registration, only the slots that it believes the registration can change
 (``OperatorEntry::updateDispatchTable_``). Here every change is noted, and the table is brought up to date by replaying
-the notes in order when somebody asks; most operators are never asked about.
+the notes in order when it is read; the tables of most operators are never read.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class KernelChange(NamedTuple):
 class FallbackHistory:
     """A dispatcher's changes of backend fallbacks, in order. Every operator's live table follows them in its time.
 
-    before_replay: told the name of an operator before its live table takes in changes of fallbacks; None while nobody
-    needs to know.
+    before_replay: told the name of an operator before its live table takes in changes of fallbacks; None while
+    there is no version to keep.
     """
 
     __slots__ = ("before_replay", "changes")
@@ -90,7 +90,7 @@ class LiveTable:
         self._behind: dict[str, _Behind] = {}
 
     def copy(self) -> LiveTable:
-        """The same table, which goes its own way from here on."""
+        """An independent copy."""
         copy = LiveTable(self._name, self._layout, self._history, self._seen)
         copy._pending = self._pending.copy()
         copy._registered = self._registered

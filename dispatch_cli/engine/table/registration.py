@@ -118,7 +118,7 @@ class Fallbacks:
         self.texts: dict[str, str] = {}
 
     def copy(self) -> Fallbacks:
-        """The same fallbacks, which go their own way from here on."""
+        """An independent copy."""
         copy = Fallbacks()
         copy.registrations, copy.bits, copy.texts = self.registrations.copy(), self.bits, self.texts.copy()
         return copy

@@ -47,7 +47,7 @@ class Argument:
     name: empty for an unnamed return.
     type: as TorchScript sees it, where SymInt, ScalarType, Layout and MemoryFormat are int.
     real_type: as it was written; this is what is printed.
-    size: the 3 of ``int[3]``. kwarg_only: it stands behind the ``*``.
+    size: the 3 of ``int[3]``. kwarg_only: it follows the ``*``.
     """
 
     name: str

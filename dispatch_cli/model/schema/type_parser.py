@@ -62,7 +62,7 @@ class TypeReader:
 
     allow_typevars: unknown lower-case words are type variables. printed: the text is what PyTorch has printed, not what
     is written for it. There, types inside others are the real ones, and there is more than PyTorch reads: alias sets
-    that are empty, or called ``$0``, or stand behind ``?``, and unions with stray commas or one member.
+    that are empty, or called ``$0``, or follow ``?``, and unions with stray commas or one member.
     """
 
     def __init__(self, cursor: Cursor, allow_typevars: bool, printed: bool) -> None:

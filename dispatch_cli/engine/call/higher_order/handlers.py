@@ -35,12 +35,12 @@ FUNCTIONAL_CLASS = "FunctionalTensor"
 
 
 class Handling(NamedTuple):
-    """What came of asking.
+    """The result of asking the handlers.
 
     rule: what runs; handler: the ``__torch_dispatch__`` that gets the call; error: when there is neither.
     thread: on which the implementation runs. takes_off: the mode or transform that is taken off for it.
     layer: that transform; its wrappers are taken off tensors when the implementation calls the operator again.
-    not_implemented: NotImplemented is what the call returns, because nobody is asked after this one.
+    not_implemented: NotImplemented is what the call returns, because no other handler is asked after this one.
     mode: whose implementation runs, where others are asked when it returns NotImplemented.
     """
 

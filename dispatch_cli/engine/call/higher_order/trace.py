@@ -34,7 +34,7 @@ class Asker(Enum):
 
 
 class HandlerAnswer(Enum):
-    """What became of asking."""
+    """The answer of a handler that was asked."""
 
     HANDLES = "handles"
     NOT_IMPLEMENTED = "not-implemented"

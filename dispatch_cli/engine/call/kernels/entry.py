@@ -69,7 +69,7 @@ def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
 
 
 def _by_convention(moment: Moment) -> KernelStep:
-    """What a kernel does that nobody knows: at BackendSelect it chooses by device and layout, if it gets them; a
+    """What an unknown kernel is assumed to do: at BackendSelect it chooses by device and layout, if it gets them; a
     batching rule unwraps."""
     chooses = moment.slot == BACKEND_SELECT and moment.entry.rule is Rule.KERNEL
     if chooses and is_factory(moment.schema):
