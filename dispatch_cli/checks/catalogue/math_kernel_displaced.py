@@ -3,7 +3,7 @@
 An operator with a kernel at CompositeImplicitAutograd has its derivative from the operators that this kernel calls. A
 kernel at a backend takes the backend's slot, and PyTorch then takes the autograd slot away as well
 (*has_backend_kernel* in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`), because the composite kernel would never
-let a call get to the backend's. Unless somebody registers a kernel for autograd, what is left there is
+let a call get to the backend's. Unless a kernel for autograd is registered, what is left there is
 
 - PyTorch's autograd fallback. It goes on to the backend's kernel, and backward() warns that "an autograd kernel was not
   registered" (pytorch/xla#3247). The result has no derivative, unless that kernel calls differentiable operators, as

@@ -3,7 +3,7 @@
 PyTorch recomputes, at each registration, only the slots that it believes the registration can change, and it can miss
 one (`OperatorEntry::updateDispatchTable_` in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`). Whether it does depends
 on the order of static initialisers. That is the order in which object files and libraries are linked and loaded, which
-nobody writes down and any build may change. The order of today may be fine, and the next one run another kernel. Where
+is written down nowhere, and which any build may change. The order of today may be fine, and the next one run another kernel. Where
 the order of today already leaves a slot stale, the check of the live table says so, and this one is silent.
 
 The registrations of one library block keep their order. PyTorch's own libraries are loaded before those that are linked

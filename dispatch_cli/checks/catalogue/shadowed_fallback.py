@@ -8,7 +8,7 @@ other operators, which do get to the fallback. Others choose by the device thems
 CPU/CUDA/MKLDNN". Kernels at CompositeImplicitAutograd do not count here: what they decompose into gets to the fallback.
 
 Reported once for each fallback that your own files register at a backend key. Silent when these files also register
-the fallback's kernel for a single operator at that key: whoever does so knows of this.
+the fallback's kernel for a single operator at that key, which shows that the limit is known.
 
 Bad, because the fallback is not asked for demo::op:
 

@@ -3,7 +3,7 @@
 A kernel at an alias key fills the slots that nothing with more precedence fills. When all of them are taken, it is
 never called, by anybody. The usual case is a kernel at Autograd beside one at CompositeImplicitAutograd, which covers
 every autograd key and comes first (rules 6 and 7 of `OperatorEntry::computeDispatchTableEntryWithDebug`): the
-derivative that somebody wrote is not the one in effect. `aten::max_pool2d` of PyTorch 2.4 to 2.15 is such an
+derivative that was written for it is not the one in effect. `aten::max_pool2d` of PyTorch 2.4 to 2.15 is such an
 operator.
 
 Kernels that a newer one at the same key has replaced are reported by `overridden-kernel`.

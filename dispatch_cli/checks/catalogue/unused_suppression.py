@@ -1,6 +1,6 @@
 """Every suppression suppresses something.
 
-A suppression whose findings are gone hides the next one, which nobody has looked at. One is reported only when every
+A suppression whose findings are gone hides the next one, which has not been looked at. One is reported only when every
 check that it names has run over the whole state.
 
 Bad, because nothing is stale here:
