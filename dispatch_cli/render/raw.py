@@ -5,39 +5,40 @@ They are printed as they are: reading declarations lets no control character int
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.findings import FindingsReport
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.findings import FindingsReport
 
 
 def raw_registrations(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:
     """What ``torch._C._dispatch_dump`` prints for each operator."""
-    return _parted(dispatcher, names, dump_registrations)
+    return _parted(dump_registrations(dispatcher, name) for name in names)
 
 
 def raw_tables(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:
     """What ``torch._C._dispatch_dump_table`` prints for each operator."""
-    return _parted(dispatcher, names, dump_table)
+    return _parted(dump_table(dispatcher, name) for name in names)
 
 
 def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str]:
     """The state that PyTorch's ``checkInvariants`` prints, of every operator with a finding."""
     affected = dict.fromkeys(one.finding.operator for one in report.findings)
-    for position, name in enumerate(OperatorName.parse(text) for text in affected if text is not None):
-        yield "\n" if position else ""
-        yield f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n"
-        yield f"Computed table:\n~~~~~~~~~~~\n{dump_table(dispatcher, name)}"
+    names = [OperatorName.parse(text) for text in affected if text is not None]
+    return _parted(
+        f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n"
+        f"Computed table:\n~~~~~~~~~~~\n{dump_table(dispatcher, name)}"
+        for name in names
+    )
 
 
-def _parted(
-    dispatcher: Dispatcher, names: Iterable[OperatorName], dump: Callable[[Dispatcher, OperatorName], str]
-) -> Iterator[str]:
-    several = False
-    for name in names:
-        if several:
+def _parted(texts: Iterable[str]) -> Iterator[str]:
+    for position, text in enumerate(texts):
+        if position:
             yield "\n"
-        yield dump(dispatcher, name)
-        several = True
+        yield text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from dispatch_cli.checks import CHECKS
@@ -66,17 +67,14 @@ class SuppressedFinding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FindingsReport:
-    """What a run of the checks found.
+class Checked:
+    """What a run of the checks looked at, and whether it failed.
 
     operators: how many were looked at, with those of guards that found something.
     fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings.
-    checks: those that were asked for. suppressed: what the declarations say is meant to be so.
-    baseline: what a baseline did, where there is one. not_checked: what was not looked at as the user's own.
-    findings: by place, then check, operator and key.
+    checks: those that were asked for. baseline: what a baseline did, where there is one.
+    not_checked: what was not looked at as the user's own.
     """
-
-    REPORT: ClassVar[str] = "findings"
 
     universe: str
     operators: int
@@ -84,14 +82,25 @@ class FindingsReport:
     failed: bool
     counts: Mapping[Severity, int]
     checks: tuple[ChosenCheck, ...]
-    suppressed: tuple[SuppressedFinding, ...]
     baseline: BaselineUse | None
     not_checked: NotChecked
-    findings: tuple[ReportedFinding, ...]
 
     def fails(self, finding: Finding) -> bool:
         """Whether one finding is bad enough to fail the run."""
         return finding.severity.rank <= self.fail_on.rank
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsReport(Checked):
+    """What a run of the checks found, by place, then check, operator and key.
+
+    suppressed: what the declarations say is meant to be so.
+    """
+
+    REPORT: ClassVar[str] = "findings"
+
+    suppressed: tuple[SuppressedFinding, ...]
+    findings: tuple[ReportedFinding, ...]
 
 
 class CheckSummary(NamedTuple):
@@ -106,21 +115,13 @@ class CheckSummary(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FindingsSummaryReport:
-    """The findings in numbers. affected_operators: of how many operators they are. The rest as in `FindingsReport`."""
+class FindingsSummaryReport(Checked):
+    """The findings in numbers. affected_operators: of how many operators they are."""
 
     REPORT: ClassVar[str] = "findings-summary"
 
-    universe: str
-    operators: int
     affected_operators: int
-    fail_on: Severity
-    failed: bool
-    counts: Mapping[Severity, int]
-    checks: tuple[ChosenCheck, ...]
     suppressed_count: int
-    baseline: BaselineUse | None
-    not_checked: NotChecked
     summary: tuple[CheckSummary, ...]
 
 
@@ -138,13 +139,13 @@ def findings_report(
     the weakest first; what the declarations say comes before. baseline: the findings that are known.
     Errors: UnknownCheck for a name of a check that is none.
     """
-    places = (*state.declarations.settings, *settings)
-    checks = chosen(CHECKS, places)
+    said = (*state.declarations.settings, *settings)
+    checks = chosen(CHECKS, said)
     chosen_names = tuple(names)
     view = View(state, chosen_names, guarded)
-    outcome = run_checks(view, checks, CHECKS, severities(CHECKS, places), progress)
-    order = _Order(state)
-    findings, use = tuple(_with_origin(state, one) for one in sorted(outcome.findings, key=order.place)), None
+    outcome = run_checks(view, checks, CHECKS, severities(CHECKS, said), progress)
+    place = partial(_place, slots=state.dispatcher.universe.slot)
+    findings, use = tuple(_with_origin(state, one) for one in sorted(outcome.findings, key=place)), None
     # guards speak of operators beyond those that were chosen
     named = {one.operator for one in (*findings, *(one.finding for one in outcome.suppressed))} - {None}
     idle = {check.id: need for check, need in outcome.idle}
@@ -157,17 +158,20 @@ def findings_report(
 
         findings, use = apply(findings, baseline, judged)
     counts = Counter(finding.severity for finding in findings)
-    fail_on = next((place.fail_on for place in reversed(places) if place.fail_on is not None), FAIL_ON)
+    fail_on = next((one.fail_on for one in reversed(said) if one.fail_on is not None), FAIL_ON)
     return FindingsReport(
         universe=state.dispatcher.universe.name,
         operators=len(named.union(map(str, chosen_names))),
         fail_on=fail_on,
         failed=any(severity.rank <= fail_on.rank for severity in counts),
         counts={severity: counts[severity] for severity in Severity},
-        checks=tuple(_chosen(check, idle.get(check.id)) for check in checks),
+        checks=tuple(
+            ChosenCheck(one.id, one.code, one.title, one.severity, one.id not in idle, idle.get(one.id))
+            for one in checks
+        ),
         suppressed=tuple(
             SuppressedFinding(one.by.reason, one.by.span, CODES[one.finding.check], one.finding)
-            for one in sorted(outcome.suppressed, key=lambda one: order.place(one.finding))
+            for one in sorted(outcome.suppressed, key=lambda one: place(one.finding))
         ),
         baseline=use,
         not_checked=_not_checked(view, chosen_names if guarded is not None else None),
@@ -183,10 +187,6 @@ def reported(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
     )
 
 
-def _chosen(check: Check, lacks: Need | None) -> ChosenCheck:
-    return ChosenCheck(check.id, check.code, check.title, check.severity, lacks is None, lacks)
-
-
 def summary_of(report: FindingsReport) -> FindingsSummaryReport:
     """A report in numbers."""
     findings = [one.finding for one in report.findings]
@@ -194,16 +194,9 @@ def summary_of(report: FindingsReport) -> FindingsSummaryReport:
     for finding in findings:
         groups.setdefault(finding.check, []).append(finding)
     return FindingsSummaryReport(
-        universe=report.universe,
-        operators=report.operators,
+        **{one.name: getattr(report, one.name) for one in fields(Checked)},
         affected_operators=len({finding.operator for finding in findings} - {None}),
-        fail_on=report.fail_on,
-        failed=report.failed,
-        counts=report.counts,
-        checks=report.checks,
         suppressed_count=len(report.suppressed),
-        baseline=report.baseline,
-        not_checked=report.not_checked,
         summary=tuple(_summary(check, groups[check.id]) for check in CHECKS if check.id in groups),
     )
 
@@ -246,16 +239,12 @@ def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-class _Order:
-    """The order of a report: by place, those without one first; then by check, operator, key, and text."""
+def _place(finding: Finding, slots: Mapping[str, int]) -> tuple[object, ...]:
+    """Where a finding stands in a report: by place, those without one first; then by check, operator, key and text.
 
-    def __init__(self, state: State) -> None:
-        self._slot = state.dispatcher.universe.slot
-        self._check = {check.id: position for position, check in enumerate(CHECKS)}
-
-    def place(self, finding: Finding) -> tuple[str, int, int, int, str, int, str, str]:
-        span = finding.span
-        where = (span.file, span.line, span.column) if span is not None else ("", 0, 0)
-        slot = self._slot.get(finding.key or "", -1)
-        what = (self._check[finding.check], finding.operator or "", slot, finding.message, finding.subject)
-        return (*where, *what)
+    slots: the position of each key.
+    """
+    span = finding.span
+    where = (span.file, span.line, span.column) if span is not None else ("", 0, 0)
+    what = CODES[finding.check], finding.operator or "", slots.get(finding.key or "", -1)
+    return where, what, finding.message, finding.subject
