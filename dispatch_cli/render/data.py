@@ -40,7 +40,7 @@ OMITTED = {
 """Types → fields that JSON does not have: the report says them in another form, or elsewhere."""
 SENTENCES = {
     "Advice": {"text": "advice.advice_text"},
-    "Assumed": {"text": "resolve_wording.assumption"},
+    "Assumed": {"text": "resolve_step_wording.assumption"},
     "Change": {"text": "advice.change_text", "declarations": "edits.declarations_text"},
     "ExpressionNote": {"text": "key_wording.expression_note_text"},
     "Note": {"text": "words.note_text"},

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.engine.call.trace import Does, End, MaskKind
+from dispatch_cli.render.call_end_wording import error_lines
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -22,21 +23,18 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
+from dispatch_cli.render.resolve_step_wording import assumption, kernel_label, step_sentence
 from dispatch_cli.render.resolve_wording import (
     alternative_sentences,
-    assumption,
     end_sentence,
-    error_lines,
     excluded_sentences,
     from_label,
-    kernel_label,
     mask_label,
     option_labels,
     outcome_kernel_label,
     outcome_rule,
     stage_title,
     status_label,
-    step_sentence,
     tensor_count,
     thread_lines,
 )

@@ -17,8 +17,9 @@ from dispatch_cli.engine.call.trace import Does, End, EndKind, ErrorKind
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.engine.python.higher_order import Slot
 from dispatch_cli.model.higher_order import HigherOrderImpl, ImplKind, is_autograd_not_implemented
+from dispatch_cli.render.call_end_wording import handed_over, raised_label
 from dispatch_cli.render.higher_order_wording import slot_label
-from dispatch_cli.render.resolve_wording import handed_over, raised_label, some_keys
+from dispatch_cli.render.resolve_step_wording import some_keys
 from dispatch_cli.render.words import short_function
 from dispatch_cli.report.higher_order import HigherOrderRow
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus

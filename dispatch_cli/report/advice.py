@@ -176,8 +176,7 @@ class _Adviser:
     def _lacks(self, state: State, remedy: Remedy) -> tuple[Edit, ...]:
         """What a change needs beside itself. Errors: _DoesNotHold."""
         entry = state.dispatcher.table(self._name)[remedy.slot]
-        stale = {one.canonical.key for one in state.dispatcher.stale_entries(self._name)}
-        if not _fills(entry, remedy) or remedy.slot in stale:
+        if not _fills(entry, remedy) or remedy.slot in state.dispatcher.stale_slots(self._name):
             raise _DoesNotHold
         asked = [self._asked] if self._asked is not None else self._calls.to(self._table, remedy.slot, remedy.reaches)
         calls = [answer(state, self._name, one) for one in asked]

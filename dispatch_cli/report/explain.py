@@ -102,7 +102,7 @@ def explain_slot(state: State, name: OperatorName, key: str) -> SlotExplanation:
     dispatcher = state.dispatcher
     answers = runners_up(dispatcher, name, key)
     table = dispatcher.table(name)
-    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    stale = dispatcher.stale_slots(name)
     behind = stale.get(key)
     entry = answers[0].entry
     overridden = _overridden(dispatcher, name, entry.registration)

@@ -89,7 +89,7 @@ def _registered(state: State, name: OperatorName, key: str) -> tuple[Registered,
 def _rows(state: State, name: OperatorName, keys: tuple[str, ...]) -> tuple[TableRow, ...]:
     dispatcher = state.dispatcher
     table = dispatcher.table(name)
-    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    stale = dispatcher.stale_slots(name)
     before = changed_slots(state, name)
     return tuple(row_of(state, table[key], stale.get(key), before.get(key)) for key in keys)
 

@@ -162,7 +162,7 @@ class _StageReader:
         self._state = state
         self._universe = state.dispatcher.universe
         self._live = state.dispatcher.operator(name).live
-        self._stale = {entry.canonical.key: entry for entry in state.dispatcher.stale_entries(name)}
+        self._stale = state.dispatcher.stale_slots(name)
         self._before = changed_slots(state, name)
 
     def stages(self, hops: tuple[Hop, ...]) -> Iterator[Stage]:
@@ -209,7 +209,7 @@ def _notes(state: State, name: OperatorName, stages: tuple[Stage, ...]) -> tuple
     They are about what the registrations determine, and so not about slots that hold something else.
     """
     dispatcher = state.dispatcher
-    stale = {entry.canonical.key for entry in dispatcher.stale_entries(name)}
+    stale = dispatcher.stale_slots(name)
     shown = dict.fromkeys(
         outcome.key
         for stage in stages

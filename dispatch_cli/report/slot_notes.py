@@ -29,7 +29,7 @@ def backend_key_below(universe: Universe, key: str) -> str | None:
 def slot_notes(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[Note, ...]:
     """The notes on one slot. Errors: Refused for an unknown operator."""
     table, schema = dispatcher.table(name), dispatcher.header(name).schema
-    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    stale = dispatcher.stale_slots(name)
     universe = dispatcher.universe
     above = autograd_key_of(universe, key)
     shown = (key,) if above is None else (key, above)

@@ -135,7 +135,7 @@ def summary_report(
 def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:
     dispatcher = state.dispatcher
     header = dispatcher.header(name)
-    stale = {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
+    stale = dispatcher.stale_slots(name)
     before = changed_slots(state, name)
     table = dispatcher.table(name)
     shown = [key for key in table if keys is None or key in keys]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import click
@@ -463,3 +464,25 @@ def test_a_key_set_does_not_say_whose_handler_it_is() -> None:
     assert "handed over to the __torch_dispatch__ of a tensor with these keys.\n" in found.out
     found = call("resolve", "aten::sin", "--keyset", "Python | CPU", "--context", "mode=MyMode")
     assert "handed over to MyMode.__torch_dispatch__ (context 1).\n" in found.out
+
+
+def test_keys_that_a_declaration_excludes_are_named_as_they_are_written(tmp_path: Path) -> None:
+    """To exclude CUDA on a thread is to exclude Dense; the declaration says CUDA."""
+    file = tmp_path / "a.yaml"
+    kernel = "{kernel: op_cuda, redispatches: {exclude: CUDA}}"
+    file.write_text(
+        f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{CUDA: {kernel}}}\n"
+    )
+    args = ("resolve", "demo::op", str(file), "--tensor", "cuda", "--context", "below_autograd")
+    step = f"CUDA: op_cuda calls the operator anew with CUDA excluded, as declared at {file}:4:54\n"
+    assert f"Step 1  {step}" in call(*args).out
+    (first, *_) = json.loads(call(*args, "--format", "json").out)["selections"]
+    assert first["steps"][0]["excludes"]["functionalities"] == ["Dense"]
+    assert first["steps"][0]["redispatches"] == {"exclude": ["CUDA"]}
+
+
+def test_html_is_one_page_with_every_step() -> None:
+    result = call(*SPARSE, "--format", "html")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith("<!doctype html>")
+    assert "<dt>Step 1</dt><dd>AutogradCPU: norm_math calls other operators</dd>" in result.out

@@ -377,6 +377,10 @@ class Dispatcher:
         """Where the live table differs from the canonical one."""
         return [] if self.is_as_captured(name) else self.operator(name).live.stale()
 
+    def stale_slots(self, name: OperatorName) -> dict[str, StaleEntry]:
+        """The same by the key of the slot."""
+        return {entry.canonical.key: entry for entry in self.stale_entries(name)}
+
     def keys_in(self, bits: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
         return self.layout.keys_in(bits)

@@ -127,19 +127,15 @@ def _seen(side: Side, names: Iterable[OperatorName], live_tables: Iterable[Opera
         operators = {name: _operator(dispatcher, name) for name in names if name in dispatcher}
         for name in live_tables:
             if name not in operators and name in dispatcher:
-                operators[name] = _NOTHING._replace(stale=_stale_entries(dispatcher, name))
+                operators[name] = _NOTHING._replace(stale=dispatcher.stale_slots(name))
         return _Seen(dict(dispatcher.libraries), dict(dispatcher.fallbacks), operators)
 
 
 def _operator(dispatcher: Dispatcher, name: OperatorName) -> _OperatorState:
-    table, stale = dispatcher.table(name), _stale_entries(dispatcher, name)
+    table, stale = dispatcher.table(name), dispatcher.stale_slots(name)
     operator = dispatcher.operator(name)
     kernels = {key: tuple(one.kernel for one in found) for key, found in operator.kernels.items()}
     return _OperatorState(operator.definition, kernels, table, stale)
-
-
-def _stale_entries(dispatcher: Dispatcher, name: OperatorName) -> dict[str, StaleEntry]:
-    return {entry.canonical.key: entry for entry in dispatcher.stale_entries(name)}
 
 
 def _libraries(old: _Seen, new: _Seen) -> Iterator[Difference]:

@@ -1,0 +1,55 @@
+"""How the end of a simulated call is put into words: who got it, or what was raised."""
+
+from __future__ import annotations
+
+import re
+
+from dispatch_cli.engine.call.trace import End, ErrorKind, Handler, HandlerKind
+
+
+def handed_over(end: End) -> str:
+    """Who gets a call that is handed over, and who has passed it on before."""
+    assert end.handler is not None, "a handler is named"
+    passed = " and ".join(map(_handler_label, end.passed))
+    after = f" after {passed} returned NotImplemented" if passed else ""
+    return f"The call is handed over to {_handler_label(end.handler)}{after}."
+
+
+def _handler_label(handler: Handler) -> str:
+    if not handler.name:
+        return "the __torch_dispatch__ of a tensor with these keys"
+    what = "context" if handler.kind is HandlerKind.MODE else "tensor"
+    return f"{handler.name}.__torch_dispatch__ ({what} {handler.position})"
+
+
+def raised_label(end: End) -> str:
+    """What PyTorch raises."""
+    error = end.error
+    assert error is not None, "an error is named"
+    if error.kind is ErrorKind.KERNEL:
+        return "the kernel raises an error of its own"
+    if not error.type:
+        return f"PyTorch raises nothing that could be caught{_ENDS if error.kind is ErrorKind.ENDLESS else ''}"
+    if error.kind is ErrorKind.ENDLESS:
+        return f"the kernels call one another without end, and Python raises {error.type}"
+    who = "PyTorch" if end.handler is None else _handler_label(end.handler)
+    about = "" if error.tensor is None else f" because of tensor {error.tensor}"
+    return f"{who} raises {error.type}{about}"
+
+
+_ENDS = ": the kernels call one another without end, and the process ends"
+
+
+def error_lines(end: End | None, short: bool) -> list[str]:
+    """An error's text as PyTorch words it, up to the dumps that it may end with; short, its first sentence."""
+    if end is None or end.error is None or not end.error.text:
+        return []
+    lines = end.error.text.partition("\n\n")[0].rstrip().split("\n")
+    if short:
+        first, *rest = _SENTENCE.split(lines[0], maxsplit=1)
+        return [f"{first} …" if rest else first]
+    return lines if end.error.whole else [*lines, "…"]
+
+
+_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
+"""Between two sentences."""

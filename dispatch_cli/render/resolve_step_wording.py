@@ -1,0 +1,117 @@
+"""How kernels, and what they do in a simulated call, are put into words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.engine.call.trace import ChosenBy, Does, Why
+from dispatch_cli.engine.keys.named_sets import functionalities_of
+from dispatch_cli.model.kernel import RedispatchKind
+from dispatch_cli.render.words import short_kernel, some_of
+from dispatch_cli.report.resolve import Assumed, StepReport
+from dispatch_cli.report.table import TableRow
+
+_REASONS = {
+    Why.CONVENTION: ", as wrappers do by convention",
+    Why.CORE_KERNEL: ", as PyTorch's own kernel there does",
+    Why.PYTHON: ", as the Python dispatcher chose",
+}
+"""What is added where the kernel's place alone does not tell what it does."""
+_BY_OPTIONS = ", as kernels there that get a device or a layout do by convention"
+_BATCHING = ", as batching rules do by convention"
+MANY = 5
+"""Of more keys than this the first ones are named where there is little room."""
+
+
+def step_sentence(step: StepReport, short: bool) -> str:
+    """What a step does, and how that is known."""
+    hop = step.hop
+    if step.entry.kernel is None and hop.python is None:
+        return f"{hop.slot}: there is no kernel"
+    kernel = kernel_phrase(step, short)
+    match hop.does:
+        case Does.ENDS:
+            text = f"{kernel} computes the result"
+        case Does.DECOMPOSES:
+            text = f"{kernel} calls other operators"
+        case Does.REDISPATCHES:
+            passed = [] if hop.passes is None else [*reversed([*hop.passes])]
+            text = f"{kernel} redispatches with {some_keys(passed, short) or 'no key'}{_by_options(hop.chosen_by)}"
+        case Does.CALLS_ANEW:
+            text = f"{kernel} calls the operator anew{_changes(step, short)}"
+        case Does.HANDS_OVER:
+            text = f"{kernel} hands over to a __torch_dispatch__"
+        case Does.RAISES:
+            text = f"{kernel} raises"
+    return f"{hop.slot}: {text}{_reason(step)}"
+
+
+def _reason(step: StepReport) -> str:
+    """How it is known what a step does, where its kernel's place alone does not tell."""
+    hop = step.hop
+    if step.redispatches is not None:
+        place = step.redispatches_declared_at
+        return ", as declared" if place is None else f", as declared at {place}"
+    if hop.why is Why.CONVENTION and hop.chosen_by is not None:
+        return _BY_OPTIONS
+    if hop.why is Why.CONVENTION and hop.does is Does.CALLS_ANEW:
+        return _BATCHING
+    return _REASONS.get(hop.why, "")
+
+
+def _by_options(chosen_by: ChosenBy | None) -> str:
+    """By which options a key set was chosen."""
+    if chosen_by is None:
+        return ""
+    words = [f"{name} {option.value}" for name, option in chosen_by._asdict().items() if option is not None]
+    return f", chosen by {', '.join(words)}"
+
+
+def _changes(step: StepReport, short: bool) -> str:
+    """The keys without which, and with which, the operator is called anew: as they are declared, or all of them."""
+    declared, changes = step.redispatches, []
+    for keys, what in ((step.hop.excludes, "excluded"), (step.hop.includes, "included")):
+        if keys is not None:
+            names = [*reversed(functionalities_of(keys))]
+            if declared is not None and declared.kind is RedispatchKind.EXCLUDE and what == "excluded":
+                names = [*declared.keys]
+            changes.append(f" with {some_keys(names, short)} {what}")
+    return " and".join(changes)
+
+
+def assumption(assumed: Assumed, short: bool = False) -> str:
+    """What is assumed of kernels whose declarations do not say how they go on, and how to say it."""
+    kernels = list(dict.fromkeys(kernel_phrase(step, short) for step in assumed.kernels))
+    goes, one = ("goes on", "it computes") if len(kernels) == 1 else ("go on", "one computes")
+    return (
+        f"Assumed: {some_keys(kernels, short)} {goes} by convention. If {one} the result, declare it with "
+        "redispatches: false."
+    )
+
+
+def kernel_label(row: TableRow, short: bool) -> str:
+    """A kernel with what matters of it; a dash where nothing is."""
+    if row.kernel is None:
+        return "-"
+    if row.core_fallback:
+        return "PyTorch's own" if short or row.fallthrough else f"PyTorch's own, {short_kernel(row.kernel)}"
+    kernel = short_kernel(row.kernel) if short else row.kernel
+    return f"fallthrough {kernel}" if row.fallthrough else kernel
+
+
+def kernel_phrase(step: StepReport, short: bool) -> str:
+    """The kernel of a step inside a sentence."""
+    python, row = step.hop.python, step.entry
+    if python is not None and python.kernel is not None:
+        return f"the Python kernel {python.kernel}"
+    if row.kernel is None:
+        return "no kernel"
+    kernel = kernel_label(row, short)
+    if row.core_fallback:
+        return f"PyTorch's own fallback ({short_kernel(row.kernel)})"
+    return f"the kernel {kernel}" if kernel == row.kernel and " " in kernel else kernel
+
+
+def some_keys(names: Sequence[str], short: bool) -> str:
+    """Names; short, of many the first ones."""
+    return some_of(names, MANY) if short else ", ".join(names)
