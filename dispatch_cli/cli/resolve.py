@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dispatch_cli.cli.call_options import CallOptions, problem_of, read_call
 from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts, complete_operators
-from dispatch_cli.cli.options import (
-    SourceOptions,
-    operator_named,
-    similar_operators,
-    source_options,
-    state_or_newest,
-    warn_of_overrides,
-)
+from dispatch_cli.cli.options import SourceOptions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import Output, output_options, refuse, show
 
 if TYPE_CHECKING:
-    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
-    from dispatch_cli.engine.keys.keyset import DispatchKeySet
-    from dispatch_cli.model.call import CallError, Context, TensorSpec
-    from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.model.options import Options
-    from dispatch_cli.model.problem import Problem
     from dispatch_cli.report.resolve import ResolveReport
     from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport
 
@@ -50,7 +37,6 @@ OPTIONS = {
     ),
 }
 """What a call is given beside tensors: each option's value, completion and help."""
-_Spec = TypeVar("_Spec")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -124,9 +110,9 @@ def command(
     from dispatch_cli.model.problem import InputError
 
     state, assumed = state_or_newest(source, out.color)
-    asked = _CallOptions(operator, tensors, Options(**options), keyset, contexts, stop_after)
+    asked = CallOptions(operator, tensors, Options(**options), keyset, contexts)
     try:
-        report = _report(state, asked, assumed)
+        report = _report(state, asked, assumed, stop_after)
     except InputError as error:
         raise refuse(error, out.color) from None
     warn_of_overrides(state, out.color)
@@ -135,138 +121,27 @@ def command(
         raise click.exceptions.Exit(EXIT_CALL_FAILS)
 
 
-class _CallOptions(NamedTuple):
-    """What the command line says of the call."""
-
-    operator: str
-    tensors: tuple[str, ...]
-    options: Options
-    keyset: str | None
-    contexts: tuple[str, ...]
-    stop_after: int | None
-
-
-def _report(state: State, asked: _CallOptions, over_assumed: bool) -> ResolveReport | ResolveHigherOrderReport:
+def _report(
+    state: State, asked: CallOptions, over_assumed: bool, stop_after: int | None
+) -> ResolveReport | ResolveHigherOrderReport:
     """The call, simulated. Errors: InputError, with everything that is wrong with what was asked."""
-    from dispatch_cli.model.call import CallError, Context, TensorSpec
-    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.call import CallError
+    from dispatch_cli.model.problem import InputError
 
-    problems: list[Problem] = []
-    higher_order = state.higher_order_operator(asked.operator)
-    name = None if higher_order is not None else operator_named(state.dispatcher, asked.operator)
-    if name is None and higher_order is None:
-        problems.append(_unknown_operator(state, asked.operator))
-    specs = _read(asked.tensors, TensorSpec.parse, "--tensor", problems)
-    contexts = _read(asked.contexts, Context.parse, "--context", problems)
-    _check(state.dispatcher, specs, contexts, problems)
-    keys = _key_set(state.dispatcher, asked.keyset, problems)
-    _check_options(state.dispatcher, name, asked, problems)
-    if higher_order is not None and asked.keyset is not None:
-        message = "--keyset: a higher-order operator has no C++ kernels; give it tensors"
-        problems.append(Problem("keyset", message))
-    if higher_order is not None:
-        for option, _ in asked.options.given:
-            message = f"--{option}: a higher-order operator has no schema, and so no argument that is known to take it"
-            problems.append(Problem(option, message))
-    if problems:
-        raise InputError(tuple(problems))
+    given = read_call(state, asked)
     try:
-        if higher_order is not None:
+        if given.higher_order is not None:
             from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
             from dispatch_cli.report.resolve_higher_order import resolve_higher_order_report
 
-            followed = simulate_higher_order(state, higher_order, specs, contexts)
-            return resolve_higher_order_report(state, higher_order, followed, over_assumed, asked.stop_after)
-        assert name is not None, "an unknown operator is a problem"
+            followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
+            return resolve_higher_order_report(state, given.higher_order, followed, over_assumed, stop_after)
+        assert given.name is not None, "an unknown operator is a problem"
         from dispatch_cli.engine.call.simulate import simulate
         from dispatch_cli.report.resolve import resolve_report
 
-        call = simulate(state, name, specs, contexts, keys, asked.options)
-        return resolve_report(state, call, over_assumed, asked.keyset, asked.stop_after)
+        call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
+        return resolve_report(state, call, over_assumed, asked.keyset, stop_after)
     except CallError as error:
-        of_context = not asked.tensors or error.text in map(str, contexts)
-        raise InputError((_problem(error, "--context" if of_context else "--tensor"),)) from None
-
-
-def _unknown_operator(state: State, text: str) -> Problem:
-    from dispatch_cli.model.problem import Problem
-
-    hint = similar_operators(state.dispatcher, text)
-    if hint is None:
-        from dispatch_cli.model.suggest import suggestion
-
-        hint = suggestion(text, [one.name for one in state.higher_order_operators], 3)
-    return Problem("unknown-operator", f"there is no operator {text[:200]!r}", hint=hint)
-
-
-def _read(texts: Iterable[str], parse: Callable[[str], _Spec], option: str, problems: list[Problem]) -> list[_Spec]:
-    """What each text says; for those that say nothing, problems."""
-    return [spec for text in texts if (spec := _tried(partial(parse, text), option, problems)) is not None]
-
-
-def _check(dispatcher: Dispatcher, specs: list[TensorSpec], contexts: list[Context], problems: list[Problem]) -> None:
-    """Note what the universe does not have: every device, key and kind of tensor at once."""
-    from dispatch_cli.engine.call.tensors import TensorMaker
-    from dispatch_cli.engine.call.thread import Contexts
-
-    maker = TensorMaker(dispatcher.universe)
-    thread = Contexts(maker)
-    fresh = thread.fresh()
-    for spec in specs:
-        _tried(partial(maker.make, spec), "--tensor", problems)
-    for context in contexts:
-        _tried(partial(thread.enter, fresh, context), "--context", problems)
-
-
-def _check_options(
-    dispatcher: Dispatcher, name: OperatorName | None, asked: _CallOptions, problems: list[Problem]
-) -> None:
-    """Note what is wrong with each option; name: of the operator, if it is an ordinary one."""
-    if not asked.options.given:
-        return
-    from dispatch_cli.engine.call.options import check_option, check_options
-    from dispatch_cli.engine.call.tensors import TensorMaker
-    from dispatch_cli.model.options import Options
-    from dispatch_cli.model.problem import Problem
-
-    maker = TensorMaker(dispatcher.universe)
-    definition = None if name is None else dispatcher.operator(name).definition
-    schema = None if definition is None else definition.schema
-    for option, text in asked.options.given:
-        if name is None:
-            _tried(partial(check_option, maker, option, text), f"--{option}", problems)
-        else:
-            only = Options(**{option: text})
-            _tried(partial(check_options, maker, name, schema, only), f"--{option}", problems)
-    if asked.keyset is not None and asked.options.generator is not None:
-        message = "--generator: its key does not count where --keyset gives the whole set; leave one of them out"
-        problems.append(Problem("generator", message))
-
-
-def _tried(action: Callable[[], _Spec], option: str, problems: list[Problem]) -> _Spec | None:
-    from dispatch_cli.model.call import CallError
-
-    try:
-        return action()
-    except CallError as error:
-        problems.append(_problem(error, option))
-    return None
-
-
-def _problem(error: CallError, option: str) -> Problem:
-    from dispatch_cli.model.problem import Problem
-
-    return Problem(option.removeprefix("--"), f"{option} {error.text[:200]!r}: {error.message[:600]}", hint=error.hint)
-
-
-def _key_set(dispatcher: Dispatcher, keyset: str | None, problems: list[Problem]) -> DispatchKeySet | None:
-    if keyset is None:
-        return None
-    from dispatch_cli.engine.keys.expression import evaluate
-    from dispatch_cli.model.problem import InputError
-
-    try:
-        return evaluate(dispatcher.universe, keyset, "--keyset").keys
-    except InputError as error:
-        problems += error.problems
-    return None
+        of_context = not asked.tensors or error.text in map(str, given.contexts)
+        raise InputError((problem_of(error, "--context" if of_context else "--tensor"),)) from None
