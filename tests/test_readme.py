@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from dispatch_cli.api import load_state
-from tests.cli.support import call, in_terminal
+from tests.cli.support import call
+from tests.write_screenshot import COMMANDS, path_of, picture
 
 README = Path(__file__).parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
+FORMAT, CHECKS = ((README.parent / name).read_text(encoding="utf-8") for name in ("FORMAT.md", "CHECKS.md"))
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.M | re.S)
+def blocks(language: str, text: str = TEXT) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
 
 
-@pytest.mark.parametrize("text", blocks("yaml"))
+def test_the_readme_is_short() -> None:
+    assert len(TEXT.splitlines()) <= 250
+
+
+@pytest.mark.parametrize("text", blocks("yaml") + blocks("yaml", FORMAT))
 def test_the_declarations_load(text: str, tmp_path: Path) -> None:
     path = tmp_path / "readme.yaml"
     path.write_text(text, encoding="utf-8")
@@ -41,22 +46,16 @@ def test_the_programs_run(program: str, monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().out == f"Rule.MATH norm2_math {place}\n"
 
 
-@pytest.mark.parametrize("text", blocks("text"))
-def test_what_is_shown_is_what_is_printed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every part between two signs of omission stands in the answer, in order, in a terminal of 110 columns."""
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_picture_is_what_is_printed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(README.parent)
-    command, _, shown = text.partition("\n")
-    answer = in_terminal(110, *shlex.split(command.removeprefix("$ dispatch-cli ")), NO_COLOR="1").out
-    parts = [part for part in shown.split("…\n") if part]
-    assert parts
-    for part in parts:
-        assert part in answer
-        answer = answer[answer.index(part) + len(part) :]
+    assert f"(examples/{name}.svg)" in TEXT
+    assert path_of(name).read_text(encoding="utf-8") == picture(name)
 
 
 @pytest.mark.parametrize(("column", "base"), [(2, "torch-2.15"), (3, "torch-2.4")])
 def test_what_the_checks_find_in_pytorch_is_what_the_table_says(column: int, base: str) -> None:
-    rows = [line.split("|") for line in TEXT.splitlines() if re.match(r"\| `[a-z-]+`(?: \(info\))? \| \d", line)]
+    rows = [line.split("|") for line in CHECKS.splitlines() if re.match(r"\| `[a-z-]+`(?: \(info\))? \| \d", line)]
     said = {row[1].split("`")[1]: sum(map(int, re.findall(r"\d+", row[column]))) for row in rows}
     found = json.loads(call("check-invariants", "--base", base, "--no-config", "--format", "json").out)["findings"]
     assert Counter(one["check"] for one in found) == Counter(said)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import io
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
+
+from tests.cli.support import in_terminal
 
 WIDTH = 100
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -29,7 +29,7 @@ COMMANDS = {
 def picture(name: str) -> str:
     """The picture of a command that runs in a terminal of that width, as SVG."""
     command = COMMANDS[name]
-    output = _in_terminal([sys.executable, "-m", "dispatch_cli", *command, "--color", "always"])
+    output = in_terminal(WIDTH, *command, "--color", "always").out
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="standard")
     console.print(Text.assemble(("$ ", "bold"), f"dispatch-cli {shlex.join(command)}"))
     console.print(Text.from_ansi(output))
@@ -44,30 +44,6 @@ def main() -> None:
     """Write every picture."""
     for name in COMMANDS:
         path_of(name).write_text(picture(name), encoding="utf-8")
-
-
-def _in_terminal(command: list[str]) -> str:
-    import fcntl
-    import os
-    import pty
-    import struct
-    import termios
-
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, WIDTH, 0, 0))
-    process = subprocess.Popen(command, stdout=theirs, stdin=subprocess.DEVNULL)
-    os.close(theirs)
-    chunks = []
-    while True:
-        try:
-            chunk = os.read(ours, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    process.wait()
-    return b"".join(chunks).decode().replace("\r\n", "\n")
 
 
 if __name__ == "__main__":
