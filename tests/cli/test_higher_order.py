@@ -215,7 +215,7 @@ def test_names_are_data(kind: str, tmp_path: Path) -> None:
     document = {"dispatch": 1, "higher_order_operators": [operator], "operators": [ordinary]}
     (tmp_path / "names.json").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     for args in (("register",), ("table",), ("table", "--resolver", "python"), ("table", "--view", "summary")):
-        for format_ in ("text", "json", "csv", "markdown"):
+        for format_ in ("text", "json", "csv", "markdown", "html"):
             result = call(args[0], "names.json", *args[1:], "--format", format_)
             assert (result.code, result.err) == (0, "")
             assert not dangerous(format_, result.out)

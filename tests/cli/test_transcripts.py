@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from html.parser import HTMLParser
+
 import pytest
 from rich.cells import cell_len
 
@@ -30,3 +33,25 @@ def test_a_pipe_is_a_pipe_in_this_process_too(name: str) -> None:
     result = call(*CASES[name])
     recorded = path_of(name, None).read_text(encoding="utf-8")
     assert recorded.startswith(f"$ dispatch-cli {' '.join(CASES[name])}\n{result.err}{result.out}")
+
+
+class _Words(HTMLParser):
+    """The words of a page's body; each tag parts two of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.found += data.split()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_markdown_and_html_say_what_the_text_says(name: str) -> None:
+    """Word by word; the borders between runs and lines are those of the format."""
+    text, markdown, html = (call(*CASES[name], "--format", format_).out for format_ in ("text", "markdown", "html"))
+    parser = _Words()
+    parser.feed(html)
+    of_html, of_markdown = "".join(parser.found), re.sub(r"\\(?=[\W_])|\*\*|<br>|\s", "", markdown)
+    assert [word for word in text.split() if word not in of_html] == []
+    assert [word for word in text.split() if word not in of_markdown] == []

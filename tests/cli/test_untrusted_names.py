@@ -35,9 +35,9 @@ SAFE = {
 }
 """What each name looks like where characters that command are spelled out."""
 COMMANDS = {
-    "register": ("text", "json", "csv", "markdown", "raw"),
-    "table": ("text", "json", "csv", "markdown", "raw"),
-    "check-invariants": ("text", "json", "csv", "markdown", "raw", "sarif", "github", "junit"),
+    "register": ("text", "json", "csv", "markdown", "html", "raw"),
+    "table": ("text", "json", "csv", "markdown", "html", "raw"),
+    "check-invariants": ("text", "json", "csv", "markdown", "html", "raw", "sarif", "github", "junit"),
 }
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
