@@ -3,8 +3,9 @@
 PyTorch recomputes, at each registration, only the slots that it believes the registration can change, and it can miss
 one (`OperatorEntry::updateDispatchTable_` in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`). Whether it does depends
 on the order of static initialisers. That is the order in which object files and libraries are linked and loaded, which
-is written down nowhere, and which any build may change. The order of today may be fine, and the next one run another kernel. Where
-the order of today already leaves a slot stale, the check of the live table says so, and this one is silent.
+is written down nowhere, and which any build may change. The order of today may be fine, and the next one run another
+kernel. Where the order of today already leaves a slot stale, the check of the live table says so, and this one is
+silent.
 
 The registrations of one library block keep their order. PyTorch's own libraries are loaded before those that are linked
 against them. Where only an order against one of these does it, the finding is for information; so it is for a captured

@@ -1,9 +1,9 @@
 """The namespace of a block is one in which operators are defined.
 
 A `TORCH_LIBRARY_IMPL` block registers kernels for operators that are defined elsewhere, and PyTorch takes any name: a
-misspelt one is a namespace of its own, whose kernels are never called. The same goes for a fragment that defines nothing.
-A namespace whose operators are all defined in fragments is fine, whatever its name is like: `torch.library.custom_op`
-makes such ones, and `TORCH_LIBRARY` is not needed for any.
+misspelt one is a namespace of its own, whose kernels are never called. The same goes for a fragment that defines
+nothing. A namespace whose operators are all defined in fragments is fine, whatever its name is like:
+`torch.library.custom_op` makes such ones, and `TORCH_LIBRARY` is not needed for any.
 
 Each operator of such a block that has kernels is reported by `dangling-implementation` as well.
 
