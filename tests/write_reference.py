@@ -43,8 +43,8 @@ An editor that reads JSON Schema completes and checks these files: `dispatch-cli
 
 In a simulated call (`dispatch-cli resolve`), what a kernel of yours does next is assumed by its key, and the answer
 says so. A kernel at a backend key computes the result. One at an autograd key or another wrapper's key redispatches
-with the keys below its own. A batching rule unwraps the tensors and calls the operator again. `redispatches` says what a
-kernel really does:
+with the keys below its own. A batching rule unwraps the tensors and calls the operator again. `redispatches` says what
+a kernel really does:
 
 ```yaml
 dispatch: 1
