@@ -32,7 +32,7 @@ class SourceOptions(NamedTuple):
 def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") -> Callable[..., Any]:
     """FILE…, -k, --base and --universe: what is loaded. The command gets one `SourceOptions`, its first argument.
 
-    arguments: how the help names them; what stands before the files is among the source's files.
+    arguments: how the help names them; arguments before the files are among the source's files.
     """
 
     @wraps(command)

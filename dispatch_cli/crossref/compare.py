@@ -231,7 +231,7 @@ def resolve_answer(key: str, decision: Decision) -> str:
 
 
 def _lines(ours: str, theirs: str) -> list[tuple[str, str | None, str | None]]:
-    """The lines in which two dumps differ: what stands before the colon, and what either has behind it."""
+    """The lines in which two dumps differ: the text before the colon, and what follows it in either."""
     if ours == theirs:
         return []
     our_lines, their_lines = _by_title(ours), _by_title(theirs)
@@ -252,7 +252,7 @@ def _different(ours: dict[str, str], theirs: dict[str, str]) -> Iterator[tuple[s
 
 
 def _by_title(dump: str) -> dict[str, str]:
-    """The lines of a dump by what stands before the colon; of several inactive kernels at a key, each has a number."""
+    """The lines of a dump by the text before the colon; of several inactive kernels at a key, each has a number."""
     lines: dict[str, str] = {}
     seen: dict[str, int] = {}
     for line in dump.splitlines():

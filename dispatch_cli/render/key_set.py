@@ -1,4 +1,4 @@
-"""What a key-set expression comes to: as it is read, its keys and bits, and the notes."""
+"""The key set that an expression means: the expression as it is read, its keys and bits, and the notes."""
 
 from __future__ import annotations
 

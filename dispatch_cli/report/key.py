@@ -1,4 +1,4 @@
-"""One dispatch key in depth: where it stands, who fills it, what a registration there does."""
+"""One dispatch key in depth: its place, what fills its slot, what a registration there does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a key-set expression comes to."""
+"""The key set that an expression means."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefin
 class KernelRow(NamedTuple):
     """One registered kernel.
 
-    active: False when a newer one stands before it at the same key. alias: the key is an alias key.
+    active: False when a newer one has taken its place at the same key. alias: the key is an alias key.
     fills: slots of the computed table that hold this kernel. covers: slots that the key reaches, Undefined among them.
     flags: the words of a dump's brackets. python: declared as a Python function.
     origin: through what it came, beyond its place. redispatches: how it goes on, where that is declared.
