@@ -7,6 +7,7 @@ make an object, and nothing in it can be deeper than the stack of this module.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dispatch_cli.declarations import limits
@@ -97,20 +98,18 @@ class _Stop(Exception):
     """The file is beyond a limit; the problem is noted."""
 
 
+@dataclass(slots=True)
 class _Open:
     """A list or mapping that is being read. before: how many nodes there were before it."""
 
-    __slots__ = ("anchor", "before", "column", "is_mapping", "items", "key", "line", "pairs")
-
-    def __init__(self, is_mapping: bool, anchor: str | None, line: int, column: int, before: int) -> None:
-        self.is_mapping = is_mapping
-        self.anchor = anchor
-        self.line = line
-        self.column = column
-        self.before = before
-        self.items: list[Node] = []
-        self.pairs: list[tuple[Scalar, Node]] = []
-        self.key: Node | None = None
+    is_mapping: bool
+    anchor: str | None
+    line: int
+    column: int
+    before: int
+    items: list[Node] = field(default_factory=list)
+    pairs: list[tuple[Scalar, Node]] = field(default_factory=list)
+    key: Node | None = None
 
 
 class _Builder:

@@ -20,7 +20,14 @@ SILENT_OVERRIDES = frozenset({"Meta", "MTIA"})
 """Keys at which PyTorch overrides without a warning: Python meta kernels replace C++ ones, MTIA falls back to CPU."""
 
 
-class Registration:
+class _Referable:
+    """What a weak reference can point to; a dataclass with slots gets room for one in Python 3.11 only."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(eq=False, slots=True, repr=False)
+class Registration(_Referable):
     """A kernel in effect, of an operator or as a backend fallback.
 
     operator: None for a backend fallback. key: where it stands; the catch-all stands at CompositeImplicitAutograd.
@@ -29,25 +36,13 @@ class Registration:
     captured: it is from the state that the dispatcher continues.
     """
 
-    __slots__ = ("__weakref__", "captured", "catch_all", "kernel", "key", "operator", "overrides", "warning_names")
-
-    def __init__(
-        self,
-        operator: OperatorName | None,
-        key: str,
-        kernel: Kernel,
-        catch_all: bool = False,
-        overrides: Kernel | None = None,
-        captured: bool = False,
-        warning_names: str | None = None,
-    ) -> None:
-        self.operator: Final = operator
-        self.key: Final = key
-        self.kernel: Final = kernel
-        self.catch_all: Final = catch_all
-        self.overrides: Final = overrides
-        self.captured: Final = captured
-        self.warning_names: Final = warning_names
+    operator: Final[OperatorName | None]
+    key: Final[str]
+    kernel: Final[Kernel]
+    catch_all: Final[bool] = False
+    overrides: Final[Kernel | None] = None
+    captured: Final[bool] = False
+    warning_names: Final[str | None] = None
 
     def __repr__(self) -> str:
         return f"<{self.operator or 'fallback'} at {self.key}: {self.kernel.debug}>"
