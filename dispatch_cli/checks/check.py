@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.view import View
+    from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.names import OperatorName
 
 __all__ = ["Check", "CheckStage", "Finding", "Group", "Need", "Related", "Severity"]
@@ -136,9 +137,10 @@ class Check:
         operator: OperatorName | str | None = None,
         key: str | None = None,
         *,
+        at: Registration | None = None,
         span: Span | None = None,
         mark: str | None = None,
-        related: tuple[Related, ...] = (),
+        related: Iterable[tuple[str, Span | None]] = (),
         details: tuple[tuple[str, str], ...] = (),
         tip: str | None = None,
         group_message: str | None = None,
@@ -146,8 +148,14 @@ class Check:
         severity: Severity | None = None,
         fix: tuple[Edit, ...] = (),
     ) -> Finding:
-        """A finding of this check; the fields are those of `Finding`."""
+        """A finding of this check; the fields are those of `Finding`.
+
+        at: the registration whose place and key are *span* and *mark*. related: words, and places that may be unknown.
+        """
+        if at is not None:
+            span, mark = at.kernel.span, at.key
         name = None if operator is None else str(operator)
         how_bad = severity or self.severity
-        where = span, related, group_message
+        others = tuple(Related(words, place) for words, place in related if place is not None)
+        where = span, others, group_message
         return Finding(self.id, how_bad, message, name, key, details, *where, tip, mark, subject, fix)

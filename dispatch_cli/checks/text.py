@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from dispatch_cli.engine.call.trace import Call, EndKind
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.guard import Expectation, GuardField
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 
@@ -30,6 +32,15 @@ def keys_text(keys: Sequence[str]) -> str:
     if len(keys) <= MAX_NAMED:
         return ", ".join(keys)
     return f"{keys[0]} … {keys[-1]} ({len(keys)} keys)"
+
+
+def entry_text(entry: TableEntry) -> str:
+    """What a slot holds, and by which rule."""
+    if entry.kernel is None:
+        return "nothing"
+    if entry.rule is Rule.FALLBACK and entry.kernel.span is None:
+        return "PyTorch's own backend fallback"
+    return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 
 def kernel_text(call: Call) -> str | None:

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
@@ -70,7 +70,7 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
             AUTOGRAD_OTHER,
             span=known[0][1] if known else None,
             mark=known[0][0] if known else None,
-            related=tuple(Related(f"the kernel at {key} is registered here", span) for key, span in known[1:]),
+            related=[(f"the kernel at {key} is registered here", span) for key, span in known[1:]],
             details=(("culprits", ", ".join(culprits)),),
             tip=f"register a kernel at {AUTOGRAD_OTHER}, or none at {keys_text(culprits)}",
             fix=own_kernels(view, name, (AUTOGRAD_OTHER,)),

@@ -106,8 +106,7 @@ def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
         f"{name} has kernels at {keys_text(above)} alone: inference mode leaves these out, and a call finds nothing",
         name,
         above[0],
-        span=view.place(name, above[0]),
-        mark=above[0],
+        at=view.active(name).get(above[0]),
         tip=TIP,
     )
 
@@ -127,8 +126,7 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
                 f"{keys_text(others)}",
                 name,
                 key,
-                span=view.place(name, key),
-                mark=key,
+                at=view.active(name).get(key),
                 tip=f"register a decomposition at {CATCH_ALL}, which fills the backend slots too",
             )
 

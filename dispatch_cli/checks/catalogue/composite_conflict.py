@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
@@ -58,14 +58,13 @@ def _of_pattern(view: View, pattern: Pattern, left: tuple[str, ...]) -> Iterator
         if not view.concerns(name, (IMPLICIT, EXPLICIT)):
             continue
         implicit, explicit = (view.place(name, key) for key in (IMPLICIT, EXPLICIT))
-        where = Related(f"the kernel at {IMPLICIT} is registered here", implicit) if implicit is not None else None
         yield CHECK.finding(
             f"{name} has kernels at both {IMPLICIT} and {EXPLICIT}; {rest}",
             name,
             EXPLICIT,
             span=explicit or implicit,
             mark=EXPLICIT if explicit is not None else IMPLICIT,
-            related=(where,) if where is not None and explicit is not None else (),
+            related=() if explicit is None else [(f"the kernel at {IMPLICIT} is registered here", implicit)],
             tip=f"keep {IMPLICIT} if it is made of differentiable operators, otherwise {EXPLICIT} and Autograd",
         )
 

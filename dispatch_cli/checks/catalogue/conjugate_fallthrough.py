@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.text import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
@@ -76,10 +76,9 @@ def _by_a_file(name: OperatorName, active: Mapping[str, Registration], bits: lis
         f"{name}: the fallthrough at {_listed(bits)} makes every backend's kernel, {reached} get {_tensors(bits)}",
         name,
         bits[0],
-        span=active[bits[0]].kernel.span,
-        mark=bits[0],
+        at=active[bits[0]],
         details=(("kernels of others", ", ".join(foreign)),) if foreign else (),
-        related=tuple(Related(f"the kernel at {key}", place) for key, place in places if place is not None),
+        related=[(f"the kernel at {key}", place) for key, place in places],
         tip="leave it out unless every kernel of the operator heeds the bit",
         severity=Severity.WARNING,
     )

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.names import OperatorName
@@ -63,9 +63,8 @@ def find(view: View) -> Iterator[Finding]:
             f"{name} has kernels at {keys}, but nothing defines it{hint}{refused}",
             name,
             details=(("keys", keys), *((one.key, _signature(one)) for one in (first, other) if one is not None)),
-            span=kernels[0].kernel.span if kernels else None,
-            mark=kernels[0].key if kernels else None,
-            related=_related(other),
+            at=kernels[0] if kernels else None,
+            related=() if other is None else [("the kernel with another signature", other.kernel.span)],
             tip="define the operator, correct its name, or load the declarations that define it before",
         )
 
@@ -121,12 +120,6 @@ def _contradiction(kernels: Sequence[Registration]) -> tuple[Registration, Regis
 
 def _signature(registration: Registration) -> str:
     return str(registration.kernel.signature).strip()
-
-
-def _related(other: Registration | None) -> tuple[Related, ...]:
-    if other is None or other.kernel.span is None:
-        return ()
-    return (Related("the kernel with another signature", other.kernel.span),)
 
 
 CHECK = Check.of(find, __doc__, "DC101", Severity.ERROR)

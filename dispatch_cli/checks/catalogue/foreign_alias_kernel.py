@@ -65,8 +65,7 @@ def _finding(view: View, name: OperatorName, key: str) -> Finding:
         f"{name} is of another library, and the kernel at the alias key {key} serves every backend: it {fills}{takes}",
         name,
         key,
-        span=view.place(name, key),
-        mark=key,
+        at=view.active(name).get(key),
         tip="register at the runtime keys of your own backend",
     )
 

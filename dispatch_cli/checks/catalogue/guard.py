@@ -33,11 +33,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards, Violation
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.guard import Guard, GuardedCall
+from dispatch_cli.model.span import Span
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -67,20 +68,18 @@ def _finding(view: View, violation: Violation) -> Finding:
         details=(("wanted", wanted), ("found", violation.found), *slots, *reason),
         span=guard.span,
         mark=(guard.keys or guard.ops)[0],
-        related=tuple(_related(view, violation)),
+        related=_related(view, violation),
         subject=wants_text(guard),
     )
 
 
-def _related(view: View, violation: Violation) -> Iterator[Related]:
+def _related(view: View, violation: Violation) -> Iterator[tuple[str, Span | None]]:
     entry = violation.entry
     if entry is not None:
-        if entry.kernel is not None and entry.kernel.span is not None:
-            yield Related("the kernel in the slot is registered here", entry.kernel.span)
+        yield "the kernel in the slot is registered here", entry.kernel.span if entry.kernel is not None else None
         for key in view.dispatcher.keys_in(entry.decision.blockers):
-            if (place := view.place(violation.operator, key)) is not None:
-                yield Related(f"the kernel at {key} is registered here", place)
-    yield from (Related("the guard comes from there", span) for span in violation.guard.through)
+            yield f"the kernel at {key} is registered here", view.place(violation.operator, key)
+    yield from (("the guard comes from there", span) for span in violation.guard.through)
 
 
 def wants_text(guard: Guard) -> str:

@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import autograd_keys, own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
@@ -100,17 +100,14 @@ def _finding(
     view: View, name: OperatorName, lost: Mapping[str, Decision], outcome: str, severity: Severity | None
 ) -> Finding:
     culprits = _culprits(view, lost)
-    where = view.place(name, culprits[0])
-    composite = view.place(name, CATCH_ALL)
     keys = autograd_keys(view, name, tuple(lost))
     noun, verb = ("kernel", "takes") if len(culprits) == 1 else ("kernels", "take")
     return CHECK.finding(
         f"{name}: the {noun} at {keys_text(culprits)} {verb} {keys_text(tuple(lost))} from {CATCH_ALL}, and {outcome}",
         name,
         next(iter(lost)),
-        span=where,
-        mark=culprits[0],
-        related=() if composite is None else (Related(f"the kernel at {CATCH_ALL} is registered here", composite),),
+        at=view.active(name).get(culprits[0]),
+        related=((f"the kernel at {CATCH_ALL} is registered here", view.place(name, CATCH_ALL)),),
         details=(("culprits", ", ".join(culprits)), ("autograd keys", ", ".join(lost))),
         tip=f"register the operators that the kernel at {CATCH_ALL} calls instead, or kernels at {keys_text(keys)}"
         if len(keys) > 1

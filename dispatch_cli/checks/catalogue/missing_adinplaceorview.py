@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import backend_keys
@@ -97,9 +97,8 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
         f"nothing at {AD_INPLACE_OR_VIEW} {_lost(what)}",
         name,
         AD_INPLACE_OR_VIEW,
-        span=by_hand.kernel.span,
-        mark=by_hand.key,
-        related=(Related("the schema says so here", place),) if place is not None else (),
+        at=by_hand,
+        related=(("the schema says so here", place),),
         tip=TIP,
         fix=own_kernels(view, name, (AD_INPLACE_OR_VIEW,)),
         severity=Severity.INFO if composite else None,

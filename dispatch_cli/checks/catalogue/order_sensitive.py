@@ -36,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import own_kernels
-from dispatch_cli.checks.text import MAX_NAMED, keys_text
+from dispatch_cli.checks.text import MAX_NAMED, entry_text, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.order.order import Orders, SensitiveSlot, slots_at_risk
 from dispatch_cli.engine.rules import Rule
@@ -71,7 +71,7 @@ def _of_operator(view: View, orders: Orders, name: OperatorName) -> Iterator[Fin
     for slot in found or orders.sensitive_slots(name):
         # what one registration does by itself, in every order, is not a matter of their order
         if len(slot.shortest) > 1 and view.concerns(name, [one.key for one in slot.shortest]):
-            groups.setdefault((*map(id, slot.shortest), _kernel(slot.live)), []).append(slot)
+            groups.setdefault((*map(id, slot.shortest), entry_text(slot.live)), []).append(slot)
     for slots in groups.values():
         yield _finding(view, name, slots, within_blocks and _is_plausible(view, slots[0].shortest))
 
@@ -114,23 +114,20 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
     keys, verb = keys_text([slot.canonical.key for slot in slots]), "is" if len(slots) == 1 else "are"
     right = " or ".join(dict.fromkeys(_holder(slot.canonical) for slot in slots))
     last = order[-1]
-    related = tuple(
-        Related(f"registered {_ORDINALS[number] if number < len(_ORDINALS) else 'next'}", one.kernel.span)
-        for number, one in enumerate(order)
-        if one.kernel.span is not None and one is not last
-    )
     return CHECK.finding(
         f"{name}: registered in the order {' → '.join(one.key for one in order)}, {keys} {verb} left with "
         f"{_holder(first.live)}, where {right} belongs",
         name,
         first.canonical.key,
-        span=last.kernel.span,
-        mark=last.key,
-        related=related,
+        at=last,
+        related=[
+            (f"registered {_ORDINALS[number] if number < len(_ORDINALS) else 'next'}", one.kernel.span)
+            for number, one in enumerate(order[:-1])
+        ],
         details=(
             ("order", ", then ".join(f"{one.kernel.debug} at {one.key}" for one in order)),
-            ("live", _kernel(first.live)),
-            ("canonical", "; ".join(dict.fromkeys(_kernel(slot.canonical) for slot in slots))),
+            ("live", entry_text(first.live)),
+            ("canonical", "; ".join(dict.fromkeys(entry_text(slot.canonical) for slot in slots))),
         ),
         tip=f"register a kernel at {keys}" if len(slots) <= MAX_NAMED else "leave out one of these registrations",
         subject=" ".join(one.key for one in order),
@@ -146,14 +143,6 @@ def _holder(entry: TableEntry) -> str:
     return {Rule.AMBIGUOUS: "the error of an ambiguous kernel", Rule.FALLBACK: "the backend fallback"}.get(
         entry.rule, "nothing"
     )
-
-
-def _kernel(entry: TableEntry) -> str:
-    if entry.kernel is None:
-        return "nothing"
-    if entry.rule is Rule.FALLBACK and entry.kernel.span is None:
-        return "PyTorch's own backend fallback"
-    return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 
 CHECK = Check.of(find, __doc__, "DC005", Severity.WARNING)

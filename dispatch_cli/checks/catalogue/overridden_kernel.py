@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.operator import NO_DEBUG_INFO
 from dispatch_cli.engine.table.registration import SILENT_OVERRIDES, Registration
@@ -70,16 +70,14 @@ def find(view: View) -> Iterator[Finding]:
 def _finding(name: OperatorName, key: str, registrations: Sequence[Registration], severity: Severity | None) -> Finding:
     active, *replaced = registrations
     count = "another" if len(replaced) == 1 else f"{len(replaced)} others"
-    spans = [(one.kernel.debug, one.kernel.span) for one in replaced]
     misnamed = _misnamed(active)
     return CHECK.finding(
         f"{name}: the kernel at {key} replaces {count}{misnamed}",
         name,
         key,
-        span=active.kernel.span,
-        mark=key,
-        related=tuple(Related("a replaced kernel is registered here", span) for _, span in spans if span is not None),
-        details=(("runs", active.kernel.debug), ("replaced", ", ".join(debug for debug, _ in spans))),
+        at=active,
+        related=[("a replaced kernel is registered here", one.kernel.span) for one in replaced],
+        details=(("runs", active.kernel.debug), ("replaced", ", ".join(one.kernel.debug for one in replaced))),
         tip="remove one of the registrations, or say why the override is meant",
         severity=severity,
     )

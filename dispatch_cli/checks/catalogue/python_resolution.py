@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.text import MAX_NAMED, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.table import Divergence, Reason, divergences
@@ -94,14 +94,13 @@ def _finding(view: View, name: OperatorName, found: list[Divergence], severity: 
     places = {one.dispatch_key: one.span for one in view.state.python_kernels(name)}
     python_place = next((places[key] for key in first.because if places.get(key) is not None), None)
     cpp_place = view.place(name, first.cpp.source) if first.cpp.source is not None else None
-    related = (Related("what C++ runs", cpp_place),) if python_place is not None and cpp_place is not None else ()
     return CHECK.finding(
         f"{name}: at {keys_text(keys)} C++ runs {_text(first.cpp)}, and Python {_text(first.python)}: {why}",
         name,
         first.key,
         span=python_place or cpp_place,
         mark=first.because[0] if python_place is not None else first.cpp.source,
-        related=related,
+        related=[("what C++ runs", cpp_place)] if python_place is not None else (),
         details=(("slots", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
         severity=severity,
     )

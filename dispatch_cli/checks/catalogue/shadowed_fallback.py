@@ -93,8 +93,7 @@ def _finding(view: View, key: str, fallback: Registration, by_alias: dict[str, l
         f"the fallback {fallback.kernel.debug} at {key} is not asked for {count} ({examples}): "
         f"their default at {' or '.join(by_alias)} comes first",
         key=key,
-        span=fallback.kernel.span,
-        mark=key,
+        at=fallback,
         details=tuple(
             (f"at {alias}", f"{len(names):,} operator{'' if len(names) == 1 else 's'}")
             for alias, names in by_alias.items()

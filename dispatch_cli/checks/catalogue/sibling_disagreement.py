@@ -41,7 +41,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import MAX_NAMED, backend_keys, keys_text
@@ -198,15 +198,13 @@ def _finding(
         lack = f"has none there, and the default kernel of {' and '.join(map(str, callers))} calls it"
     else:
         lack = "has none there"
-    place = view.defined_at(other)
     return CHECK.finding(
         f"{name} has a kernel at {where}, but its {form.value} {other} {lack}",
         name,
         key,
-        span=registration.kernel.span,
-        mark=key,
+        at=registration,
         details=(("keys", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
-        related=(Related(f"{other} is defined here", place),) if place is not None else (),
+        related=((f"{other} is defined here", view.defined_at(other)),),
         tip=f"register {other} as well, or a composite kernel for it that calls {name}",
         subject=str(other),
         fix=own_kernels(view, other, (*keys, *_autograd(view, other, keys))),

@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import own_kernels
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
@@ -67,7 +67,6 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) -> Finding:
-    composite = view.place(name, CATCH_ALL)
     where = keys_text(past)
     kernels = "kernel" if len(past) == 1 else "kernels"
     return CHECK.finding(
@@ -75,9 +74,8 @@ def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) 
         f"and not the {kernels} at {where}",
         name,
         above,
-        span=view.place(name, past[0]),
-        mark=past[0],
-        related=() if composite is None else (Related(f"the kernel at {CATCH_ALL} is registered here", composite),),
+        at=view.active(name).get(past[0]),
+        related=((f"the kernel at {CATCH_ALL} is registered here", view.place(name, CATCH_ALL)),),
         details=(("bypassed", ", ".join(past)),),
         tip=_tip(view, above),
         fix=own_kernels(view, name, (above,)),

@@ -30,12 +30,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.fixes import own_kernels
+from dispatch_cli.checks.text import entry_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
-from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.names import OperatorName
 
 
@@ -52,40 +52,30 @@ def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:
     verb = "registering" if cause.came else "dropping"
     culprit = f"{verb} the {what} {cause.cause.kernel.debug} at {cause.key} did not recompute"
     message = (
-        f"{name}: a call at {key} runs {_text(stale.live)}, but its registrations determine {_text(stale.canonical)}; "
-        f"{culprit} {key}"
+        f"{name}: a call at {key} runs {entry_text(stale.live)}, but its registrations determine "
+        f"{entry_text(stale.canonical)}; {culprit} {key}"
     )
-    related = []
-    for label, entry in (
-        ("the live kernel is registered here", stale.live),
-        ("the canonical one here", stale.canonical),
-    ):
-        if entry.kernel is not None and entry.kernel.span is not None:
-            related.append(Related(label, entry.kernel.span))
     return CHECK.finding(
         message,
         name,
         key,
         details=(
-            ("live", _text(stale.live)),
-            ("canonical", _text(stale.canonical)),
+            ("live", entry_text(stale.live)),
+            ("canonical", entry_text(stale.canonical)),
             ("made stale by", f"{cause.cause.kernel.debug} at {cause.key}"),
         ),
-        span=cause.cause.kernel.span,
-        mark=cause.key,
-        related=tuple(related),
+        at=cause.cause,
+        related=[
+            (words, entry.kernel.span if entry.kernel is not None else None)
+            for words, entry in (
+                ("the live kernel is registered here", stale.live),
+                ("the canonical one here", stale.canonical),
+            )
+        ],
         group_message=f"{name}: {culprit} every slot that it changes; calls there run what was live before",
         tip="register in an order that leaves nothing behind or, better, so that the order does not matter",
         fix=own_kernels(view, name, (key,)) if stale.canonical.rule is not Rule.BATCHED else (),
     )
-
-
-def _text(entry: TableEntry) -> str:
-    if entry.kernel is None:
-        return "nothing"
-    if entry.rule is Rule.FALLBACK and entry.kernel.span is None:
-        return "PyTorch's own backend fallback"
-    return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 
 CHECK = Check.of(find, __doc__, "DC004", Severity.ERROR)

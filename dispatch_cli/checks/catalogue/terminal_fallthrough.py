@@ -131,8 +131,7 @@ def _fallbacks(view: View) -> Iterator[Finding]:
                 f"the backend fallback at {key} falls through, and no key is below: for an operator without any kernel "
                 f"at {key} {NO_TENSORS}",
                 key=key,
-                span=fallback.kernel.span,
-                mark=key,
+                at=fallback,
                 tip="leave it out, and PyTorch names the missing kernel itself; or give it a kernel that works",
             )
 

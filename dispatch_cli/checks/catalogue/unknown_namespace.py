@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.declarations import Block, LibraryKind, OpenBlock
 from dispatch_cli.model.suggest import suggestion
@@ -66,7 +66,7 @@ def _finding(namespace: str, blocks: Sequence[Block], hint: str | None) -> Findi
     return CHECK.finding(
         f"a {first.kind.value} block of {namespace}, where no operator is defined{f'; {hint}' if hint else ''}",
         span=first.span,
-        related=tuple(Related("another block of it", block.span) for block in others if block.span is not None),
+        related=[("another block of it", block.span) for block in others],
         tip="correct the name, or load the declarations that define the namespace before",
         subject=namespace,
     )

@@ -33,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.checks.catalogue.guard import wants_text
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.suggest import suggestion
@@ -57,7 +57,7 @@ def find(view: View) -> Iterator[Finding]:
                 f"a pattern of the guard matches nothing: there is no {what} {glob}",
                 span=guard.span,
                 mark=glob,
-                related=tuple(Related("the guard comes from there", span) for span in guard.through),
+                related=[("the guard comes from there", span) for span in guard.through],
                 tip=tip,
                 subject=f"{glob}: {wants_text(guard)}",
             )

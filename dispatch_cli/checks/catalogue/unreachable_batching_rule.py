@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
@@ -97,9 +97,8 @@ def _finding(
         f"{name}: the batching rule {registration.kernel.debug} at {key} {reached}: {why}",
         name,
         key,
-        span=registration.kernel.span,
-        mark=key,
-        related=tuple(Related(f"the kernel at {other}", place) for other, place in places if place is not None),
+        at=registration,
+        related=[(f"the kernel at {other}", place) for other, place in places],
         tip=tip,
         severity=None if view.is_written(registration) else Severity.INFO,
     )

@@ -61,8 +61,7 @@ def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator
                 f"{name} takes no tensors: calls end at {UNDEFINED}, where nothing is, and never at {keys_text(keys)}",
                 name,
                 UNDEFINED,
-                span=view.place(name, keys[0]),
-                mark=keys[0],
+                at=view.active(name).get(keys[0]),
                 details=(("unreachable", ", ".join(keys)),),
                 fix=own_kernels(view, name, (BACKEND_SELECT,)) if _takes_device(view, name) else (),
                 tip="register a kernel at BackendSelect that chooses by the device, or the one kernel at "

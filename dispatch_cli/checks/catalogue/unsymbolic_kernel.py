@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.check import Check, Finding, Need, Related, Severity
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.text import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
@@ -63,7 +63,8 @@ def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterat
         return
     sizes = [argument.name for argument in schema.arguments if SYM_INT in argument.real_type.text]
     for key in view.written_keys(name):
-        kernel = view.active(name)[key].kernel
+        registration = view.active(name)[key]
+        kernel = registration.kernel
         if not sizes or kernel.signature is None or takes_symint(kernel.signature):
             continue
         filled = [slot for slot in view.universe.covered_by(key) if pattern.decision(slot).source == key]
@@ -74,10 +75,9 @@ def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterat
                 f"are {SYM_INT}: tracing that runs it at {keys_text(symbolic)} fixes the sizes",
                 name,
                 key,
-                span=kernel.span,
-                mark=key,
+                at=registration,
                 details=(("arguments", ", ".join(sizes)), ("signature", str(kernel.signature).strip())),
-                related=(Related("the schema", place),) if place is not None else (),
+                related=(("the schema", place),),
                 tip="take c10::SymInt in the kernel",
             )
 

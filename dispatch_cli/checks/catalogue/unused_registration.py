@@ -61,8 +61,7 @@ def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
                 f"{name}: the kernel at {key} is never used: {why}",
                 name,
                 key,
-                span=view.place(name, key),
-                mark=key,
+                at=view.active(name).get(key),
                 tip="remove it, or let go of what takes its place",
             )
 
