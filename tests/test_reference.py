@@ -21,7 +21,6 @@ def test_its_links_lead_somewhere(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     headings = {name: _anchors(ROOT / name) for name in ("README.md", file.name)}
     links = re.findall(r"\]\(([\w.]*)#?([\w-]*)\)", text)
-    assert links
     for name, anchor in links:
         assert not anchor or anchor in headings[name or file.name]
 
@@ -36,6 +35,7 @@ def test_every_check_has_its_documentation() -> None:
     text = (ROOT / "CHECKS.md").read_text(encoding="utf-8")
     for check in CHECKS:
         assert f"\n## {check.id} ({check.code})\n" in text
+        assert f"](#{check.id}-{check.code.lower()})" in text
         assert check.documentation.strip() in text
 
 
