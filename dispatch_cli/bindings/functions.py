@@ -49,9 +49,9 @@ class Bindings(OperatorFunctions):
         self._AutoDispatchBelowADInplaceOrView = guard_of(
             thread_state.AutoDispatchBelowADInplaceOrView, self.thread_state
         )
-        self._dispatch_autogradother_backends = self._set(KeyBits.of(universe, universe.autogradother_backends))
-        self._after_autograd_keyset = self._set(KeyBits.full_after(universe, universe.after_autograd))
-        self._after_ADInplaceOrView_keyset = self._set(KeyBits.full_after(universe, universe.after_ADInplaceOrView))
+        self._dispatch_autogradother_backends = space.wrap(KeyBits.of(universe, universe.autogradother_backends))
+        self._after_autograd_keyset = space.wrap(KeyBits.full_after(universe, universe.after_autograd))
+        self._after_ADInplaceOrView_keyset = space.wrap(KeyBits.full_after(universe, universe.after_ADInplaceOrView))
 
     # keys
 
@@ -95,7 +95,7 @@ class Bindings(OperatorFunctions):
             raise internal_assert("t != DispatchKey::Undefined", "c10/core/DispatchKeySet.cpp")
         if not self.space.is_alias(alias):
             return key == alias
-        return self._set(KeyBits.of(self.universe, self.universe.covered_by(alias.name))).has(key)
+        return self.space.wrap(KeyBits.of(self.universe, self.universe.covered_by(alias.name))).has(key)
 
     def _dispatch_key_for_device(self, device_type: str, /) -> str:
         """The name of a device type's key. Errors: RuntimeError."""
@@ -105,7 +105,7 @@ class Bindings(OperatorFunctions):
 
     def _dispatch_keyset_full(self) -> BoundKeySet:
         """Every key."""
-        return self._set(KeyBits.full(self.universe))
+        return self.space.wrap(KeyBits.full(self.universe))
 
     def _dispatch_keyset_full_after(self, dispatch: Key, /) -> BoundKeySet:
         """Every key below the functionality of that one, and PythonDispatcher."""
@@ -118,17 +118,17 @@ class Bindings(OperatorFunctions):
     def _dispatch_get_backend_keyset_from_autograd(self, dispatch: Key, /) -> BoundKeySet:
         """The backend keys behind an autograd key."""
         backends = self.universe.autograd_backends.get(self.space.convert(dispatch).name, ())
-        return self._set(KeyBits.of(self.universe, backends))
+        return self.space.wrap(KeyBits.of(self.universe, backends))
 
     # thread-local state
 
     def _dispatch_tls_local_include_set(self) -> BoundKeySet:
         """The keys that this thread adds to every call."""
-        return self._set(self.thread_state.included)
+        return self.space.wrap(self.thread_state.included)
 
     def _dispatch_tls_local_exclude_set(self) -> BoundKeySet:
         """The keys that this thread takes out of every call."""
-        return self._set(self.thread_state.excluded)
+        return self.space.wrap(self.thread_state.excluded)
 
     def _dispatch_tls_is_dispatch_key_included(self, dispatch: Key, /) -> bool:
         """Whether this thread includes the key."""
@@ -145,8 +145,3 @@ class Bindings(OperatorFunctions):
     def _dispatch_tls_set_dispatch_key_excluded(self, dispatch: Key, excluded: bool, /) -> None:
         """Exclude the key in this thread, or no longer do."""
         self.thread_state.set_excluded(dispatch, excluded)
-
-    # inside
-
-    def _set(self, bits: KeyBits) -> BoundKeySet:
-        return self.space.wrap(bits)

@@ -111,11 +111,7 @@ class DispatchModule:
         key = None if dispatch_key == UNDEFINED else dispatch_key
         block = self._library.block
         if block.kind is LibraryKind.IMPL and key is None and self._library.dispatch_key is None:
-            raise internal_assert(
-                "dispatch_key.has_value()",
-                "aten/src/ATen/core/library.cpp",
-                f"(Error occurred while processing {block.kind.value} block at {block.file}:{block.line})",
-            )
+            raise internal_assert("dispatch_key.has_value()", "aten/src/ATen/core/library.cpp", block.where)
         self._library.fall_back(kernel, key)
 
     def _t_t_kernel(self, function: str, debug: str) -> Kernel:

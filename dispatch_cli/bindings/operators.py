@@ -173,8 +173,4 @@ def _check_block(dispatcher: Dispatcher, block: Block) -> None:
         if block.kind is LibraryKind.DEF:
             # a namespace that is taken is noticed first
             dispatcher.drop(dispatcher.open_library(block.namespace, f"registered at {block.file}:{block.line}"))
-        raise internal_assert(
-            "!dispatch_key_.has_value()",
-            "aten/src/ATen/core/library.cpp",
-            f"(Error occurred while processing {block.kind.value} block at {block.file}:{block.line})",
-        )
+        raise internal_assert("!dispatch_key_.has_value()", "aten/src/ATen/core/library.cpp", block.where)

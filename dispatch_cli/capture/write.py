@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
-import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from dispatch_cli.capture.document import Document, document
@@ -204,40 +199,3 @@ def _json_fields(found: Document) -> Iterator[str]:
 
 def _json(value: Any) -> str:
     return _NOT_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
-
-
-# Files
-
-
-def write_file(file: str, format_: Format, chunks: Iterable[str]) -> None:
-    """Write a file whole or not at all. Errors: OSError."""
-    target = Path(file)
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as temporary:
-        try:
-            if format_ is Format.JSON_GZ:
-                # Without a name and a time of its own the same state gives the same file.
-                with gzip.GzipFile("", "wb", 9, temporary, mtime=0) as compressed:
-                    _encode(compressed, chunks)
-            else:
-                _encode(temporary, chunks)
-        except BaseException:
-            Path(temporary.name).unlink()
-            raise
-    try:
-        Path(temporary.name).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-        Path(temporary.name).replace(target)
-    except OSError:
-        Path(temporary.name).unlink(missing_ok=True)
-        raise
-
-
-def _encode(stream: Any, chunks: Iterable[str]) -> None:
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    text.writelines(chunks)
-    text.detach()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -43,17 +43,10 @@ def command(python: str | None, modules: tuple[str, ...], output: str | None, fo
     state = ask_live(lambda progress: run_probe(python, modules, progress, vmap=vmap))
     for skipped in state["skipped"]:
         click.echo(f"warning: the operator {skipped['name']!a} is not understood and left out", err=True)
-    from dispatch_cli.capture.write import Format, state_text, write_file
+    from dispatch_cli.capture.write import Format, state_text
 
     as_json = format_ == "json" if file_format is None else file_format is not Format.YAML
-    text = state_text(state, as_json)
-    if output is None or file_format is None:
-        write(text, None)
-        return
-    try:
-        write_file(output, file_format, text)
-    except OSError as error:
-        raise _unwritable(output, error.strerror or str(error)) from None
+    write(state_text(state, as_json), output, compressed=file_format is Format.JSON_GZ)
 
 
 def _file_format(output: str | None, format_: str | None) -> Format | None:

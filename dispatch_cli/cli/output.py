@@ -140,8 +140,8 @@ def style_for(stream: Any, color: str, output: str | None = None) -> Style:
     return Style(width, in_color)
 
 
-def write(chunks: Iterable[str], output: str | None) -> None:
-    """Write an answer to standard output, or whole or not at all to a file."""
+def write(chunks: Iterable[str], output: str | None, compressed: bool = False) -> None:
+    """Write an answer to standard output, or whole or not at all to a file, which can be compressed by gzip."""
     if output is None:
         _write_to_stdout(chunks)
         return
@@ -153,37 +153,42 @@ def write(chunks: Iterable[str], output: str | None) -> None:
             target.stat()  # exists() says no as well where links go in a circle
         if target.exists() and not target.is_file():
             # a device or a named pipe is written to; a directory is an error
-            with target.open("w", encoding="utf-8", errors=_UNENCODABLE, newline="") as file:
-                file.writelines(chunks)
+            with target.open("wb") as file:
+                _encode(file, chunks, compressed)
         else:
-            _replace(target.resolve(), chunks)
+            _replace(target.resolve(), chunks, compressed)
     except OSError as error:
         raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
 
 
-def _replace(target: Path, chunks: Iterable[str]) -> None:
+def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:
     """Write beside *target*, then put it in its place with the mode that it has, or that a new file would have."""
     import tempfile
     from pathlib import Path
 
-    with tempfile.NamedTemporaryFile(
-        "w",
-        encoding="utf-8",
-        errors=_UNENCODABLE,
-        newline="",
-        dir=target.parent,
-        prefix=f".{target.name[:100]}.",
-        delete=False,
-    ) as file:
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:100]}.", delete=False) as file:
         written = Path(file.name)
         try:
-            file.writelines(chunks)
+            _encode(file, chunks, compressed)
             file.close()
             written.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
             written.replace(target)
         except BaseException:
             written.unlink(missing_ok=True)
             raise
+
+
+def _encode(stream: Any, chunks: Iterable[str], compressed: bool) -> None:
+    if compressed:
+        from gzip import GzipFile
+
+        # without a name and a time of its own, the same text gives the same file
+        with GzipFile("", "wb", 9, stream, mtime=0) as packed:
+            _encode(packed, chunks, False)
+        return
+    text = io.TextIOWrapper(stream, "utf-8", _UNENCODABLE, newline="")
+    text.writelines(chunks)
+    text.detach()
 
 
 _UNENCODABLE = "backslashreplace"

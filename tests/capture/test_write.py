@@ -12,7 +12,8 @@ import yaml
 
 from dispatch_cli.capture.document import MAX_KEYS_TEXT, document
 from dispatch_cli.capture.probe import parse_dump
-from dispatch_cli.capture.write import Format, head, json_text, state_text, write_file, yaml_text
+from dispatch_cli.capture.write import Format, head, json_text, state_text, yaml_text
+from dispatch_cli.cli.output import write
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.history.apply import run
@@ -58,7 +59,7 @@ def test_recorded_states_load_as_declarations(version: str, name: str, tmp_path:
     file = str(tmp_path / name)
     format_ = Format.of(file)
     assert format_ is not None
-    write_file(file, format_, state_text(recorded_state(version), format_ is not Format.YAML))
+    write(state_text(recorded_state(version), format_ is not Format.YAML), file, format_ is Format.JSON_GZ)
     state = run(load([file]))
     recorded = load_recording(f"{version}.state")["ops"]
     assert sorted(map(str, state.dispatcher)) == sorted(recorded)
@@ -285,7 +286,7 @@ def test_every_schema_that_pytorch_printed_loads_from_a_capture(library: str, fi
     path = str(tmp_path / file)
     format_ = Format.of(path)
     assert format_ is not None
-    write_file(path, format_, state_text(state, format_ is not Format.YAML))
+    write(state_text(state, format_ is not Format.YAML), path, format_ is Format.JSON_GZ)
     dispatcher = run(load([path])).dispatcher
     assert {name: dump_registrations(dispatcher, OperatorName.parse(name)) for name in dumps} == dumps
 
@@ -356,12 +357,12 @@ def test_the_ending_decides(name: str, expected: Format | None) -> None:
 
 def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "a.json.gz"
-    write_file(str(target), Format.JSON_GZ, ["{", "}\n"])
+    write(["{", "}\n"], str(target), compressed=True)
     first = target.read_bytes()
     assert gzip.decompress(first) == b"{}\n"
     assert first[4:8] == bytes(4)
     target.chmod(0o640)
-    write_file(str(target), Format.JSON_GZ, ["{}", "\n"])
+    write(["{}", "\n"], str(target), compressed=True)
     assert target.read_bytes() == first
     assert target.stat().st_mode & 0o777 == 0o640
 
@@ -371,6 +372,6 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
     for format_ in Format:
         with pytest.raises(RuntimeError, match="no more"):
-            write_file(str(target), format_, broken())
+            write(broken(), str(target), format_ is Format.JSON_GZ)
     assert target.read_bytes() == first
     assert [path.name for path in tmp_path.iterdir()] == ["a.json.gz"]
