@@ -102,7 +102,8 @@ class OperatorFunctions:
 
     def _dispatch_find_dangling_impls(self) -> list[str]:
         """The registrations of every operator that has kernels but no schema."""
-        return [dump_registrations(self.dispatcher, operator) for operator in self.dispatcher.dangling()]
+        dangling = (name for name in self.dispatcher if self.dispatcher.operator(name).definition is None)
+        return [dump_registrations(self.dispatcher, name) for name in dangling]
 
     def _dispatch_get_all_op_names(self) -> list[str]:
         """Every operator's name."""
@@ -122,35 +123,43 @@ class OperatorFunctions:
     def _dispatch_has_kernel_for_dispatch_key(self, name: str, dispatch: Key, /) -> bool:
         """Whether a kernel is registered at exactly that key."""
         key = self.space.convert(dispatch)
-        return self.dispatcher.has_kernel_for_dispatch_key(read_name(name), key.name)
+        return self.dispatcher.operator(read_name(name)).has_kernel(key.name)
 
     @refuses
     def _dispatch_has_kernel_for_any_dispatch_key(self, name: str, dispatch_key_set: BoundKeySet, /) -> bool:
         """Whether a kernel is registered at any key of the set."""
         bits = KeyBits(self.space.layout, key_set(self.space, dispatch_key_set).raw_repr())
-        return self.dispatcher.has_kernel_for_any_dispatch_key(read_name(name), bits)
+        kernels = self.dispatcher.operator(read_name(name)).kernels
+        return any(not self.universe.is_alias(key) and bits.has(key) for key in kernels)
 
     @refuses
     def _dispatch_kernel_for_dispatch_key_is_fallthrough(self, name: str, dispatch: Key, /) -> bool:
         """Whether the kernel registered at that key is a fallthrough. Errors: RuntimeError when there is none."""
         key = self.space.convert(dispatch)
-        return self.dispatcher.kernel_is_fallthrough(read_name(name), key.name)
+        operator = self.dispatcher.operator(read_name(name))
+        registration = operator.active(key.name)
+        if registration is None:
+            raise RuntimeError(f"no kernel for {key.name} on {operator.name}")
+        return registration.kernel.fallthrough
 
     @refuses
     def _dispatch_has_computed_kernel_for_dispatch_key(self, name: str, dispatch: str, /) -> bool:
         """Whether the live table has a kernel at that key. Errors: RuntimeError for an alias key."""
         if not isinstance(dispatch, str):
             raise TypeError(f"the name of a DispatchKey is needed, not {dispatch!r}")
-        operator = self.dispatcher.operator(read_name(name)).name
+        operator = self.dispatcher.operator(read_name(name))
         key = self.space.parse(dispatch)
-        slot = key.name if self.space.is_alias(key) else self.space.slot(key)
-        return self.dispatcher.has_computed_kernel(operator, slot)
+        if self.space.is_alias(key):
+            raise RuntimeError("Alias keys do not have runtime kernel registrations.")
+        return operator.live[self.space.slot(key)].kernel is not None
 
     @refuses
     def _dispatch_get_registrations_for_dispatch_key(self, dispatch_key: str = "") -> list[str]:
         """The operators with a kernel at exactly that key; without a key every operator."""
-        key = self.space.parse(dispatch_key).name if dispatch_key != "" else None
-        return [str(operator) for operator in self.dispatcher.registrations_for(key)]
+        if dispatch_key == "":
+            return list(map(str, self.dispatcher))
+        key = self.space.parse(dispatch_key).name
+        return [str(name) for name in self.dispatcher if self.dispatcher.operator(name).has_kernel(key)]
 
     def _dispatch_print_registrations_for_dispatch_key(self, dispatch_key: str = "") -> None:
         """Print `_dispatch_get_registrations_for_dispatch_key`, one name a line."""

@@ -24,7 +24,6 @@ from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, Universe
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.operator import Operator
-    from dispatch_cli.engine.keys.keyset import DispatchKeySet
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.schema import FunctionSchema
 
@@ -384,40 +383,6 @@ class Dispatcher:
     def keys_in(self, bits: int) -> tuple[str, ...]:
         """The keys of a set of registered bits, such as a step's blockers, in the order of the enum."""
         return self.layout.keys_in(bits)
-
-    def has_kernel_for_dispatch_key(self, name: OperatorName, key: str) -> bool:
-        """Whether a kernel is registered at exactly *key*."""
-        return self.operator(name).has_kernel(key)
-
-    def has_kernel_for_any_dispatch_key(self, name: OperatorName, keys: DispatchKeySet) -> bool:
-        """Whether a kernel is registered at any key of the set; alias keys are never in one."""
-        kernels = self.operator(name).kernels
-        return any(not self.universe.is_alias(key) and keys.has(key) for key in kernels)
-
-    def kernel_is_fallthrough(self, name: OperatorName, key: str) -> bool:
-        """Whether the active kernel registered at *key* is a fallthrough. Errors: Refused when none is registered."""
-        registration = self.operator(name).active(key)
-        if registration is None:
-            raise Refused(Refusal.UNKNOWN_OPERATOR, f"no kernel for {key} on {name}")
-        return registration.kernel.fallthrough
-
-    def has_computed_kernel(self, name: OperatorName, key: str) -> bool:
-        """Whether the live table has anything at *key*. Errors: Refused for an alias key."""
-        if self.universe.is_alias(key):
-            raise Refused(Refusal.ALIAS_KEY, "Alias keys do not have runtime kernel registrations.")
-        self._slot(key)
-        return self.operator(name).live[key].kernel is not None
-
-    def registrations_for(self, key: str | None = None) -> list[OperatorName]:
-        """The operators with a kernel at exactly *key*, or all operators."""
-        if key is None:
-            return list(self)
-        self.check_key(key)
-        return [name for name in self if self.operator(name).has_kernel(key)]
-
-    def dangling(self) -> list[OperatorName]:
-        """The operators without a schema."""
-        return [name for name in self if self.operator(name).definition is None]
 
     # inside
 
