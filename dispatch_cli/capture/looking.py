@@ -18,7 +18,7 @@ _NO_SCHEMA = "schema: (none)"
 
 
 class Look:
-    """What is registered at one moment: dumps, fallbacks, Python kernels, and rules of higher-order operators.
+    """What is registered at one moment: dumps, fallbacks, Python kernels, higher-order operators.
 
     namespace: one that is not in use; an operator of it is there for as long as the look takes.
     """
@@ -30,7 +30,7 @@ class Look:
         library.def_("look(int x) -> int")
         self.fallbacks: list[str] = core._dispatch_dump_table(namespace + "::look").splitlines()
         self.python = python_functions(torch)
-        self.rules = {name: _tables(operator) for name, operator in higher_order_registry().items()}
+        self.impls = {name: _tables(operator) for name, operator in higher_order_registry().items()}
 
     def registered_since(self, earlier: Look, name: str) -> Data:
         """What came to an operator since an earlier look; empty when nothing did.
@@ -58,8 +58,8 @@ class Look:
         return [line.partition(":")[0] for line in self.fallbacks if line not in earlier.fallbacks]
 
     def rules_since(self, earlier: Look) -> list[str]:
-        """The higher-order operators that are new since an earlier look, or have other rules."""
-        return sorted(name for name, tables in self.rules.items() if earlier.rules.get(name) != tables)
+        """The higher-order operators that are new since an earlier look, or have other implementations."""
+        return sorted(name for name, tables in self.impls.items() if earlier.impls.get(name) != tables)
 
 
 def _is_defined(dump: str) -> bool:
@@ -117,7 +117,7 @@ def higher_order_registry() -> Data:
 
 
 def python_table(operator: Any) -> dict[Any, Any]:
-    """A higher-order operator's rules by mode and subclass. The name of the table changed: until 2.4 it held modes."""
+    """A higher-order operator's implementations by mode and subclass; until 2.4 its table was named after modes."""
     return dict(getattr(operator, "python_key_table", None) or getattr(operator, "python_key_mode_table", None) or {})
 
 

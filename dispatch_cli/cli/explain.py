@@ -76,7 +76,7 @@ def _refuse_higher_order(state: State, text: str, parameter: str) -> None:
     """Exits with 2 when it is the name of a higher-order operator, and says where to look."""
     if any(operator.name == text for operator in state.higher_order_operators):
         raise click.BadParameter(
-            f"{text} is a higher-order operator: its rules are Python's, and it has no kernels to explain. "
+            f"{text} is a higher-order operator: its implementations are Python's, and it has no kernels to explain. "
             f"`table --op {text}` shows what it does at each key, and `resolve {text}` a call.",
             param_hint=parameter,
         )

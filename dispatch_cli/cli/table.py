@@ -64,7 +64,7 @@ def command(
     Neighbouring slots with the same answer are one row; --all unfolds them. JSON and CSV always have every slot.
     With --format raw the answer is what torch._C._dispatch_dump_table prints.
 
-    Higher-order operators have no C++ table: theirs is what resolve_key chooses among their rules.
+    Higher-order operators have no C++ table: theirs is what resolve_key chooses among their implementations.
     """
     _check(view, resolver, out.format, bool(key_globs))
     state = load_state(source, out.color)

@@ -114,8 +114,8 @@ _KERNELS = _either(_KERNEL, _list_of(_KERNEL, "kernels", filled=True))
 _MEMBER = _either(Type("a kernel name", (Scalar,), _NAME), _record("library_kernel", "a mapping"))
 _MEMBERS = _either(_MEMBER, _list_of(_MEMBER, "kernels", filled=True))
 _FALLBACKS = _map_of(_KEYS, _KERNEL, "dispatch keys to kernels")
-_RULE = _either(Type("a kernel name", (Scalar,), _NAME), _record("higher_order_rule", "a mapping"))
-_RULES = _map_of(_NAME, _RULE, "names to rules")
+_RULE = _either(Type("a kernel name", (Scalar,), _NAME), _record("higher_order_impl", "a mapping"))
+_RULES = _map_of(_NAME, _RULE, "names to implementations")
 _ALIAS_ANALYSIS = Field(
     "alias_analysis",
     _choice(*ALIAS_ANALYSIS),
@@ -262,50 +262,50 @@ LIBRARY = Record(
 HIGHER_ORDER_OPERATOR = Record(
     "higher_order_operator",
     "a higher-order operator",
-    "An operator that has Python rules only, registered in the order they are written. Keys that fall through by "
-    "default are those of the universe; a rule at such a key makes it one that does not.",
+    "An operator that has Python implementations only, registered in the order they are written. Keys that fall "
+    "through by default are those of the universe; an implementation at such a key makes it one that does not.",
     (
         Field("name", _BARE_NAME, "Its name, without a namespace.", required=True),
         Field(
             "add",
             BOOLEAN,
-            "The rules are added to the operator of this name that is declared before, or that the state has. "
-            "Otherwise this operator takes the other one's place.",
+            "The implementations are added to the operator of this name that is declared before, or that the state "
+            "has; otherwise this operator takes the other one's place.",
             default="false",
         ),
         Field(
             "dispatch",
-            _map_of(_KEYS, _RULE, "dispatch keys to rules"),
-            "Its rules by dispatch key (`py_impl`); several keys are separated by commas. The word `fallthrough` makes "
-            "the key one that falls through.",
+            _map_of(_KEYS, _RULE, "dispatch keys to implementations"),
+            "Its implementations by dispatch key (`py_impl`); several keys are separated by commas. The word "
+            "`fallthrough` makes the key one that falls through.",
         ),
         Field(
             "autograd",
             _RULE,
             "Its derivative (`py_autograd_impl`), registered at Autograd: where no gradient is needed the operator is "
-            "called again below autograd, otherwise the rule runs.",
+            "called again below autograd, otherwise the implementation runs.",
         ),
-        Field("modes", _RULES, "Its rules by mode type, such as `FakeTensorMode`."),
-        Field("subclasses", _RULES, "Its rules by tensor subclass."),
+        Field("modes", _RULES, "Its implementations by mode type, such as `FakeTensorMode`."),
+        Field("subclasses", _RULES, "Its implementations by tensor subclass."),
         Field(
             "transforms",
-            _map_of({"enum": list(TRANSFORMS)}, _RULE, "functorch transforms to rules"),
-            f"Its rules by functorch transform (`TransformType`): {', '.join(TRANSFORMS)}.",
+            _map_of({"enum": list(TRANSFORMS)}, _RULE, "functorch transforms to implementations"),
+            f"Its implementations by functorch transform (`TransformType`): {', '.join(TRANSFORMS)}.",
         ),
         Field(
             "functionalize",
             _RULE,
-            "Its rule for functionalization (`py_functionalize_impl`), registered at the dispatch key Functionalize, "
-            "for FunctionalTensorMode, and at the transform Functionalize.",
+            "Its implementation for functionalization (`py_functionalize_impl`), registered at the dispatch key "
+            "Functionalize, for FunctionalTensorMode, and at the transform Functionalize.",
         ),
         Field("side_effect", BOOLEAN, "It has a side effect: graphs must not drop its calls.", default="false"),
     ),
 )
 HIGHER_ORDER_RULE = Record(
-    "higher_order_rule",
-    "a rule",
-    "A rule of a higher-order operator, where the kernel's name alone does not say how a call goes on. The word "
-    "`fallthrough` in place of a name is short for `{fallthrough: true}`.",
+    "higher_order_impl",
+    "an implementation",
+    "An implementation of a higher-order operator, where the kernel's name alone does not say how a call goes on. The "
+    "word `fallthrough` in place of a name is short for `{fallthrough: true}`.",
     (
         Field("kernel", TEXT, "The name of its Python function."),
         Field("fallthrough", BOOLEAN, "The dispatch key falls through; there is no kernel then.", default="false"),
@@ -320,9 +320,9 @@ HIGHER_ORDER_RULE = Record(
         Field(
             "error",
             _either(TEXT, _map_of({"enum": [*ERROR_PLACES.values()]}, TEXT, "places to texts")),
-            "What it raises, such as `ValueError: the text`: of a rule with `redispatches: raises`, or by its place of "
-            f"a rule for functionalization ({', '.join(ERROR_PLACES.values())}), which raises at the places that are "
-            "named.",
+            "What it raises, such as `ValueError: the text`: of an implementation with `redispatches: raises`, or by "
+            f"its place of one for functionalization ({', '.join(ERROR_PLACES.values())}), which raises at the places "
+            "that are named.",
         ),
         Field("returns", _choice(NOT_IMPLEMENTED), "It returns NotImplemented: the next one is asked."),
         Field(
@@ -342,7 +342,7 @@ MODE = Record(
         Field(
             "supports_higher_order_operators",
             BOOLEAN,
-            "Its `__torch_dispatch__` handles the higher-order operators that have no rule for it.",
+            "Its `__torch_dispatch__` handles the higher-order operators that have no implementation for it.",
             default="false",
         ),
     ),

@@ -23,7 +23,7 @@ from dispatch_cli.model.higher_order import (
 from dispatch_cli.model.suggest import suggestion
 
 _BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
-_NAME_OF_A_RULE = ("the name of a kernel", "leave the rule out where there is none")
+_NAME_OF_AN_IMPL = ("the name of a kernel", "leave the implementation out where there is none")
 _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
 
 
@@ -103,13 +103,13 @@ def _impl(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node)
     problems = context.problems
     span = problems.span(at)
     if type(node) is Scalar and node.text:
-        kernel = text_of(problems, node, *_NAME_OF_A_RULE)
+        kernel = text_of(problems, node, *_NAME_OF_AN_IMPL)
         if kernel is not None:
             falls_through = kind is ImplKind.DISPATCH and node.plain and kernel == FALLTHROUGH
             yield HigherOrderImpl(kind, name, kernel, falls_through, span=span)
         return
     if type(node) is not Mapping:
-        expect(problems, node, "the name of a kernel, or a mapping with the fields of a rule")
+        expect(problems, node, "the name of a kernel, or a mapping with the fields of an implementation")
         return
     values = read_record(problems, node, HIGHER_ORDER_RULE)
     if values is None or _contradicts(context, values, kind):
@@ -117,10 +117,10 @@ def _impl(context: FileContext, node: Node, kind: ImplKind, name: str, at: Node)
     if is_true(values.get(FALLTHROUGH)):
         yield HigherOrderImpl(kind, name, FALLTHROUGH, fallthrough=True, span=span)
         return
-    kernel = text_of(problems, values.get("kernel"), *_NAME_OF_A_RULE)
+    kernel = text_of(problems, values.get("kernel"), *_NAME_OF_AN_IMPL)
     if kernel is None:
         if "kernel" not in values and FALLTHROUGH in values:
-            problems.add("missing-field", "a rule that does not fall through needs the field 'kernel'", node)
+            problems.add("missing-field", "an implementation that does not fall through needs the field 'kernel'", node)
         return
     raises = _says_raises(values)
     yield HigherOrderImpl(
@@ -152,7 +152,7 @@ def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]
     for key, value in node.pairs:
         place, text = word_of(problems, key), text_of(problems, value)
         if place is not None and place not in ERROR_PLACES.values():
-            message = f"{quoted(place)} is no place of a rule for functionalization"
+            message = f"{quoted(place)} is no place of an implementation for functionalization"
             problems.add("bad-value", message, key, f"the places are {', '.join(ERROR_PLACES.values())}")
         elif place is not None and text is not None:
             yield place, text
@@ -173,20 +173,20 @@ def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
 
     if is_true(values.get(FALLTHROUGH)):
         if kind is not ImplKind.DISPATCH:
-            refuse(FALLTHROUGH, "only a dispatch key can fall through", "leave the rule out")
+            refuse(FALLTHROUGH, "only a dispatch key can fall through", "leave the implementation out")
         refuse("kernel", "a key that falls through has no kernel, so it has no name", "leave 'kernel' out")
     if type(kernel) is Scalar and not is_autograd_not_implemented(kernel.text):
         message = f"the field 'deferred_error' belongs to the helper {AUTOGRAD_NOT_IMPLEMENTED}"
         refuse("deferred_error", message, f"leave it out, or write kernel: {AUTOGRAD_NOT_IMPLEMENTED}")
     if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
-        message = "only the rules of modes, of subclasses and of functionalization are asked in turn"
+        message = "only the implementations of modes, of subclasses and of functionalization are asked in turn"
         refuse("returns", message, "leave 'returns' out: what the function returns is the result of the call")
     error = values.get("error")
     if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE:
-        message = "only a rule for functionalization has several places"
+        message = "only an implementation for functionalization has several places"
         refuse("error", message, "write the one text, and redispatches: raises")
     if type(error) is Scalar and not _says_raises(values):
-        refuse("error", "an error is raised by a rule that raises", "write redispatches: raises beside it")
+        refuse("error", "an error is raised by an implementation that raises", "write redispatches: raises beside it")
     if _says_raises(values):
-        refuse("returns", "a rule that raises returns nothing", "leave 'returns' out")
+        refuse("returns", "an implementation that raises returns nothing", "leave 'returns' out")
     return found

@@ -17,7 +17,7 @@ KINDS = {
     TextKind.NO_AUTOGRAD: "no autograd kernel of {op}",
     TextKind.NO_PYTHON_KERNEL: "the Python dispatcher finds no kernel of {op} at {key}",
     TextKind.NO_BATCHING_RULE: "no batching rule of {op}, at {key}",
-    TextKind.NO_RULE: "the higher-order operator {op} has no rule for a mode or a subclass of tensors",
+    TextKind.NO_IMPL: "the higher-order operator {op} has no implementation for a mode or a subclass of tensors",
 }
 
 

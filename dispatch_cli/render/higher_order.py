@@ -1,4 +1,4 @@
-"""Higher-order operators: their rules, and what a call finds at each slot."""
+"""Higher-order operators: their implementations, and what a call finds at each slot."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
-from dispatch_cli.render.higher_order_wording import facts_of, kind_label, rule_label, slot_label
+from dispatch_cli.render.higher_order_wording import facts_of, impl_label, kind_label, slot_label
 from dispatch_cli.render.words import aside_lines, keys_label, place_label, plural, short_function
 from dispatch_cli.report.folding import Folded, unfolded
 from dispatch_cli.report.higher_order import (
     ASIDE,
+    HigherOrderImpls,
     HigherOrderRow,
-    HigherOrderRules,
     HigherOrderSlots,
-    RuleRow,
-    asked_rules,
+    ImplRow,
+    asked_impls,
     fold_slots,
 )
 
 
-def rules(operator: HigherOrderRules) -> Iterator[Block]:
-    """An operator with its rules, in the order of registration."""
+def impls(operator: HigherOrderImpls) -> Iterator[Block]:
+    """An operator with its implementations, in the order of registration."""
     yield from _heading(operator)
-    if operator.rules:
-        yield TableBlock(RULES, [*_alike(operator.rules)])
+    if operator.impls:
+        yield TableBlock(IMPLS, [*_alike(operator.impls)])
     else:
-        yield Paragraph(Run("no rules: every call of it is an error", Tone.WARN))
+        yield Paragraph(Run("no implementations: every call of it is an error", Tone.WARN))
     if operator.default_fallthrough:
         yield Gap()
         head = Run(f"Fall through by default, {len(operator.default_fallthrough)}: ", Tone.HEAD)
@@ -57,13 +57,13 @@ def tables(operators: Iterable[HigherOrderSlots], all_rows: bool) -> Iterator[Bl
         folding = unfolded(table.entries) if all_rows else fold_slots(table.entries)
         if folding.rows:
             yield TableBlock(ENTRIES, folding.rows)
-        if others := asked_rules(table.rules):
+        if others := asked_impls(table.impls):
             yield Gap()
             yield TableBlock(ASKED, others)
         yield from aside_lines((slot_label(slot), folding.aside.get(slot)) for slot in ASIDE)
 
 
-def _heading(operator: HigherOrderRules | HigherOrderSlots) -> Iterator[Block]:
+def _heading(operator: HigherOrderImpls | HigherOrderSlots) -> Iterator[Block]:
     effect = ", with a side effect" if operator.side_effect else ""
     yield Paragraph(f"{operator.name} (higher-order operator{effect})", kind=ParagraphKind.TITLE)
     if operator.span is not None:
@@ -71,8 +71,8 @@ def _heading(operator: HigherOrderRules | HigherOrderSlots) -> Iterator[Block]:
     yield Gap()
 
 
-def _alike(found: Iterable[RuleRow]) -> Iterator[list[RuleRow]]:
-    """Rules that follow one another and differ in their name alone: one entry of a file for several keys."""
+def _alike(found: Iterable[ImplRow]) -> Iterator[list[ImplRow]]:
+    """Implementations that follow one another and differ in their name alone: one entry of a file for several keys."""
     for _, run in groupby(found, key=lambda row: row._replace(name="", registered_at=(), fills=0)):
         yield [*run]
 
@@ -83,8 +83,8 @@ def _function(kernel: str, fallthrough: bool, short: bool) -> Run:
     return Run(short_function(kernel) if short else kernel)
 
 
-def _kernel(row: RuleRow, short: bool) -> Inline:
-    """A rule's function; short, what is declared about it stands below it."""
+def _kernel(row: ImplRow, short: bool) -> Inline:
+    """An implementation's function; short, what is declared about it stands below it."""
     function = _function(row.kernel, row.fallthrough, short)
     said = facts_of(row)
     if not said:
@@ -92,19 +92,19 @@ def _kernel(row: RuleRow, short: bool) -> Inline:
     return (function, Run("" if short else " "), Run(f"({said})", Tone.DIM, breaks=short))
 
 
-def _fills(alike: list[RuleRow], _: bool) -> Inline:
+def _fills(alike: list[ImplRow], _: bool) -> Inline:
     filled, first = sum(row.fills for row in alike), alike[0]
     by_key = first.kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.FUNCTIONALIZE)
     text = plural(filled, "slot") if by_key and not first.fallthrough else "-"
     return Run(text, Tone.PLAIN if filled else Tone.DIM)
 
 
-def _place(row: RuleRow | HigherOrderRow, short: bool) -> Inline:
+def _place(row: ImplRow | HigherOrderRow, short: bool) -> Inline:
     return Run(place_label(row.span, short), Tone.PLACE)
 
 
-RULES: list[Column[list[RuleRow]]] = [
-    Column("Rule for", lambda alike, _: kind_label(alike[0].kind)),
+IMPLS: list[Column[list[ImplRow]]] = [
+    Column("Registered for", lambda alike, _: kind_label(alike[0].kind)),
     Column("Name", lambda alike, short: keys_label(tuple(row.name or "-" for row in alike), short)),
     Column("Kernel", lambda alike, short: _kernel(alike[0], short)),
     Column("Fills", _fills),
@@ -114,7 +114,7 @@ RULES: list[Column[list[RuleRow]]] = [
 
 def _what(run: Folded[HigherOrderRow], short: bool) -> Inline:
     row = run.answer
-    if row.slot is Slot.RULE and row.kernel is not None:
+    if row.slot is Slot.IMPL and row.kernel is not None:
         return _function(row.kernel, False, short)
     if row.slot is Slot.FALLTHROUGH:
         return Run("falls through", Tone.WARN)
@@ -125,7 +125,7 @@ def _what(run: Folded[HigherOrderRow], short: bool) -> Inline:
 
 def _decided(run: Folded[HigherOrderRow], short: bool) -> Inline:
     row = run.answer
-    if row.slot is not Slot.RULE:
+    if row.slot is not Slot.IMPL:
         return ""
     tone = Tone.KERNEL if row.rule is Rule.KERNEL else Tone.ALIAS
     return Run(row.rule.value if short else row.rule.dump_text, tone)
@@ -133,7 +133,7 @@ def _decided(run: Folded[HigherOrderRow], short: bool) -> Inline:
 
 def _from(run: Folded[HigherOrderRow], _: bool) -> Inline:
     row = run.answer
-    return Run(row.source or "" if row.slot is Slot.RULE and row.rule is not Rule.KERNEL else "", Tone.ALIAS)
+    return Run(row.source or "" if row.slot is Slot.IMPL and row.rule is not Rule.KERNEL else "", Tone.ALIAS)
 
 
 ENTRIES: list[Column[Folded[HigherOrderRow]]] = [
@@ -148,9 +148,9 @@ ENTRIES: list[Column[Folded[HigherOrderRow]]] = [
         optional=True,
     ),
 ]
-ASKED: list[Column[RuleRow]] = [
+ASKED: list[Column[ImplRow]] = [
     Column("Asked for", lambda row, _: kind_label(row.kind)),
-    Column("Name", lambda row, _: rule_label(row)),
+    Column("Name", lambda row, _: impl_label(row)),
     Column("Kernel", _kernel),
     Column("Declared at", _place, Under("Kernel"), optional=True),
 ]
@@ -169,4 +169,4 @@ def table_cells(operators: Iterable[HigherOrderSlots]) -> Iterator[tuple[object,
 
 def decided(row: HigherOrderRow) -> Rule | Slot:
     """The rule that decides a slot of a higher-order operator, or what a call finds there instead of a kernel."""
-    return row.rule if row.slot in (Slot.RULE, Slot.FALLTHROUGH) else row.slot
+    return row.rule if row.slot in (Slot.IMPL, Slot.FALLTHROUGH) else row.slot

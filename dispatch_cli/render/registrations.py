@@ -79,10 +79,10 @@ def _operator(operator: OperatorRegistrations) -> Iterator[Block]:
 def _higher_order(report: RegistrationsReport) -> Iterator[Block]:
     if not report.higher_order_operators:
         return
-    from dispatch_cli.render.higher_order import rules
+    from dispatch_cli.render.higher_order import impls
 
     for operator in report.higher_order_operators:
-        yield from rules(operator)
+        yield from impls(operator)
         yield Gap()
 
 
@@ -123,10 +123,10 @@ FALLBACKS: list[Column[FallbackRow]] = [
 
 
 def sheet(report: RegistrationsReport) -> Sheet:
-    """One row per kernel, per kernel of the Python dispatcher, and per rule of a higher-order operator.
+    """One row per kernel, per kernel of the Python dispatcher, and per implementation of a higher-order operator.
 
-    An operator without kernels has one row without. kind: ``python`` for the Python dispatcher's, the kind of rule of a
-    higher-order operator's, and ``kernel`` for all others.
+    An operator without kernels has one row without. kind: ``python`` for the Python dispatcher's, the kind of
+    implementation of a higher-order operator's, and ``kernel`` for all others.
     """
     columns = ("operator", "key", "alias", "kernel", "state", "fills", "signature", "flags", "declared_at", "kind")
     return Sheet(columns, _cells(report))
@@ -145,11 +145,11 @@ def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
     for operator in report.higher_order_operators:
         from dispatch_cli.render.higher_order_wording import flags_of
 
-        if not operator.rules:
+        if not operator.impls:
             yield (operator.name, *_NOTHING, operator.span, None)
-        for rule in operator.rules:
-            filled = (rule.registered_at, None, rule.kernel, "active", rule.fills, None, flags_of(rule))
-            yield (operator.name, *filled, rule.span, rule.kind)
+        for impl in operator.impls:
+            filled = (impl.registered_at, None, impl.kernel, "active", impl.fills, None, flags_of(impl))
+            yield (operator.name, *filled, impl.span, impl.kind)
 
 
 _NOTHING = (None,) * 7

@@ -25,7 +25,7 @@ from dispatch_cli.render.resolve_higher_order_wording import (
     end_sentence,
     fake_mode_sentences,
     holds_label,
-    rule_label,
+    impl_label,
     step_lines,
 )
 from dispatch_cli.render.resolve_wording import thread_lines
@@ -75,14 +75,14 @@ def _table(
     return TableBlock([*columns, *COLUMNS], [*outcomes])
 
 
-def _rule(outcome: KeyOutcome[HigherOrderRow], short: bool) -> Inline:
-    label = rule_label(outcome)
+def _registered_for(outcome: KeyOutcome[HigherOrderRow], short: bool) -> Inline:
+    label = impl_label(outcome)
     return Run(f"for {label}" if short and label else label, tone(outcome, Tone.PLAIN if short else Tone.ALIAS))
 
 
 COLUMNS: list[Column[KeyOutcome[HigherOrderRow]]] = [
     Column("Holds", lambda outcome, short: Run(holds_label(outcome, short), tone(outcome))),
-    Column("Rule for", _rule, Under("Holds"), wraps=False),
+    Column("Registered for", _registered_for, Under("Holds"), wraps=False),
     Column(
         "Declared at",
         lambda outcome, short: Run(place_label(outcome.entry.span, short), Tone.PLACE),

@@ -29,14 +29,14 @@ _ASKERS = {
     Asker.MODE: "the mode {name}{place}",
     Asker.MODE_ITSELF: "the mode {name}{place} itself",
     Asker.PRE_DISPATCH_MODE: "the PreDispatch mode {name}{place}",
-    Asker.FAKE_TENSOR: "the fake tensor{place}, by the rule for FakeTensorMode,",
+    Asker.FAKE_TENSOR: "the fake tensor{place}, by the implementation for FakeTensorMode,",
     Asker.SUBCLASS: "the tensor subclass {name}{place}",
     Asker.TRANSFORM: "the transform {name}",
 }
 _ANSWERS = {
     HandlerAnswer.HANDLES: "handles it",
     HandlerAnswer.NOT_IMPLEMENTED: "returns NotImplemented",
-    HandlerAnswer.NO_RULE: "has no rule",
+    HandlerAnswer.NO_IMPL: "has no implementation",
 }
 
 
@@ -49,8 +49,8 @@ def holds_label(outcome: KeyOutcome[HigherOrderRow], short: bool) -> str:
     return "-" if falls else slot_label(entry.slot)
 
 
-def rule_label(outcome: KeyOutcome[HigherOrderRow]) -> str:
-    """The key that the rule of a slot is registered for."""
+def impl_label(outcome: KeyOutcome[HigherOrderRow]) -> str:
+    """The key that the implementation of a slot is registered for."""
     entry = outcome.entry
     return entry.source if entry.source is not None and entry.kernel is not None else ""
 
@@ -95,12 +95,12 @@ def _without(hop: HigherOrderHop, short: bool) -> str:
 
 
 def _steps_aside(hop: HigherOrderHop) -> bool:
-    """Whether an autograd rule is not called, because nothing needs a gradient (``py_autograd_impl``)."""
+    """Whether an autograd implementation is not called, because nothing needs a gradient (``py_autograd_impl``)."""
     return hop.impl is not None and hop.impl.kind is ImplKind.AUTOGRAD and hop.needs_gradient is False
 
 
 def _gradient(hop: HigherOrderHop) -> str:
-    """Why an autograd rule runs, or steps aside; PyTorch's stand-in for one needs no reason to run."""
+    """Why an autograd implementation runs, or steps aside; PyTorch's stand-in for one needs no reason to run."""
     if _steps_aside(hop):
         return ", because no gradient is needed"
     stands_in = hop.impl is not None and is_autograd_not_implemented(hop.impl.kernel)
@@ -118,23 +118,23 @@ def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
         case EndKind.ERROR:
             return f"The call fails at {last.key}: {_raised(report.end, last, short)}"
         case _:
-            assert last.impl is not None, "a call that ends well ends in a rule"
+            assert last.impl is not None, "a call that ends well ends in an implementation"
             return f"The call ends in {_function(last.impl, short)} at {last.key} ({_for(last, last.impl)})."
 
 
 def _raised(end: End, last: HigherOrderHop, short: bool) -> str:
-    """What is raised; a rule of which it is declared that it raises is named."""
-    if end.error is None or end.error.kind is not ErrorKind.RULE or last.impl is None:
+    """What is raised; an implementation of which it is declared that it raises is named."""
+    if end.error is None or end.error.kind is not ErrorKind.IMPL or last.impl is None:
         return raised_label(end)
     what = end.error.type or ("an error" if end.error.text else "an error, whose text is not declared")
     return f"{_function(last.impl, short)} raises {what}"
 
 
 def _for(hop: HigherOrderHop, impl: HigherOrderImpl) -> str:
-    """What the rule that ran is registered for."""
+    """What the implementation that ran is registered for."""
     if hop.entry is not None and hop.entry.decision.source is not None:
-        return f"rule for {hop.entry.decision.source}"
-    return f"rule for {impl.name}" if impl.name else "its rule for functionalization"
+        return f"registered for {hop.entry.decision.source}"
+    return f"registered for {impl.name}" if impl.name else "its implementation for functionalization"
 
 
 def deferred_sentence(report: ResolveHigherOrderReport) -> str:

@@ -43,8 +43,8 @@ class TextKind(Enum):
     NO_AUTOGRAD = "no-autograd"
     NO_PYTHON_KERNEL = "no-python-kernel"
     NO_BATCHING_RULE = "no-batching-rule"
-    NO_RULE = "no-rule"
-    """A higher-order operator has no rule for a mode or a subclass."""
+    NO_IMPL = "no-impl"
+    """A higher-order operator has no implementation for a mode or a subclass."""
 
 
 class DumpLine(NamedTuple):
@@ -112,8 +112,8 @@ _PATTERNS = (
         f"(?:atching rule not implemented|not yet implemented the batching rule) for {_NAME}",
         FUNC_TORCH_BATCHED,
     ),
-    (TextKind.NO_RULE, f"There was no rule registered for (?:HigherOrderOperator|HOP) {_NAME}", PYTHON),
-    (TextKind.NO_RULE, f"HigherOrderOperator {_QUOTE}{_NAME}{_QUOTE} is not supported for the given", PYTHON),
+    (TextKind.NO_IMPL, f"There was no rule registered for (?:HigherOrderOperator|HOP) {_NAME}", PYTHON),
+    (TextKind.NO_IMPL, f"HigherOrderOperator {_QUOTE}{_NAME}{_QUOTE} is not supported for the given", PYTHON),
 )
 LOOKED_FOR = (
     "Could not run 'OPERATOR' with arguments from the 'KEY' backend",

@@ -28,7 +28,7 @@ ANSWERS = {
     TextKind.NO_AUTOGRAD: (Rule.FALLBACK,),
     TextKind.NO_PYTHON_KERNEL: (Rule.MISSING,),
     TextKind.NO_BATCHING_RULE: (Rule.FALLBACK, Rule.MISSING),
-    TextKind.NO_RULE: (Rule.FALLBACK, Rule.MISSING),
+    TextKind.NO_IMPL: (Rule.FALLBACK, Rule.MISSING),
 }
 """The rule that decides the slot where PyTorch raises the error."""
 

@@ -1,4 +1,4 @@
-"""Higher-order operators: their rules, and what a call finds at each slot."""
+"""Higher-order operators: their implementations, and what a call finds at each slot."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.report.folding import Folding, fold
 
 
-class RuleRow(NamedTuple):
-    """One rule.
+class ImplRow(NamedTuple):
+    """One implementation.
 
     errors: the texts of what it raises, by place; ``everywhere`` for all places.
     registered_at: the dispatch keys, modes and so on where it is found. fills: the slots in which it runs.
@@ -34,14 +34,14 @@ class RuleRow(NamedTuple):
     fills: int
 
 
-class HigherOrderRules(NamedTuple):
-    """A higher-order operator with its rules, in the order of registration.
+class HigherOrderImpls(NamedTuple):
+    """A higher-order operator with its implementations, in the order of registration.
 
     default_fallthrough: the keys that fall through in it by default, and still do.
     """
 
     name: str
-    rules: tuple[RuleRow, ...]
+    impls: tuple[ImplRow, ...]
     default_fallthrough: tuple[str, ...]
     side_effect: bool
     span: Span | None
@@ -67,11 +67,11 @@ class HigherOrderRow(NamedTuple):
 class HigherOrderSlots(NamedTuple):
     """What a call of a higher-order operator finds at each slot, in table order, after the key filter.
 
-    The other fields are those of `HigherOrderRules`.
+    The other fields are those of `HigherOrderImpls`.
     """
 
     name: str
-    rules: tuple[RuleRow, ...]
+    impls: tuple[ImplRow, ...]
     default_fallthrough: tuple[str, ...]
     side_effect: bool
     span: Span | None
@@ -87,9 +87,9 @@ class HigherOrderSummary(NamedTuple):
     by_rule: Mapping[Rule, int]
 
 
-def rules_of(state: State, operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderRules, ...]:
-    """The rules of each operator."""
-    return tuple(_rules(state.higher_order_table(operator)) for operator in operators)
+def impls_of(state: State, operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderImpls, ...]:
+    """The implementations of each operator."""
+    return tuple(_impls(state.higher_order_table(operator)) for operator in operators)
 
 
 def slots_of(
@@ -97,7 +97,7 @@ def slots_of(
 ) -> tuple[HigherOrderSlots, ...]:
     """The tables of *operators*, of *keys* only, where given."""
     tables = map(state.higher_order_table, operators)
-    return tuple(HigherOrderSlots(*_rules(table), tuple(map(row_of, _entries(table, keys)))) for table in tables)
+    return tuple(HigherOrderSlots(*_impls(table), tuple(map(row_of, _entries(table, keys)))) for table in tables)
 
 
 def summaries_of(
@@ -118,48 +118,48 @@ def _entries(table: HigherOrderTable, keys: frozenset[str] | None) -> list[Highe
 
 
 def row_of(entry: HigherOrderEntry) -> HigherOrderRow:
-    decision, rule = entry.decision, entry.impl
-    kernel, span = (None, None) if rule is None else (rule.kernel, rule.span)
+    decision, impl = entry.decision, entry.impl
+    kernel, span = (None, None) if impl is None else (impl.kernel, impl.span)
     return HigherOrderRow(
         entry.key, entry.slot, decision.rule, decision.number, decision.source, kernel, span, entry.error
     )
 
 
-def _rules(table: HigherOrderTable) -> HigherOrderRules:
+def _impls(table: HigherOrderTable) -> HigherOrderImpls:
     operator = table.operator
-    fills = Counter(entry.decision.source for entry in table.entries() if entry.slot is Slot.RULE)
-    return HigherOrderRules(
+    fills = Counter(entry.decision.source for entry in table.entries() if entry.slot is Slot.IMPL)
+    return HigherOrderImpls(
         name=operator.name,
-        rules=tuple(_rule(rule, fills) for rule in operator.impls),
+        impls=tuple(_impl(impl, fills) for impl in operator.impls),
         default_fallthrough=tuple(key for key in table.universe.higher_order_fallthrough if table.falls_through(key)),
         side_effect=operator.side_effect,
         span=operator.span,
     )
 
 
-def _rule(rule: HigherOrderImpl, fills: Counter[str | None]) -> RuleRow:
-    at = places(rule)
-    return RuleRow(
-        kind=rule.kind,
-        name=rule.name,
-        kernel=rule.kernel,
-        fallthrough=rule.fallthrough,
-        redispatches="raises" if rule.raises else rule.redispatches,
-        errors={place or "everywhere": text for place, text in rule.errors},
-        returns_not_implemented=rule.not_implemented,
-        deferred_error=rule.deferred_error,
-        span=rule.span,
-        registered_at=tuple(place.name for place in at) or (rule.name,),
+def _impl(impl: HigherOrderImpl, fills: Counter[str | None]) -> ImplRow:
+    at = places(impl)
+    return ImplRow(
+        kind=impl.kind,
+        name=impl.name,
+        kernel=impl.kernel,
+        fallthrough=impl.fallthrough,
+        redispatches="raises" if impl.raises else impl.redispatches,
+        errors={place or "everywhere": text for place, text in impl.errors},
+        returns_not_implemented=impl.not_implemented,
+        deferred_error=impl.deferred_error,
+        span=impl.span,
+        registered_at=tuple(place.name for place in at) or (impl.name,),
         fills=sum(fills[place.name] for place in at if place.kind is ImplKind.DISPATCH),
     )
 
 
-def asked_rules(rules: Iterable[RuleRow]) -> list[RuleRow]:
-    """The rules that are not found by ``resolve_key`` alone: of modes, subclasses, transforms and functionalization."""
-    return [row for row in rules if row.kind not in (ImplKind.DISPATCH, ImplKind.AUTOGRAD)]
+def asked_impls(impls: Iterable[ImplRow]) -> list[ImplRow]:
+    """Those that ``resolve_key`` alone does not find: of modes, subclasses, transforms and functionalization."""
+    return [row for row in impls if row.kind not in (ImplKind.DISPATCH, ImplKind.AUTOGRAD)]
 
 
-ASIDE = (Slot.FALLTHROUGH, Slot.NO_RULE, Slot.MISSING)
+ASIDE = (Slot.FALLTHROUGH, Slot.NO_IMPL, Slot.MISSING)
 """Slots at which nothing is done, which are not worth a row."""
 
 

@@ -17,7 +17,7 @@ from dispatch_cli.model.span import Span
 
 if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator
-    from dispatch_cli.report.higher_order import HigherOrderRules
+    from dispatch_cli.report.higher_order import HigherOrderImpls
 
 FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
 """Alias keys that fill one slot beyond those of the runtime keys they cover."""
@@ -93,14 +93,14 @@ class RegistrationsReport:
     universe: str
     core_fallbacks: int
     fallbacks: tuple[FallbackRow, ...]
-    higher_order_operators: tuple[HigherOrderRules, ...]
+    higher_order_operators: tuple[HigherOrderImpls, ...]
     operators: Iterator[OperatorRegistrations]
 
 
 def registrations_report(
     state: State, names: Iterable[OperatorName], higher_order: tuple[HigherOrderOperator, ...] = ()
 ) -> RegistrationsReport:
-    """The registrations of *names*, the fallbacks that the declarations add, and the rules of *higher_order*."""
+    """The registrations of *names*, the fallbacks that the declarations add, and *higher_order* operators."""
     dispatcher = state.dispatcher
     order = dispatcher.universe.slot
     fallbacks = sorted(dispatcher.fallbacks.values(), key=lambda registration: order[registration.key])
@@ -117,13 +117,13 @@ def registrations_report(
     )
 
 
-def _higher_order(state: State, operators: tuple[HigherOrderOperator, ...]) -> tuple[HigherOrderRules, ...]:
-    """Their rules; where there are none, the module is not imported."""
+def _higher_order(state: State, operators: tuple[HigherOrderOperator, ...]) -> tuple[HigherOrderImpls, ...]:
+    """Their implementations; where there are none, the module is not imported."""
     if not operators:
         return ()
-    from dispatch_cli.report.higher_order import rules_of
+    from dispatch_cli.report.higher_order import impls_of
 
-    return rules_of(state, operators)
+    return impls_of(state, operators)
 
 
 def _operator(state: State, name: OperatorName) -> OperatorRegistrations:

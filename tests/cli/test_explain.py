@@ -71,8 +71,8 @@ def test_an_unknown_operator() -> None:
 
 def test_a_higher_order_operator() -> None:
     says = (
-        "call_torchbind is a higher-order operator: its rules are Python's, and it has no kernels to explain. "
-        "`table --op call_torchbind` shows what it does at each key, and `resolve call_torchbind` a call."
+        "call_torchbind is a higher-order operator: its implementations are Python's, and it has no kernels to "
+        "explain. `table --op call_torchbind` shows what it does at each key, and `resolve call_torchbind` a call."
     )
     assert call("explain", "call_torchbind", "CPU") == refused(f"Invalid value for 'OP': {says}")
     text = b"could not find kernel for HigherOrderOperator call_torchbind at dispatch key DispatchKey.Tracer (resolved"
@@ -303,7 +303,7 @@ def test_an_error_at_a_key_without_a_slot(key: str) -> None:
 )
 def test_errors_of_higher_order_operators(text: str) -> None:
     """Source of the texts: ``HigherOrderOperator.dispatch`` in torch/_ops.py of 2.13."""
-    says = "Invalid value for '--from-error': call_torchbind is a higher-order operator: its rules are Python's, and it"
+    says = "Invalid value for '--from-error': call_torchbind is a higher-order operator: its implementations are"
     assert says in call("explain", "--from-error", "-", stdin=text.encode()).err
 
 

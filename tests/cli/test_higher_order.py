@@ -56,8 +56,8 @@ def test_table_json() -> None:
     )
     operator = found["higher_order_operators"][0]
     assert found["operators"] == []
-    assert [rule["name"] for rule in operator["rules"]] == ["CPU", "XLA", "MyMode"]
-    assert operator["rules"][2]["returns_not_implemented"] is True
+    assert [rule["name"] for rule in operator["impls"]] == ["CPU", "XLA", "MyMode"]
+    assert operator["impls"][2]["returns_not_implemented"] is True
     assert operator["entries"] == [
         {
             "key": "CPU",
@@ -71,7 +71,7 @@ def test_table_json() -> None:
         },
         {
             "key": "Conjugate",
-            "slot": "no-rule",
+            "slot": "no-impl",
             "rule": "fallback",
             "rule_number": 9,
             "source": None,
@@ -102,11 +102,11 @@ def test_summaries() -> None:
     json_answer = call("table", "hop.yaml", "--view", "summary", "--format", "json").out
     slots = json.loads(json_answer)["higher_order_operators"][0]["slots"]
     assert slots == {
-        "rule": 0,
+        "impl": 0,
         "modes": 1,
         "transforms": 1,
         "fallthrough": 23,
-        "no-rule": 28,
+        "no-impl": 28,
         "missing": 84,
         "ambiguous": 0,
     }
@@ -222,4 +222,4 @@ def test_names_are_data(kind: str, tmp_path: Path) -> None:
     assert SAFE[kind] in call("register", "names.json").out
     assert SAFE[kind] in call("table", "names.json", "--resolver", "python").out
     found = json.loads(call("table", "names.json", "--format", "json").out)["higher_order_operators"][0]
-    assert (found["name"], {rule["kernel"] for rule in found["rules"]}) == (bare, {name})
+    assert (found["name"], {rule["kernel"] for rule in found["impls"]}) == (bare, {name})

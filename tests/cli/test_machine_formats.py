@@ -62,7 +62,7 @@ def test_register_json(file: str) -> None:
         "higher_order_operators": [
             {
                 "name": "hop",
-                "rules": [
+                "impls": [
                     {
                         **rule,
                         "kind": "dispatch",

@@ -78,19 +78,19 @@ def test_text() -> None:
         "over torch-2.15\n"
         "Tensors  cpu requires_grad\n"
         "\n"
-        "The call ends in torch._higher_order_ops.torchbind.call_torchbind_impl at CPU (rule for "
+        "The call ends in torch._higher_order_ops.torchbind.call_torchbind_impl at CPU (registered for "
         "CompositeExplicitAutograd).\n"
         "The backward pass raises: Autograd not implemented for call_torchbind\n"
         "Slots: AutogradCPU > CPU\n"
         "\n"
-        "Key              From    Step           Holds                                                   Rule for\n"
+        "Key              From    Step           Holds                                                   Registered for\n"
         "AutocastCPU      tensor  excluded       -\n"
         "AutogradCPU      tensor  1 calls anew   torch._higher_order_ops.utils.autograd_not_implemented  Autograd\n"
         "ADInplaceOrView  both    falls through  -\n"
         "BackendSelect    thread  falls through  -\n"
         "\n"
         "Step 2\n"
-        "Key              From    Step           Holds                                                  Rule for\n"
+        "Key              From    Step           Holds                                                  Registered for\n"
         "ADInplaceOrView  both    falls through  -\n"
         "BackendSelect    thread  falls through  -\n"
         "CPU              tensor  2 ends         torch._higher_order_ops.torchbind.call_torchbind_impl  "
@@ -118,7 +118,7 @@ def test_the_innermost_mode(file: str) -> None:
     }
     inside = ("hop", file, "--tensor", "cpu", "--context", "mode=MyMode", "--context", "mode=Outer")
     assert answer(*inside) == "The call fails at Python: PyTorch raises NotImplementedError"
-    assert data(*inside, code=1)["steps"][-1]["asked"][0]["answer"] == "no-rule"
+    assert data(*inside, code=1)["steps"][-1]["asked"][0]["answer"] == "no-impl"
 
 
 def test_subclasses_are_asked_in_turn(file: str) -> None:
@@ -126,7 +126,7 @@ def test_subclasses_are_asked_in_turn(file: str) -> None:
     shown = call("resolve", *args).out
     assert "Python: the tensor subclass MyTensor (tensor 1) returns NotImplemented\n" in shown
     assert "Python: the tensor subclass Other (tensor 2) handles it\n" in shown
-    assert answer(*args) == "The call ends in hop_other at Python (rule for Other)."
+    assert answer(*args) == "The call ends in hop_other at Python (registered for Other)."
 
 
 def test_two_fake_modes() -> None:
@@ -184,7 +184,7 @@ def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
     cpu = ("hop", "a.yaml", "--tensor", "cpu inference")
     assert answer(*cpu) == "The call fails at CPU: at_cpu raises mylib.Refused"
-    error = {"kind": "rule", "type": "mylib.Refused", "text": "not on CPU", "whole": True, "tensor": None}
+    error = {"kind": "impl", "type": "mylib.Refused", "text": "not on CPU", "whole": True, "tensor": None}
     assert data(*cpu, code=1)["end"]["error"] == error
     meta = answer("hop", "a.yaml", "--tensor", "meta inference")
     assert meta == "The call fails at Meta: at_meta raises an error, whose text is not declared"
@@ -197,10 +197,10 @@ def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("{kernel: k, error: 'E: x'}", "an error is raised by a rule that raises"),
+        ("{kernel: k, error: 'E: x'}", "an error is raised by an implementation that raises"),
         (
             "{kernel: k, redispatches: raises, error: {dispatch: x}}",
-            "only a rule for functionalization has several places",
+            "only an implementation for functionalization has several places",
         ),
         ("{kernel: k, redispatches: maybe}", "true, false or raises"),
     ],

@@ -46,8 +46,8 @@ def test_the_two_algorithms_are_told_apart(live: Any) -> None:
     assert {
         "operator": "aten::zeros_like",
         "key": "NestedTensorCPU",
-        "cpp": {"rule": "nested", "kernel_at": "CompositeImplicitAutogradNestedTensor"},
-        "python": {"rule": "missing", "kernel_at": None},
+        "cpp": {"rule": "nested", "source": "CompositeImplicitAutogradNestedTensor"},
+        "python": {"rule": "missing", "source": None},
         "reason": "nested-rule",
         "because": ["CompositeExplicitAutograd"],
     } in found["divergences"]

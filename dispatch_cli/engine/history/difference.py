@@ -138,7 +138,7 @@ class StaleDifference(_Sides):
 
 @dataclass(frozen=True, slots=True)
 class HigherOrderDifference(_Sides):
-    """A higher-order operator with its rules."""
+    """A higher-order operator with its implementations."""
 
     name: str
     before: HigherOrderOperator | None

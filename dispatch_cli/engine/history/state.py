@@ -91,7 +91,7 @@ class State:
         return next((operator for operator in self.higher_order_operators if operator.name == name), None)
 
     def higher_order_table(self, operator: HigherOrderOperator) -> HigherOrderTable:
-        """A higher-order operator with its tables of rules."""
+        """A higher-order operator with its tables of implementations."""
         from dispatch_cli.engine.python.higher_order import HigherOrderTable
 
         return HigherOrderTable(self.dispatcher.universe, operator, frozenset(self.dispatcher.fallbacks))

@@ -83,7 +83,9 @@ def _refused(
     for place in places(impl):
         if place == (ImplKind.DISPATCH, PYTHON):
             message = "Please register a mode for the DispatchKey.Python key instead."
-            yield Problem(Refusal.PYTHON_KERNEL.value, message, impl.span, hint="write the rule under 'modes'")
+            yield Problem(
+                Refusal.PYTHON_KERNEL.value, message, impl.span, hint="write the implementation under 'modes'"
+            )
             continue
         earlier = taken.get(place)
         if earlier is None:
@@ -95,7 +97,7 @@ def _refused(
             table = "functorch_table" if place.kind is ImplKind.TRANSFORM else "python_key_table"
             message = f"{_key_text(place)} already registered in {table}"
         span = earlier.span
-        related = (Related("the earlier rule is here", span),) if span is not None else ()
+        related = (Related("the earlier implementation is here", span),) if span is not None else ()
         yield Problem(Refusal.PYTHON_KERNEL.value, message, impl.span, related=related)
         return
 
@@ -108,7 +110,7 @@ def _key_text(place: ImplPlace) -> str:
 class Slot(Enum):
     """What a call finds at a slot of a higher-order operator."""
 
-    RULE = "rule"
+    IMPL = "impl"
     """An implementation runs."""
     MODES = "modes"
     """The Python key: modes and subclasses are asked."""
@@ -116,7 +118,7 @@ class Slot(Enum):
     """FuncTorchDynamicLayerFrontMode: the innermost functorch transform is asked."""
     FALLTHROUGH = "fallthrough"
     """No call arrives here: the key falls through."""
-    NO_RULE = "no-rule"
+    NO_IMPL = "no-impl"
     """An error: only a backend fallback is there, and higher-order operators have none."""
     MISSING = "missing"
     """An error: nothing is there."""
@@ -198,7 +200,7 @@ class HigherOrderTable:
         name = self.operator.name
         impl = self._impl(decision)
         if impl is not None:
-            return HigherOrderEntry(key, Slot.RULE, decision, impl)
+            return HigherOrderEntry(key, Slot.IMPL, decision, impl)
         if decision.rule is Rule.AMBIGUOUS:
             return HigherOrderEntry(key, Slot.AMBIGUOUS, decision, error=AMBIGUOUS_TEXT)
         shown = python_key_text(key)
@@ -206,7 +208,7 @@ class HigherOrderTable:
             message = (
                 f"could not find kernel for HigherOrderOperator {name} at dispatch key {shown} (resolved from {shown})"
             )
-            return HigherOrderEntry(key, Slot.NO_RULE, decision, error=message)
+            return HigherOrderEntry(key, Slot.NO_IMPL, decision, error=message)
         return HigherOrderEntry(
             key, Slot.MISSING, decision, error=f"could not find kernel for {name} at dispatch key {shown}"
         )

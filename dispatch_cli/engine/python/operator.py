@@ -29,7 +29,7 @@ class Handles(Enum):
     """The C++ kernel registered at the chosen key; a key without one gets what the slot of the table holds."""
     PYTHON_KERNEL = "python-kernel"
     """The Python kernel at the chosen key."""
-    MODE_RULES = "mode-rules"
+    MODE_IMPLS = "mode-impls"
     """The Python key of an operator with rules for modes: the innermost mode's rule, else the C++ kernel there."""
     PRE_DISPATCH_MODE = "pre-dispatch-mode"
     """The innermost mode of the PreDispatch stack, taken off for the time of its handler."""
@@ -51,7 +51,7 @@ class Choice(NamedTuple):
 class PythonOperator:
     """One operator of a dispatcher, in Python (``torch._ops.OpOverload``).
 
-    kernels: its Python kernels by dispatch key. modes: its rules by mode type (``python_key_table``).
+    kernels: its Python kernels by dispatch key. modes: its implementations by mode type (``python_key_table``).
     cache: the choices made so far; it can be stale, see `is_stale`.
     """
 
@@ -69,7 +69,7 @@ class PythonOperator:
 
     @property
     def modes(self) -> Mapping[str, str]:
-        """The rules by mode type or tensor subclass."""
+        """The implementations by mode type or tensor subclass."""
         return self._modes
 
     @property
@@ -90,9 +90,9 @@ class PythonOperator:
         self._cache.clear()
 
     def py_impl_mode(self, mode: str, kernel: str) -> None:
-        """Register a rule for a mode type or tensor subclass; the cache is emptied.
+        """Register an implementation for a mode type or tensor subclass; the cache is emptied.
 
-        Errors: Refused for a second rule.
+        Errors: Refused for a second one.
         """
         if mode in self._modes:
             raise Refused(Refusal.PYTHON_KERNEL, f"<class '{mode}'> already registered in python_key_table")
@@ -134,7 +134,7 @@ class PythonOperator:
 
     def _choose(self, key: str, pre_dispatch_modes: int, python_excluded: bool) -> Choice:
         if key == PYTHON:
-            return Choice(Handles.MODE_RULES) if self._modes else Choice(Handles.CPP_KERNEL, key)
+            return Choice(Handles.MODE_IMPLS) if self._modes else Choice(Handles.CPP_KERNEL, key)
         if key == PRE_DISPATCH and pre_dispatch_modes and not python_excluded:
             return Choice(Handles.PRE_DISPATCH_MODE)
         decision = self._decision(key)

@@ -41,11 +41,11 @@ def test_what_a_call_finds() -> None:
         key: table.entry(key) for key in ("CPU", "Undefined", "Python", "BackendSelect", "Conjugate", "AutocastHPU")
     }
     assert {key: entry.slot for key, entry in found.items()} == {
-        "CPU": Slot.RULE,
-        "Undefined": Slot.RULE,
+        "CPU": Slot.IMPL,
+        "Undefined": Slot.IMPL,
         "Python": Slot.MODES,
         "BackendSelect": Slot.FALLTHROUGH,
-        "Conjugate": Slot.NO_RULE,
+        "Conjugate": Slot.NO_IMPL,
         "AutocastHPU": Slot.MISSING,
     }
     # As live PyTorch 2.13.0 and 2.15.0 word it.

@@ -32,7 +32,7 @@ COUNT = 1000
 def answer(choice: Choice) -> list[str]:
     """A choice as the script says it."""
     found = [choice.handles.value]
-    return found if choice.handles is Handles.MODE_RULES else [*found, str(choice.key)]
+    return found if choice.handles is Handles.MODE_IMPLS else [*found, str(choice.key)]
 
 
 def asked(operator: PythonOperator, key: str) -> list[str]:

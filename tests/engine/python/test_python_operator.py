@@ -69,7 +69,7 @@ def test_modes(dispatcher: Dispatcher) -> None:
     operator = PythonOperator(dispatcher, NAME)
     assert chosen(operator.dispatch("Python")) == (Handles.CPP_KERNEL, "Python", None)
     operator.py_impl_mode("Mode", "rule")
-    assert chosen(operator.dispatch("Python")) == (Handles.MODE_RULES, None, None)
+    assert chosen(operator.dispatch("Python")) == (Handles.MODE_IMPLS, None, None)
     assert dict(operator.modes) == {"Mode": "rule"}
 
 

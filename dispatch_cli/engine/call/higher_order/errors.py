@@ -59,7 +59,7 @@ def nobody_handles(operator: str, mode: str | None, types: Sequence[str]) -> Err
 
 
 def no_rule_for_transform(transform: str, number: int) -> Error:
-    """The innermost functorch transform has no rule: the table is asked for it without a look."""
+    """The innermost functorch transform has no implementation: the table is asked for it without a look."""
     return Error(ErrorKind.TRANSFORM, "KeyError", f"<TransformType.{transform}: {number}>")
 
 
@@ -89,7 +89,7 @@ def declared(text: str) -> Error:
     """What an implementation raises. text: the name of an exception and its text, or only a text."""
     head, colon, rest = text.partition(": ")
     named = bool(colon) and all(part.isidentifier() for part in head.split("."))
-    return Error(ErrorKind.RULE, head if named else "", rest if named else text)
+    return Error(ErrorKind.IMPL, head if named else "", rest if named else text)
 
 
 def object_text(name: str) -> str:

@@ -37,7 +37,7 @@ FUNCTIONAL_CLASS = "FunctionalTensor"
 class Handling(NamedTuple):
     """The result of asking the handlers.
 
-    rule: what runs; handler: the ``__torch_dispatch__`` that gets the call; error: when there is neither.
+    impl: what runs; handler: the ``__torch_dispatch__`` that gets the call; error: when there is neither.
     thread: on which the implementation runs. takes_off: the mode or transform that is taken off for it.
     layer: that transform; its wrappers are taken off tensors when the implementation calls the operator again.
     not_implemented: NotImplemented is what the call returns, because no other handler is asked after this one.
@@ -97,7 +97,7 @@ class Handlers:
                 asked = AskedHandler(Asker.MODE_ITSELF, mode.name, mode.position, HandlerAnswer.HANDLES)
                 handler = Handler(HandlerKind.MODE, mode.name, mode.position)
                 return Handling((asked,), handler=handler, thread=inside, takes_off=mode.name)
-            asked = AskedHandler(Asker.MODE, mode.name, mode.position, HandlerAnswer.NO_RULE)
+            asked = AskedHandler(Asker.MODE, mode.name, mode.position, HandlerAnswer.NO_IMPL)
             return Handling((asked,), error=errors.no_rule_for_mode(self._name, mode.name))
         refuses = _refuses(impl, values)
         answer = HandlerAnswer.NOT_IMPLEMENTED if refuses else HandlerAnswer.HANDLES
@@ -128,7 +128,7 @@ class Handlers:
                 return self._fake_tensor(position, value, values, thread, asked)
             impl = self._table.subclasses.get(name)
             if impl is None:
-                last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NO_RULE)
+                last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.NO_IMPL)
                 return Handling((*asked, last), error=errors.no_rule_for_subclass(self._name, name))
             if not impl.not_implemented:
                 last = AskedHandler(Asker.SUBCLASS, name, position, HandlerAnswer.HANDLES, impl)
@@ -144,7 +144,7 @@ class Handlers:
         """A fake tensor's mode is not active, or has passed the call on: its implementation decides."""
         impl = self._table.modes.get(FAKE_TENSOR_MODE)
         if impl is None:
-            last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.NO_RULE)
+            last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.NO_IMPL)
             return Handling((*asked, last), error=errors.no_rule_for_fake_tensor())
         if _redirects(impl) and any(mode.name == FAKE_TENSOR_MODE for mode in thread.modes):
             last = AskedHandler(Asker.FAKE_TENSOR, FAKE_TENSOR, position, HandlerAnswer.HANDLES, impl)
@@ -165,7 +165,7 @@ class Handlers:
         name = _TRANSFORM_OF[layer.kind]
         impl = self._table.transforms.get(name)
         if impl is None:
-            asked = AskedHandler(Asker.TRANSFORM, name, None, HandlerAnswer.NO_RULE)
+            asked = AskedHandler(Asker.TRANSFORM, name, None, HandlerAnswer.NO_IMPL)
             return Handling((asked,), error=errors.no_rule_for_transform(name, TRANSFORMS.index(name)))
         inside = thread._replace(layers=thread.layers[:-1])
         if not inside.layers:
@@ -180,7 +180,7 @@ class Handlers:
         mode = thread.pre_dispatch_modes[-1]
         impl = self._table.modes.get(mode.name)
         if impl is None:
-            asked = AskedHandler(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, HandlerAnswer.NO_RULE)
+            asked = AskedHandler(Asker.PRE_DISPATCH_MODE, mode.name, mode.position, HandlerAnswer.NO_IMPL)
             return Handling((asked,), error=errors.not_registered(mode.name))
         inside = thread.without_pre_dispatch_mode(self._maker.known("PreDispatch"))
         refuses = _refuses(impl, values)

@@ -183,7 +183,7 @@ class _HigherOrderSimulator:
         handling = self._handlers.after_mode(waiting.values, waiting.thread, waiting.mode)
         return self._handled(waiting.values, waiting.thread, hop, handling)
 
-    # a rule that was asked for
+    # an implementation that was asked for
 
     def _handled(
         self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop, handling: Handling
@@ -211,7 +211,7 @@ class _HigherOrderSimulator:
             return _HopResult(again, None, handling.thread, handling.unwrapped(values), waits=waits)
         return self._ends(hop, impl)
 
-    # a rule that resolve_key finds
+    # an implementation that resolve_key finds
 
     def _resolved(self, values: tuple[Value, ...], thread: Thread, hop: HigherOrderHop) -> _HopResult:
         entry = self._entry(hop.key)

@@ -39,7 +39,7 @@ class HandlerAnswer(Enum):
     HANDLES = "handles"
     NOT_IMPLEMENTED = "not-implemented"
     """It returned NotImplemented: the next one is asked."""
-    NO_RULE = "no-rule"
+    NO_IMPL = "no-impl"
     """There is no implementation for it, which is an error."""
 
 

@@ -50,7 +50,7 @@ def test_recorded_calls(tmp_path: Path) -> None:
         ErrorKind.MODES,
         ErrorKind.NO_LAYOUT,
         ErrorKind.UNDEFINED,
-        ErrorKind.RULE,
+        ErrorKind.IMPL,
         ErrorKind.AMBIGUOUS,
         ErrorKind.FALLTHROUGH,
         ErrorKind.META,
@@ -190,5 +190,5 @@ def test_a_functionalized_call_torchbind_raises(
     for state in (example, captured):
         found = call(state, "call_torchbind", tensors, contexts)
         assert found.end.error is not None
-        assert (found.end.error.kind, found.end.error.type, found.end.error.text) == (ErrorKind.RULE, *error)
+        assert (found.end.error.kind, found.end.error.type, found.end.error.text) == (ErrorKind.IMPL, *error)
         assert (found.hops[-1].does, found.hops[-1].why) == (Does.RAISES, Known.DECLARED)

@@ -40,7 +40,7 @@ def test_random_calls(tmp_path: Path) -> None:
     file.write_text(json.dumps(document), encoding="utf-8")
     different, ends = differences(api.load_state([str(file)]), cases)
     assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
-    assert {EndKind.KERNEL, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.MODES, ErrorKind.RULE} <= ends
+    assert {EndKind.KERNEL, ErrorKind.PYTHON, ErrorKind.NO_KERNEL, ErrorKind.MODES, ErrorKind.IMPL} <= ends
 
 
 def test_calls_of_its_own_operators(tmp_path: Path) -> None:
