@@ -95,6 +95,15 @@ def fits(problems: Problems, node: Node, kind: Type) -> bool:
     return True
 
 
+def scalars(problems: Problems, node: Node | None, words: str = "a text") -> Iterator[Scalar]:
+    """The texts of a field that takes one, or a list of them; where something else is, *words* were expected."""
+    for item in node.items if type(node) is Sequence else (node,):
+        if type(item) is Scalar and item.text:
+            yield item
+        elif item is not None:
+            expect(problems, item, words)
+
+
 def expect(problems: Problems, node: Node, words: str) -> None:
     """Note that something else was expected of *node*."""
     hint = None

@@ -347,8 +347,8 @@ MODE = Record(
         ),
     ),
 )
-_A_RULE = _choice(*(rule.value for rule in Rule))
-_RULES_NAMED = _either(_A_RULE, _list_of(_A_RULE, "them", filled=True))
+A_RULE = _choice(*(rule.value for rule in Rule))
+_RULES_NAMED = _either(A_RULE, _list_of(A_RULE, "them", filled=True))
 RESOLVES = Record(
     "resolves",
     "the end of a call",
@@ -416,6 +416,7 @@ SUPPRESSION = Record(
         Field("reason", TEXT, "Why the findings are meant to be so.", required=True),
     ),
 )
+A_SEVERITY = _choice(*(severity.value for severity in Severity))
 CHECK = Record(
     "check",
     "a section of settings",
@@ -425,15 +426,10 @@ CHECK = Record(
         Field("ignore", _either(TEXT, _list_of(TEXT, "texts")), "Checks to leave out of those."),
         Field(
             "severity",
-            _map_of(_NAME, _choice(*(severity.value for severity in Severity)), "checks to severities"),
+            _map_of(_NAME, A_SEVERITY, "checks to severities"),
             "How bad the findings of a check are; it is named by id, code or prefix.",
         ),
-        Field(
-            "fail_on",
-            _choice(*(severity.value for severity in Severity)),
-            "The mildest severity that makes a run fail.",
-            default="warning",
-        ),
+        Field("fail_on", A_SEVERITY, "The mildest severity that makes a run fail.", default="warning"),
     ),
 )
 OPERATORS = Field(

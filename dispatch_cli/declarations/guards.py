@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
-from dispatch_cli.declarations.format import GUARD, RESOLVES
+from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, scalars, text_of
+from dispatch_cli.declarations.format import A_RULE, GUARD, RESOLVES
 from dispatch_cli.declarations.tree import Mapping as MappingNode
-from dispatch_cli.declarations.tree import Node, Scalar, Sequence, kind_of
+from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.call import CallError, TensorSpec
 from dispatch_cli.model.call import Context as CallContext
 from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.options import Options, check_word
-from dispatch_cli.model.rule import Rule
-from dispatch_cli.model.suggest import suggestion
 
 _Part = TypeVar("_Part")
 _RULES = (GuardField.RULE, GuardField.NOT)
@@ -62,7 +60,8 @@ def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectatio
         if node is None:
             continue
         if field in _RULES:
-            found = tuple(_choices(context, node, tuple(rule.value for rule in Rule)))
+            items = scalars(context.problems, node)
+            found = tuple(item.text for item in items if fits(context.problems, item, A_RULE))
         elif field is GuardField.FALLTHROUGH:
             found = (node.text,) if type(node) is Scalar else ()
         elif field is GuardField.SAME_AS:
@@ -75,7 +74,7 @@ def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectatio
 
 def _wants_of_others(context: FileContext, values: Values) -> Iterator[Expectation]:
     backend = values.get("backend")
-    for item in _scalars(context, backend):
+    for item in scalars(context.problems, backend):
         if (key := context.keys.backend(context.problems, item)) is not None:
             yield Expectation(GuardField.BACKEND, (key,))
     resolves = values.get("resolves")
@@ -128,36 +127,18 @@ def _parsed(context: FileContext, node: Node | None, parse: Callable[[str], _Par
 
 
 def _keys(context: FileContext, node: Node | None) -> Iterator[str]:
-    for item in _scalars(context, node):
+    for item in scalars(context.problems, node):
         yield from context.keys.slot_globs(context.problems, item)
 
 
 def _one_key(context: FileContext, node: Node) -> str | None:
     """The one runtime key that a field names."""
-    for item in _scalars(context, node):
+    for item in scalars(context.problems, node):
         return context.keys.slot(context.problems, item)
     return None
 
 
 def _texts(context: FileContext, node: Node | None) -> Iterator[str]:
-    for item in _scalars(context, node):
+    for item in scalars(context.problems, node):
         if (text := text_of(context.problems, item)) is not None:
             yield text
-
-
-def _choices(context: FileContext, node: Node, choices: tuple[str, ...]) -> Iterator[str]:
-    for item in _scalars(context, node):
-        if item.text in choices:
-            yield item.text
-        else:
-            message = f"expected one of {', '.join(choices)}, found {kind_of(item)}"
-            context.problems.add("bad-value", message, item, suggestion(item.text, choices))
-
-
-def _scalars(context: FileContext, node: Node | None) -> Iterator[Scalar]:
-    """The texts of a field that takes one, or a list of them."""
-    for item in node.items if type(node) is Sequence else (node,):
-        if type(item) is Scalar and item.text:
-            yield item
-        elif item is not None:
-            expect(context.problems, item, "a text")

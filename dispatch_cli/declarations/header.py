@@ -6,13 +6,13 @@ import os
 from dataclasses import dataclass
 
 from dispatch_cli import bases, universes
-from dispatch_cli.declarations.fields import expect, is_true, read_record, word_of
+from dispatch_cli.declarations.fields import is_true, read_record, scalars, word_of
 from dispatch_cli.declarations.format import FILE, VERSION
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of, plain_data
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of, plain_data
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
@@ -115,13 +115,11 @@ def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
 
 def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
     found: list[Extension] = []
-    items = node.items if type(node) is Sequence else () if node is None else (node,)
-    for item in items:
-        if type(item) is not Scalar or not item.text:
-            expect(problems, item, "the name of a state or the path of a file")
-        elif (text := word_of(problems, item)) is None:
+    for item in scalars(problems, node, "the name of a state or the path of a file"):
+        text = word_of(problems, item)
+        if text is None:
             continue
-        elif _is_path(text):
+        if _is_path(text):
             found.append(Extension(_beside(problems, text), False, item))
         elif text in bases.names():
             found.append(Extension(text, True, item))

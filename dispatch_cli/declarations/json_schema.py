@@ -45,20 +45,14 @@ def _field(field: Field) -> dict[str, Any]:
 def _keys() -> dict[str, Any]:
     words = sorted({CATCH_ALL, *(key for name in universes.names() for key in _registrable(universes.load(name)))})
     word = r"\s*[A-Za-z]\w*\s*"
-    refused = {"not": {"const": UNDEFINED}}
+
+    def key(description: str, pattern: str) -> dict[str, Any]:
+        choices = [{"enum": words}, {"pattern": f"^{pattern}$"}]
+        return {"description": description, "type": "string", "anyOf": choices, "not": {"const": UNDEFINED}}
+
     return {
-        "dispatch_key": {
-            "description": "A dispatch key that PyTorch's parser knows.",
-            "type": "string",
-            "anyOf": [{"enum": words}, {"pattern": f"^{word}$"}],
-            **refused,
-        },
-        "dispatch_keys": {
-            "description": "A dispatch key, or several separated by commas.",
-            "type": "string",
-            "anyOf": [{"enum": words}, {"pattern": f"^{word}(,{word})*$"}],
-            **refused,
-        },
+        "dispatch_key": key("A dispatch key that PyTorch's parser knows.", word),
+        "dispatch_keys": key("A dispatch key, or several separated by commas.", f"{word}(,{word})*"),
     }
 
 

@@ -31,7 +31,6 @@ from dispatch_cli.model.declarations import Declarations, Define, Implement, Reg
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
-from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 from dispatch_cli.model.universe import Universe
@@ -171,7 +170,11 @@ class _Loader:
                 for file, context in zip(self._history, contexts, strict=True)
                 for guard in context.guards
             ),
-            suppressions=_suppressions(self._history, contexts, named),
+            suppressions=tuple(
+                one._replace(inherited=file.identity not in named)
+                for file, context in zip(self._history, contexts, strict=True)
+                for one in context.suppressions
+            ),
             settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
             inherited=tuple(self._inherited(named)),
@@ -213,10 +216,13 @@ class _Loader:
         elif len(self._files) >= limits.MAX_FILES:
             message = f"the files extend more than {limits.MAX_FILES} files"
             file.problems.add("extends-too-long", message, extension.node)
-        elif (problem := _missing(extension)) is not None:
-            file.problems.add(problem.code, problem.message, extension.node, problem.hint)
         else:
-            self.add(extension.target, (*file.through, file.problems.span(extension.node)), file.only_guards)
+            try:
+                source.check(extension.target)
+            except source.SourceError as error:  # better said where the file is named
+                file.problems.add(error.code, error.message, extension.node, error.hint)
+            else:
+                self.add(extension.target, (*file.through, file.problems.span(extension.node)), file.only_guards)
 
     def _inherited(self, named: frozenset[str]) -> Iterator[Inherited]:
         """What the user did not name, in the order of reading; states first."""
@@ -289,15 +295,6 @@ def _same(one: str, other: str) -> bool:
     return source.identity(one) == source.identity(other)
 
 
-def _missing(extension: Extension) -> source.SourceError | None:
-    """What is wrong with the name of a file, which is better said where it is named."""
-    try:
-        source.check(extension.target)
-    except source.SourceError as error:
-        return error
-    return None
-
-
 def _read_core_fallbacks(context: FileContext, node: Node) -> None:
     if type(node) is Scalar and node.text == "false":
         context.core_fallbacks = False
@@ -344,16 +341,6 @@ def _read_sections(file: _File, context: FileContext) -> None:
     context.suppressions += read_comments(file.problems, (node for _, node in sections))
     if _is_snapshot(file):
         context.steps.append(Settle(_operators(context.steps)))
-
-
-def _suppressions(
-    history: Iterable[_File], contexts: Iterable[FileContext], named: frozenset[str]
-) -> tuple[Suppression, ...]:
-    return tuple(
-        one._replace(inherited=file.identity not in named)
-        for file, context in zip(history, contexts, strict=True)
-        for one in context.suppressions
-    )
 
 
 def _is_snapshot(file: _File) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import Values, expect, read_records, text_of
+from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
 from dispatch_cli.declarations.format import OPERATOR
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import WILDCARD, Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
@@ -69,13 +69,8 @@ def read_definition_fields(
     """The definition that the fields beside ``func`` belong to; None without a schema."""
     problems = context.problems
     debug = text_of(problems, values.get("debug"))
-    tags_node, kind_node, func = values.get("tags"), values.get("alias_analysis"), values.get("func")
-    tags: list[str] = []
-    for item in tags_node.items if type(tags_node) is Sequence else ():
-        if type(item) is Scalar and item.text:
-            tags.append(text_of(problems, item) or "")
-        else:
-            expect(problems, item, "the name of a tag")
+    kind_node, func = values.get("alias_analysis"), values.get("func")
+    tags = [text_of(problems, item) or "" for item in scalars(problems, values.get("tags"), "the name of a tag")]
     if schema is None or func is None:
         return None
     kind: AliasAnalysisKind | None = AliasAnalysisKind.FROM_SCHEMA

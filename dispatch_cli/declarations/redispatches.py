@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.fields import expect, read_record, text_of
+from dispatch_cli.declarations.fields import expect, read_record, scalars, text_of
 from dispatch_cli.declarations.format import BOOLEANS, GOES_ON, GOES_ON_TYPE, REDISPATCHES
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, is_nothing, kind_of, other_than_text
 from dispatch_cli.model.declarations import Fallback, Implement, Step
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.problem import Related
@@ -63,13 +63,9 @@ def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatc
         key = keys.slot(problems, target)
         return Redispatch(RedispatchKind.TO, (key,), problems.span(node)) if key is not None else None
     found: list[str] = []
-    for item in excluded.items if type(excluded) is Sequence else (excluded,):
-        if type(item) is Scalar and item.text:
-            if text_of(problems, item, "a dispatch key") is None:
-                continue
+    for item in scalars(problems, excluded, "a dispatch key"):
+        if text_of(problems, item, "a dispatch key") is not None:
             found += keys.in_sets(problems, item)
-        elif item is not None:
-            expect(problems, item, "a dispatch key")
     return Redispatch(RedispatchKind.EXCLUDE, tuple(dict.fromkeys(found)), problems.span(node)) if found else None
 
 

@@ -7,7 +7,9 @@ make an object, and nothing in it can be deeper than the stack of this module.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from dispatch_cli.declarations import limits
@@ -129,10 +131,10 @@ class _Builder:
         """Read every event of the file. None when it has keys or tags that leave its meaning open."""
         from yaml import events
 
-        handlers = {
+        handlers: dict[type, Callable[[Any], None]] = {
             events.ScalarEvent: self._scalar,
-            events.MappingStartEvent: self._start_mapping,
-            events.SequenceStartEvent: self._start_sequence,
+            events.MappingStartEvent: partial(self._start, True),
+            events.SequenceStartEvent: partial(self._start, False),
             events.MappingEndEvent: self._end,
             events.SequenceEndEvent: self._end,
             events.AliasEvent: self._alias,
@@ -161,13 +163,7 @@ class _Builder:
             self._anchors[event.anchor] = (node, 1)
         self._add(node)
 
-    def _start_mapping(self, event: Any) -> None:
-        self._start(event, True)
-
-    def _start_sequence(self, event: Any) -> None:
-        self._start(event, False)
-
-    def _start(self, event: Any, is_mapping: bool) -> None:
+    def _start(self, is_mapping: bool, event: Any) -> None:
         mark = event.start_mark
         line, column = mark.line + 1, mark.column + 1
         if len(self._stack) >= limits.MAX_DEPTH:

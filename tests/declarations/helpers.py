@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.declarations import load
+from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.declarations import Declarations
 from dispatch_cli.model.problem import InputError, Problem
 

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from dispatch_cli import bases, universes
-from dispatch_cli.declarations import limits, load
+from dispatch_cli.declarations import limits
+from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.declarations import Declarations, Implement, OpenBlock
 from tests.declarations.helpers import refused, shown, write
 

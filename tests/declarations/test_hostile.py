@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.declarations import limits, load
+from dispatch_cli.declarations import limits
+from dispatch_cli.declarations.loader import load
 from tests.declarations.helpers import refused, write
 
 HEAD = b"dispatch: 1\n"

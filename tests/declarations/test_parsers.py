@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.declarations import load, yaml_reader
+from dispatch_cli.declarations import yaml_reader
+from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.python_parser import PythonParser
 from tests.declarations.helpers import refused, shown, write
 from tests.declarations.test_problems import CASES, TEN_MISTAKES

@@ -9,7 +9,8 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dispatch_cli.declarations import load, yaml_reader
+from dispatch_cli.declarations import yaml_reader
+from dispatch_cli.declarations.loader import load
 from dispatch_cli.declarations.python_parser import PythonParser
 from dispatch_cli.model.problem import InputError
 from tests.declarations.test_format import EVERY_FIELD

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from dispatch_cli.model.options import DTYPES, OTHER_NAMES
 from dispatch_cli.model.schema.error import shortened
 from dispatch_cli.model.schema.refusal import Theirs, plain, pointed
 
@@ -20,16 +21,8 @@ Value = Constant | tuple[Constant, ...]
 NAMED_CONSTANTS = {"Mean": 1, "complex": 9, "contiguous_format": 0, "float": 6, "long": 4, "strided": 0}
 """The words that a default of any type can be, with the enum values PyTorch keeps for them."""
 
-SCALAR_TYPES = {
-    "uint8": 0, "int8": 1, "int16": 2, "short": 2, "int": 3, "int32": 3, "int64": 4, "long": 4, "float16": 5, "half": 5,
-    "float": 6, "float32": 6, "double": 7, "float64": 7, "chalf": 8, "complex32": 8, "cfloat": 9, "complex64": 9,
-    "cdouble": 10, "complex128": 10, "bool": 11, "qint8": 12, "quint8": 13, "qint32": 14, "bfloat16": 15,
-    "quint4x2": 16, "quint2x4": 17, "bits1x8": 18, "bits2x4": 19, "bits4x2": 20, "bits8": 21, "bits16": 22,
-    "float8_e5m2": 23, "float8_e4m3fn": 24, "float8_e5m2fnuz": 25, "float8_e4m3fnuz": 26, "uint16": 27, "uint32": 28,
-    "uint64": 29, "bit": 30, "uint1": 30, "uint2": 31, "uint3": 32, "uint4": 33, "uint5": 34, "uint6": 35, "uint7": 36,
-    "int1": 37, "int2": 38, "int3": 39, "int4": 40, "int5": 41, "int6": 42, "int7": 43, "float8_e8m0fnu": 44,
-    "float4_e2m1fn_x2": 45,
-}  # fmt: skip
+_NUMBERS = {name: number for number, name in enumerate(DTYPES)}
+SCALAR_TYPES = _NUMBERS | {other: _NUMBERS[name] for other, name in OTHER_NAMES.items()}
 """The further words that a default of type ScalarType can be (``getStringToDtypeMap`` in c10/core/ScalarType.cpp)."""
 
 _DEVICES = (
