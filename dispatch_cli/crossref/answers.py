@@ -1,9 +1,10 @@
-"""What a PyTorch answers, whether it was asked just now or recorded once."""
+"""What a PyTorch answers, whether it was asked just now or recorded once, and where the engine does not agree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, NamedTuple
 
 
@@ -67,3 +68,36 @@ class Probed:
     not_understood: Mapping[str, str]
     answers: Answers
     higher_order: tuple[Mapping[str, Any], ...] = ()
+
+
+class Compared(Enum):
+    """What is compared."""
+
+    REGISTRATION = "registration"
+    """Whether the engine takes what PyTorch has registered."""
+    OPERATOR = "operator"
+    """Whether both have the operator."""
+    DUMP = "dump"
+    """The registration dump, line by line."""
+    TABLE = "table"
+    """The computed table, slot by slot."""
+    INVARIANTS = "invariants"
+    """Whether the live table is what the registrations determine."""
+    RESOLVE_KEY = "resolve_key"
+    """What Python's dispatcher chooses, slot by slot."""
+    HIGHER_ORDER = "higher_order"
+    """Of higher-order operators, what ``resolve_key`` chooses and which keys fall through, slot by slot."""
+
+
+class Disagreement(NamedTuple):
+    """One thing that the engine and PyTorch do not agree about.
+
+    key: the slot; of a dump, what is before the colon; None where it is about the whole operator.
+    ours, theirs: what the one and the other say; None when it says nothing.
+    """
+
+    operator: str
+    part: Compared
+    key: str | None
+    ours: str | None
+    theirs: str | None

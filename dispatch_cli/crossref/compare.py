@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.crossref.answers import Answers, ResolveAnswers, Texts
+from dispatch_cli.crossref.answers import Answers, Compared, Disagreement, ResolveAnswers, Texts
 from dispatch_cli.crossref.replay import Subject
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.python import table as python_table
@@ -26,39 +25,6 @@ INVARIANTS_HOLD = "the invariants hold"
 STALE = "the live table is stale"
 ABSENT = "no such operator"
 PRESENT = "registered"
-
-
-class Compared(Enum):
-    """What is compared."""
-
-    REGISTRATION = "registration"
-    """Whether the engine takes what PyTorch has registered."""
-    OPERATOR = "operator"
-    """Whether both have the operator."""
-    DUMP = "dump"
-    """The registration dump, line by line."""
-    TABLE = "table"
-    """The computed table, slot by slot."""
-    INVARIANTS = "invariants"
-    """Whether the live table is what the registrations determine."""
-    RESOLVE_KEY = "resolve_key"
-    """What Python's dispatcher chooses, slot by slot."""
-    HIGHER_ORDER = "higher_order"
-    """Of higher-order operators, what ``resolve_key`` chooses and which keys fall through, slot by slot."""
-
-
-class Disagreement(NamedTuple):
-    """One thing that the engine and PyTorch do not agree about.
-
-    key: the slot; of a dump, what is before the colon; None where it is about the whole operator.
-    ours, theirs: what the one and the other say; None when it says nothing.
-    """
-
-    operator: str
-    part: Compared
-    key: str | None
-    ours: str | None
-    theirs: str | None
 
 
 class Count(NamedTuple):
@@ -117,10 +83,7 @@ class _Comparer:
         self._divergences: list[tuple[str, Divergence]] = []
         self._refusals: dict[str, list[Disagreement]] = {}
         for one in subject.refusals:
-            difference = Disagreement(
-                one.operator, Compared.REGISTRATION, one.key or None, f"refused: {one.reason}", one.what
-            )
-            self._refusals.setdefault(one.operator, []).append(difference)
+            self._refusals.setdefault(one.operator, []).append(one)
 
     def take(self, name: str) -> None:
         """Compare one operator."""

@@ -8,43 +8,36 @@ from functools import partial
 from typing import Any
 
 from dispatch_cli import bases, universes
-from dispatch_cli.crossref.answers import Probed
-from dispatch_cli.crossref.higher_order import operator_of
+from dispatch_cli.crossref.answers import Compared, Disagreement, Probed
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.model.higher_order import FALLTHROUGH, HigherOrderImpl, HigherOrderOperator, ImplKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_printed_schema, parse_signature
 
 _DEFAULT_ALIAS_ANALYSIS = "default"
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedEntry:
-    """A registration that PyTorch has and the engine does not take.
-
-    operator: the operator. key: where a kernel stands; empty for what is no kernel. what: the schema, or the kernel and
-    its signature, or the line of a dump that is not understood. reason: why it is not taken.
-    """
-
-    operator: str
-    key: str
-    what: str
-    reason: str
+_BY_NAME = {
+    "dispatch": ImplKind.DISPATCH,
+    "modes": ImplKind.MODE,
+    "subclasses": ImplKind.SUBCLASS,
+    "transforms": ImplKind.TRANSFORM,
+}
+_ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The engine as it is compared. python_keys: per operator, the keys that have a Python kernel.
 
-    higher_order: its higher-order operators, by name.
+    refusals: registrations that PyTorch has and the engine does not take. higher_order: its higher-order operators, by
+    name.
     """
 
     dispatcher: Dispatcher
     python_keys: Mapping[str, tuple[str, ...]]
-    refusals: tuple[RefusedEntry, ...] = ()
+    refusals: tuple[Disagreement, ...] = ()
     higher_order: Mapping[str, HigherOrderOperator] = field(default_factory=dict)
 
 
@@ -54,15 +47,13 @@ def replay(probed: Probed) -> Subject:
     Errors: UniverseError.
     """
     dispatcher = Dispatcher(universes.from_data(probed.universe))
-    refusals = [
-        RefusedEntry(name, "", line, "the line is not understood") for name, line in probed.not_understood.items()
-    ]
+    refusals = [_refused(name, "", line, "the line is not understood") for name, line in probed.not_understood.items()]
     for operator in probed.operators:
         refusals += _register(dispatcher, operator)
     python_keys = {
         operator["name"]: tuple(operator["python"]) for operator in probed.operators if operator.get("python")
     }
-    higher_order = {one["name"]: operator_of(one) for one in probed.higher_order}
+    higher_order = {one["name"]: _higher_order_operator(one) for one in probed.higher_order}
     return Subject(dispatcher, python_keys, tuple(refusals), higher_order)
 
 
@@ -79,7 +70,7 @@ def subject_of(state: State) -> Subject:
     return Subject(state.dispatcher, python_keys, (), higher_order)
 
 
-def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[RefusedEntry]:
+def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[Disagreement]:
     """Register an operator with all its kernels, oldest first; yields what is refused."""
     name = OperatorName.parse(operator["name"])
     if operator["schema"] is not None:
@@ -92,11 +83,19 @@ def _register(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> Iterator[R
         dispatcher.settle(name)
 
 
-def _attempt(name: OperatorName, key: str, what: str, register: Callable[[], None]) -> Iterator[RefusedEntry]:
+def _attempt(name: OperatorName, key: str, what: str, register: Callable[[], None]) -> Iterator[Disagreement]:
     try:
         register()
     except (Refused, ValueError) as error:
-        yield RefusedEntry(str(name), key, what, str(error))
+        yield _refused(str(name), key, what, str(error))
+
+
+def _refused(operator: str, key: str, what: str, reason: str) -> Disagreement:
+    """A registration that is refused. key: where a kernel is registered; empty for what is no kernel.
+
+    what: the schema, the kernel with its signature, or the line of a dump.
+    """
+    return Disagreement(operator, Compared.REGISTRATION, key or None, f"refused: {reason}", what)
 
 
 def _define(dispatcher: Dispatcher, operator: Mapping[str, Any]) -> None:
@@ -120,3 +119,25 @@ def _kernel(kernel: Mapping[str, Any]) -> Kernel:
         unboxed=kernel["unboxed"],
         fallthrough=kernel["fallthrough"],
     )
+
+
+def _higher_order_operator(data: Mapping[str, Any]) -> HigherOrderOperator:
+    """An operator of the probe's answer."""
+    return HigherOrderOperator(data["name"], tuple(_higher_order_impls(data)), data["side_effect"])
+
+
+def _higher_order_impls(data: Mapping[str, Any]) -> Iterator[HigherOrderImpl]:
+    for section, kind in _BY_NAME.items():
+        for name, impl in data[section].items():
+            yield _higher_order_impl(kind, name, impl)
+    for section, kind in _ALONE.items():
+        if data[section] is not None:
+            yield _higher_order_impl(kind, "", data[section])
+    for key in data["fallthrough"]:
+        yield HigherOrderImpl(ImplKind.DISPATCH, key, FALLTHROUGH, fallthrough=True)
+
+
+def _higher_order_impl(kind: ImplKind, name: str, impl: Any) -> HigherOrderImpl:
+    if isinstance(impl, str):
+        return HigherOrderImpl(kind, name, impl)
+    return HigherOrderImpl(kind, name, impl["kernel"], deferred_error=impl.get("deferred_error"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dispatch_cli.crossref.compare import Compared, Count, Disagreement
+from dispatch_cli.crossref.answers import Compared, Disagreement
+from dispatch_cli.crossref.compare import Count
 from dispatch_cli.render.divergence_wording import REASONS, because_of, choice_label
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet

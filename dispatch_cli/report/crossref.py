@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.crossref.compare import Compared, Comparison, Count, Disagreement
+from dispatch_cli.crossref.answers import Compared, Disagreement
+from dispatch_cli.crossref.compare import Comparison, Count
 from dispatch_cli.engine.python.table import Reason
 from dispatch_cli.report.divergences import PythonDifference, ReasonCount, SlotChoice, by_reason, difference_of
 from dispatch_cli.report.folding import KeyRuns, runs_of

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.crossref.answers import Answers, Probed
-from dispatch_cli.crossref.compare import Compared, Count, Disagreement, compare, names_of
+from dispatch_cli.crossref.answers import Answers, Compared, Disagreement, Probed
+from dispatch_cli.crossref.compare import Count, compare, names_of
 from dispatch_cli.crossref.recording import read
 from dispatch_cli.crossref.replay import replay
 from tests.cli.support import call, in_terminal
@@ -203,8 +203,8 @@ def test_a_kernel_that_contradicts_its_schema_is_refused(tmp_path: Path) -> None
     recording["ops"][RELU]["dump"] = dump.replace("(Tensor self) -> Tensor", "(Tensor self, int x) -> Tensor")
     subject = replay(probed(recording, tmp_path))
     assert {refusal.operator for refusal in subject.refusals} == {RELU}
-    assert {refusal.reason.partition("\n")[0] for refusal in subject.refusals} == {
-        "Inferred operator schema for a C++ kernel function doesn't match the expected function schema."
+    assert {str(refusal.ours).partition("\n")[0] for refusal in subject.refusals} == {
+        "refused: Inferred operator schema for a C++ kernel function doesn't match the expected function schema."
     }
     assert [refusal.key for refusal in subject.refusals if refusal.key == "CPU"] == ["CPU"]
 
