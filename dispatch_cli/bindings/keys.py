@@ -207,17 +207,17 @@ class BoundKeySet:
         return self._bits.bits
 
     def __or__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits | self._other(other)._bits)
+        return self._space.wrap(self._bits | key_set(self._space, other)._bits)
 
     def __and__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits & self._other(other)._bits)
+        return self._space.wrap(self._bits & key_set(self._space, other)._bits)
 
     def __sub__(self, other: BoundKeySet, /) -> BoundKeySet:
-        return self._space.wrap(self._bits - self._other(other)._bits)
+        return self._space.wrap(self._bits - key_set(self._space, other)._bits)
 
     def __eq__(self, other: object, /) -> bool:
         # PyTorch refuses any other type, too
-        return self._bits.bits == self._other(other)._bits.bits
+        return self._bits.bits == key_set(self._space, other)._bits.bits
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
 
@@ -240,9 +240,6 @@ class BoundKeySet:
 
     def __repr__(self) -> str:
         return str(self._bits)
-
-    def _other(self, other: object) -> BoundKeySet:
-        return key_set(self._space, other)
 
 
 def key_set(space: KeySpace, value: object) -> BoundKeySet:

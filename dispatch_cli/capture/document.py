@@ -12,6 +12,9 @@ MAX_KEYS_TEXT = 500
 
 _DEFAULT_ALIAS_ANALYSIS = "FROM_SCHEMA"
 _FALLTHROUGH = "fallthrough"
+_HIGHER_ORDER_FIELDS = (
+    "name", "dispatch", "autograd", "modes", "subclasses", "transforms", "functionalize", "side_effect"
+)  # fmt: skip
 
 
 def document(state: Mapping[str, Any]) -> Document:
@@ -117,22 +120,9 @@ def _kernel(kernel: Mapping[str, Any]) -> Document:
 
 
 def _higher_order_operator(operator: Mapping[str, Any]) -> Document:
-    found: Document = {"name": operator["name"]}
-    dispatch = _grouped(
-        [*operator["dispatch"].items(), *((key, {_FALLTHROUGH: True}) for key in operator[_FALLTHROUGH])]
-    )
-    for field, value in (
-        ("dispatch", dispatch),
-        ("autograd", operator["autograd"]),
-        ("modes", operator["modes"]),
-        ("subclasses", operator["subclasses"]),
-        ("transforms", operator["transforms"]),
-        ("functionalize", operator["functionalize"]),
-        ("side_effect", operator["side_effect"]),
-    ):
-        if value:
-            found[field] = value
-    return found
+    passed_over = {key: {_FALLTHROUGH: True} for key in operator[_FALLTHROUGH]}
+    found = {**operator, "dispatch": _grouped([*operator["dispatch"].items(), *passed_over.items()])}
+    return {field: found[field] for field in _HIGHER_ORDER_FIELDS if found[field]}
 
 
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> Document:

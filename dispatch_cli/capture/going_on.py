@@ -32,7 +32,7 @@ def ways() -> Ways:
                 (one.__code__.co_filename.replace("\\", "/").rpartition("/torch/")[2], one.__code__.co_name)
             )
             if maker is not None:
-                found.update(maker(_closed_over(one)))
+                found.update(maker(closed_over(one)))
     return found
 
 
@@ -50,7 +50,8 @@ def note(operator: dict[str, Any], known: Ways) -> None:
             kernels[0]["redispatches"] = way
 
 
-def _closed_over(function: Any) -> dict[str, Any]:
+def closed_over(function: Any) -> dict[str, Any]:
+    """What a function has taken along from the function that it was made in, by name."""
     names, cells = function.__code__.co_freevars, function.__closure__ or ()
     return {name: value for name, cell in zip(names, cells) for value in _contents(cell)}  # noqa: B905  (Python 3.8)
 
@@ -93,8 +94,8 @@ def _fake(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
 def _has_no_fake(closed: dict[str, Any]) -> bool:
     """Whether the operator is of `custom_op`, and the fake implementation that it needs is not registered."""
     function = getattr(getattr(closed.get("fake_impl_holder"), "kernel", None), "func", None)
-    function = _closed_over(function).get("func", function) if hasattr(function, "__code__") else None
-    definition = _closed_over(function).get("self") if hasattr(function, "__code__") else None
+    function = closed_over(function).get("func", function) if hasattr(function, "__code__") else None
+    definition = closed_over(function).get("self") if hasattr(function, "__code__") else None
     operator = getattr(definition, "_opoverload", None)
     if operator is None or getattr(definition, "_abstract_fn", None) is not None:
         return False

@@ -374,17 +374,23 @@ def _mask_by_arguments(live: Live) -> bool:
     The operator falls through at the CPU alone, where its argument is; with Meta included, its kernel there runs only
     if the mask is Meta's.
     """
+    kernels = {"CPU": live.torch.library.fallthrough_kernel, "Meta": lambda x: x}
+    return _error_of_call(live, "masked", kernels, "Meta") is not None
+
+
+def _error_of_call(live: Live, name: str, kernels: Data, included: str) -> RuntimeError | None:
+    """What a call of a new operator on the CPU raises with a key included on the thread; None when it goes well."""
     torch, core = live.torch, live.core
     library = core._dispatch_library("FRAGMENT", NAMESPACE, "")
-    library.def_("masked(Tensor x) -> Tensor")
-    library.impl("masked", "CPU", torch.library.fallthrough_kernel, False)
-    library.impl("masked", "Meta", lambda x: x, False)
+    library.def_(name + "(Tensor x) -> Tensor")
+    for key, kernel in kernels.items():
+        library.impl(name, key, kernel, False)
     try:
-        with core._IncludeDispatchKeyGuard(core.DispatchKey.Meta):
-            getattr(torch.ops, NAMESPACE).masked(torch.ones(2))
-    except RuntimeError:
-        return True
-    return False
+        with core._IncludeDispatchKeyGuard(live.keys[included]):
+            getattr(getattr(torch.ops, NAMESPACE), name)(torch.ones(2))
+    except RuntimeError as error:
+        return error
+    return None
 
 
 def _grad_ends_inference(live: Live) -> bool:
@@ -398,16 +404,7 @@ def _grad_ends_inference(live: Live) -> bool:
 
 
 def _python_needs_snapshot(live: Live) -> bool:
-    torch, core = live.torch, live.core
-    library = core._dispatch_library("FRAGMENT", NAMESPACE, "")
-    library.def_("plain(Tensor x) -> Tensor")
-    library.impl("plain", "CPU", lambda x: x, False)
-    try:
-        with core._IncludeDispatchKeyGuard(core.DispatchKey.Python):
-            getattr(torch.ops, NAMESPACE).plain(torch.ones(2))
-    except RuntimeError as error:
-        return "tls_on_entry" in str(error)
-    return False
+    return "tls_on_entry" in str(_error_of_call(live, "plain", {"CPU": lambda x: x}, "Python"))
 
 
 def _fallbacks(live: Live) -> list[Data]:
@@ -645,13 +642,7 @@ def _take_out(kernels: dict[Any, Any], wrapper: str) -> Any:
 
 def _wrapped(function: Any, wrapper: str) -> Any:
     """The rule that a wrapper was made for; None for other functions."""
-    return _closed_over(function, "fn") if wrapper in getattr(function, "__qualname__", "") else None
-
-
-def _closed_over(function: Any, name: str) -> Any:
-    """What a function has taken along under a name; None when it has not."""
-    names = function.__code__.co_freevars
-    return function.__closure__[names.index(name)].cell_contents if name in names else None
+    return going_on.closed_over(function).get("fn") if wrapper in getattr(function, "__qualname__", "") else None
 
 
 def _rule(function: Any) -> Any:
@@ -661,7 +652,7 @@ def _rule(function: Any) -> Any:
     if not name.endswith(helper):
         return name
     found: Data = {"kernel": name[: -len(".<locals>.inner")]}
-    deferred = _closed_over(function, "deferred_error")
+    deferred = going_on.closed_over(function).get("deferred_error")
     if isinstance(deferred, bool):
         found["deferred_error"] = deferred
     return found

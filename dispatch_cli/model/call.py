@@ -119,7 +119,42 @@ class TensorSpec(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> TensorSpec:
         """Read ``cuda:0 sparse requires_grad``: words in any order. Errors: CallError."""
-        return _parse_tensor(text)
+        words = _words(text, "a tensor", "such as `cpu` or `cuda sparse`")
+        absent = next((word for word in words if word in _ABSENT), None)
+        if absent is not None:
+            if len(words) > 1:
+                raise CallError(f"{absent!r} is no tensor, and takes no other words", text, f"write `{absent}` alone")
+            return TensorSpec(absent=_ABSENT[absent])
+        fields: dict[str, object] = {}
+        bits: list[Bit] = []
+        wrappers: list[Wrapper] = []
+        others: list[str] = []
+
+        def set_once(field: str, value: object, word: str) -> None:
+            if field in fields:
+                raise CallError(f"a tensor has one {field}, and {word!r} is a second", text)
+            fields[field] = value
+
+        for word in words:
+            name, equals, value = word.partition("=")
+            if name in _NAMED:
+                if not value and (equals or name == "subclass"):
+                    raise CallError(f"{name!r} needs a name", text, f"write {name}=NAME")
+                set_once(name, value, word)
+            elif name in _WRAPPERS:
+                wrappers.append(Wrapper(_WRAPPERS[name], _level(value, text) if equals else None))
+            elif word in LAYOUTS:
+                set_once("layout", LAYOUTS[word], word)
+            elif word in _FLAGS:
+                fields[word] = True
+            elif word in _BITS:
+                bits += [_BITS[word]] if _BITS[word] not in bits else []
+            else:
+                others.append(word)
+        if len(wrappers) > MAX_WRAPPERS:
+            raise CallError(f"a tensor of more than {MAX_WRAPPERS} wrappers", text)
+        device, number = _device(others, text)
+        return TensorSpec(device, number, bits=tuple(bits), wrappers=tuple(wrappers), **fields)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         if self.absent is not None:
@@ -174,7 +209,27 @@ class Context(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Context:
         """Read ``autocast cuda``, ``mode=Name``, ``exclude=AutogradCPU,CPU``, ``no_grad`` … Errors: CallError."""
-        return _parse_context(text)
+        words = _words(text, "a context", "such as `no_grad` or `autocast cpu`")
+        head, equals, value = words[0].partition("=")
+        kinds = {kind.value.lower(): kind for kind in ContextKind}
+        kind = kinds.get(head.lower())
+        if kind is None:
+            raise CallError(f"{head!r} is no context", text, suggestion(head, CONTEXT_WORDS))
+        rest = ([value] if equals else []) + words[1:]
+        if kind is ContextKind.AUTOCAST:
+            return Context(kind, device=_one(rest, kind, "a device, such as `autocast cpu`", text))
+        if kind in (ContextKind.MODE, ContextKind.PRE_DISPATCH_MODE):
+            example = f"the name of a mode, such as `{kind.value}=FunctionalTensorMode`"
+            name, _, instance = _one(rest, kind, example, text).partition("=")
+            return Context(kind, name=name, instance=instance or None)
+        if kind in (ContextKind.INCLUDE, ContextKind.EXCLUDE):
+            keys = tuple(key for part in rest for key in part.split(",") if key)
+            if not keys:
+                raise CallError(f"{kind.value!r} needs a dispatch key", text, f"write {kind.value}=KEY")
+            return Context(kind, keys=keys)
+        if rest:
+            raise CallError(f"{kind.value!r} takes nothing, and {rest[0]!r} follows it", text)
+        return Context(kind)
 
     def __str__(self) -> str:
         word = self.kind.value
@@ -214,45 +269,6 @@ def device_type(text: str) -> str:
     return match[1]
 
 
-def _parse_tensor(text: str) -> TensorSpec:
-    words = _words(text, "a tensor", "such as `cpu` or `cuda sparse`")
-    absent = next((word for word in words if word in _ABSENT), None)
-    if absent is not None:
-        if len(words) > 1:
-            raise CallError(f"{absent!r} is no tensor, and takes no other words", text, f"write `{absent}` alone")
-        return TensorSpec(absent=_ABSENT[absent])
-    fields: dict[str, object] = {}
-    bits: list[Bit] = []
-    wrappers: list[Wrapper] = []
-    others: list[str] = []
-
-    def set_once(field: str, value: object, word: str) -> None:
-        if field in fields:
-            raise CallError(f"a tensor has one {field}, and {word!r} is a second", text)
-        fields[field] = value
-
-    for word in words:
-        name, equals, value = word.partition("=")
-        if name in _NAMED:
-            if not value and (equals or name == "subclass"):
-                raise CallError(f"{name!r} needs a name", text, f"write {name}=NAME")
-            set_once(name, value, word)
-        elif name in _WRAPPERS:
-            wrappers.append(Wrapper(_WRAPPERS[name], _level(value, text) if equals else None))
-        elif word in LAYOUTS:
-            set_once("layout", LAYOUTS[word], word)
-        elif word in _FLAGS:
-            fields[word] = True
-        elif word in _BITS:
-            bits += [_BITS[word]] if _BITS[word] not in bits else []
-        else:
-            others.append(word)
-    if len(wrappers) > MAX_WRAPPERS:
-        raise CallError(f"a tensor of more than {MAX_WRAPPERS} wrappers", text)
-    device, number = _device(others, text)
-    return TensorSpec(device, number, bits=tuple(bits), wrappers=tuple(wrappers), **fields)  # type: ignore[arg-type]
-
-
 def _level(text: str, whole: str) -> int:
     if not _LEVEL.fullmatch(text):
         raise CallError(f"{text!r} is not the level of a transform", whole, "levels count from 1, the outermost")
@@ -276,30 +292,6 @@ def _not_a_device(words: list[str], text: str) -> CallError:
         word, hint = near[0] if near else (words[1], None)
         return CallError(f"{word!r} is no word for a tensor, or a second device", text, hint)
     return CallError(f"{words[0]!r} is neither a device nor a word for a tensor", text, near[0][1] if near else None)
-
-
-def _parse_context(text: str) -> Context:
-    words = _words(text, "a context", "such as `no_grad` or `autocast cpu`")
-    head, equals, value = words[0].partition("=")
-    kinds = {kind.value.lower(): kind for kind in ContextKind}
-    kind = kinds.get(head.lower())
-    if kind is None:
-        raise CallError(f"{head!r} is no context", text, suggestion(head, CONTEXT_WORDS))
-    rest = ([value] if equals else []) + words[1:]
-    if kind is ContextKind.AUTOCAST:
-        return Context(kind, device=_one(rest, kind, "a device, such as `autocast cpu`", text))
-    if kind in (ContextKind.MODE, ContextKind.PRE_DISPATCH_MODE):
-        example = f"the name of a mode, such as `{kind.value}=FunctionalTensorMode`"
-        name, _, instance = _one(rest, kind, example, text).partition("=")
-        return Context(kind, name=name, instance=instance or None)
-    if kind in (ContextKind.INCLUDE, ContextKind.EXCLUDE):
-        keys = tuple(key for part in rest for key in part.split(",") if key)
-        if not keys:
-            raise CallError(f"{kind.value!r} needs a dispatch key", text, f"write {kind.value}=KEY")
-        return Context(kind, keys=keys)
-    if rest:
-        raise CallError(f"{kind.value!r} takes nothing, and {rest[0]!r} follows it", text)
-    return Context(kind)
 
 
 def _one(rest: list[str], kind: ContextKind, what: str, text: str) -> str:

@@ -73,7 +73,7 @@ class Block(NamedTuple):
     def qualified(self, name: OperatorName) -> OperatorName | None:
         """The name in the block's namespace; None when it names another."""
         if name.namespace is None:
-            return name.in_namespace(self.namespace)
+            return name._replace(name=f"{self.namespace}::{name.name}")
         return name if name.namespace == self.namespace else None
 
     def misplaced(self, name: OperatorName, in_schema: bool) -> str:

@@ -40,11 +40,5 @@ class OperatorName(NamedTuple):
         head, sep, _ = self.name.partition("::")
         return head if sep else None
 
-    def in_namespace(self, namespace: str) -> OperatorName:
-        """The same name in *namespace*, where it has none of its own."""
-        if self.namespace is not None:
-            return self
-        return OperatorName(f"{namespace}::{self.name}", self.overload)
-
     def __str__(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name

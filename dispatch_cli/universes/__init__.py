@@ -130,38 +130,24 @@ def _universe(data: object) -> Universe:
     for field in _MAPS_TO_LISTS:
         mapping = _checked(data, field, Mapping)
         values[field] = {str(key): _texts(keys, f"{field}.{key}") for key, keys in mapping.items()}
-    ids = _checked(data, "ids", Mapping)
-    if not all(isinstance(number, int) for number in ids.values()):
-        raise UniverseError("field 'ids' must map keys to numbers")
-    values["ids"] = dict(ids)
-    devices = _checked(data, "devices", Mapping)
-    if not all(isinstance(key, str) for key in devices.values()):
-        raise UniverseError("field 'devices' must map device types to keys")
-    values["devices"] = dict(devices)
+    for field, kind, words in (("ids", int, "keys to numbers"), ("devices", str, "device types to keys")):
+        values[field] = dict(_checked(data, field, Mapping))
+        if not all(isinstance(value, kind) for value in values[field].values()):
+            raise UniverseError(f"field {field!r} must map {words}")
     unparseable = set(_texts(data.get("unparseable"), "unparseable"))
-    values["parseable"] = frozenset(ids) - unparseable
+    values["parseable"] = frozenset(values["ids"]) - unparseable
     values["fallbacks"] = tuple(_fallback(entry) for entry in _checked(data, "fallbacks", Sequence))
-    if "higher_order_fallthrough" in data:
-        values["higher_order_fallthrough"] = _texts(data["higher_order_fallthrough"], "higher_order_fallthrough")
-    else:
-        values["higher_order_fallthrough"] = tuple(
-            key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]
-        )
-    values |= _about_tensors(data, values)
+    # Files from before these fields were there do not have them.
+    older = {
+        "higher_order_fallthrough": [key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]],
+        "wrapped": [key for key in WRAPPED if key in values["runtime"]],
+        "plain_devices": [device for device, key in values["devices"].items() if key not in values["backends"]],
+    }
+    for field, default in older.items():
+        values[field] = _texts(data.get(field, default), field)
+    for field in _FLAGS:
+        values[field] = data.get(field) is True
     return Universe(**values)
-
-
-def _about_tensors(data: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that say how tensors and calls are; files from before they were there do not have them."""
-    if "wrapped" in data:
-        wrapped = _texts(data["wrapped"], "wrapped")
-    else:
-        wrapped = tuple(key for key in WRAPPED if key in known["runtime"])
-    if "plain_devices" in data:
-        plain = _texts(data["plain_devices"], "plain_devices")
-    else:
-        plain = tuple(device for device, key in known["devices"].items() if key not in known["backends"])
-    return {"wrapped": wrapped, "plain_devices": plain} | {field: data.get(field) is True for field in _FLAGS}
 
 
 def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:
