@@ -27,6 +27,10 @@ ABSENT = "no such operator"
 PRESENT = "registered"
 
 
+_Difference = tuple[str, str | None, str | None]
+"""What differs, what the engine says there, and what PyTorch says."""
+
+
 class Count(NamedTuple):
     """How many answers of a part were compared, and how many of them differ."""
 
@@ -108,7 +112,7 @@ class _Comparer:
         slots = self._dispatcher.universe.slots
         if operator is None or theirs is None:
             ours_text, theirs_text = (ABSENT, PRESENT) if operator is None else (PRESENT, ABSENT)
-            self._note(name, Compared.HIGHER_ORDER, len(slots), [("", ours_text, theirs_text)], 1)
+            self._note(name, Compared.HIGHER_ORDER, len(slots), [("", ours_text, theirs_text)])
             return
         table = HigherOrderTable(self._dispatcher.universe, operator, frozenset(self._dispatcher.fallbacks))
         ours = {
@@ -120,20 +124,20 @@ class _Comparer:
             for key, answer in zip(resolved.slots, resolved.rows[theirs.row], strict=True)
         }
         texts = list(_different(ours, expected)) if ours != expected else []
-        self._note(name, Compared.HIGHER_ORDER, len(slots), texts, len(texts))
+        self._note(name, Compared.HIGHER_ORDER, len(slots), texts)
 
     def _compare(self, name: str, operator: OperatorName, theirs: Texts) -> None:
         dump = _lines(dump_registrations(self._dispatcher, operator), theirs.registrations)
-        self._note(name, Compared.DUMP, 1, dump, bool(dump))
+        self._note(name, Compared.DUMP, 1, dump)
         table = _lines(dump_table(self._dispatcher, operator), theirs.table)
         # Slots that neither has a line for are missing in both, and so agree.
-        self._note(name, Compared.TABLE, len(self._dispatcher.universe.slots), table, len(table))
+        self._note(name, Compared.TABLE, len(self._dispatcher.universe.slots), table)
         if self._answers.complaints is not None:
             complaint = self._answers.complaints.get(name)
             stale = bool(self._dispatcher.stale_entries(operator))
             differs = stale is (complaint is None)
             texts = [("", STALE if stale else INVARIANTS_HOLD, complaint or INVARIANTS_HOLD)] if differs else []
-            self._note(name, Compared.INVARIANTS, 1, texts, differs)
+            self._note(name, Compared.INVARIANTS, 1, texts)
         resolved = self._answers.resolved
         if resolved is not None and name in resolved.row_of:
             self._resolve(name, operator, resolved)
@@ -145,21 +149,14 @@ class _Comparer:
         ours = dict(zip(slots, map(resolve_answer, slots, decisions), strict=True))
         theirs = dict(zip(resolved.slots, resolved.rows[resolved.row_of[name]], strict=True))
         texts = list(_different(ours, theirs)) if ours != theirs else []
-        self._note(name, Compared.RESOLVE_KEY, len(slots), texts, len(texts))
+        self._note(name, Compared.RESOLVE_KEY, len(slots), texts)
         self._divergences += (
             (name, divergence) for divergence in python_table.divergences(self._dispatcher, operator, python_keys)
         )
 
-    def _note(
-        self,
-        name: str,
-        part: Compared,
-        compared: int,
-        texts: Sequence[tuple[str, str | None, str | None]],
-        different: int,
-    ) -> None:
+    def _note(self, name: str, part: Compared, compared: int, texts: Sequence[_Difference]) -> None:
         self._compared[part] += compared
-        self._different[part] += different
+        self._different[part] += min(len(texts), compared)
         self._differences += (Disagreement(name, part, key or None, *said) for key, *said in texts)
 
     def result(self) -> Comparison:
@@ -193,7 +190,7 @@ def resolve_answer(key: str, decision: Decision) -> str:
     return MISSING if chosen is None else chosen
 
 
-def _lines(ours: str, theirs: str) -> list[tuple[str, str | None, str | None]]:
+def _lines(ours: str, theirs: str) -> list[_Difference]:
     """The lines in which two dumps differ: the text before the colon, and what follows it in either."""
     if ours == theirs:
         return []
@@ -208,7 +205,7 @@ def _lines(ours: str, theirs: str) -> list[tuple[str, str | None, str | None]]:
     return [("", ours, theirs)]
 
 
-def _different(ours: dict[str, str], theirs: dict[str, str]) -> Iterator[tuple[str, str | None, str | None]]:
+def _different(ours: dict[str, str], theirs: dict[str, str]) -> Iterator[_Difference]:
     for key in {**theirs, **ours}:
         if ours.get(key) != theirs.get(key):
             yield key, ours.get(key), theirs.get(key)

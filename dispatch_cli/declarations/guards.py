@@ -97,11 +97,8 @@ def _call(context: FileContext, values: Values) -> GuardedCall | None:
         return None
     tensors = tuple(_parsed(context, values.get("tensors"), TensorSpec.parse))
     contexts = tuple(_parsed(context, values.get("contexts"), CallContext.parse))
-    return GuardedCall(tensors, contexts, _options(context, values))
-
-
-def _options(context: FileContext, values: Values) -> Options:
-    return Options(*(_option(context, name, values.get(name)) for name in Options._fields))
+    options = Options(*(_option(context, name, values.get(name)) for name in Options._fields))
+    return GuardedCall(tensors, contexts, options)
 
 
 def _option(context: FileContext, name: str, node: Node | None) -> str | None:

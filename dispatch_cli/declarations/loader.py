@@ -22,8 +22,7 @@ from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.redispatches import Functions
-from dispatch_cli.declarations.settings import read_settings
-from dispatch_cli.declarations.suppressions import read_comments, read_suppressions
+from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.yaml_reader import parse

@@ -27,9 +27,8 @@ def read_schema(context: FileContext, node: Node | None, namespace: str | None =
     """The schema in a text; *namespace* is that of the block around it. None, noting it, when it is not one."""
     if type(node) is not Scalar:
         return None
-    text = node.text
     problems = context.problems
-    if "(" not in text:
+    if "(" not in node.text:
         problems.add(
             "bad-schema",
             "expected a schema, such as ns::name(Tensor x) -> Tensor, found a name without arguments",
@@ -38,25 +37,24 @@ def read_schema(context: FileContext, node: Node | None, namespace: str | None =
         )
         return None
     parse = parse_printed_schema if context.snapshot else partial(parse_schema, allow_typevars=False)
-    return _read(problems, node, lambda: parse(text), "bad-schema")
+    return _read(problems, node, parse, "bad-schema")
 
 
 def read_signature(problems: Problems, node: Scalar) -> FunctionSchema | None:
     """The inferred signature in a text; None, noting it, when it is not one."""
-    return _read(problems, node, lambda: parse_signature(node.text), "bad-signature")
+    return _read(problems, node, parse_signature, "bad-signature")
 
 
 def read_operator_name(problems: Problems, node: Node | None) -> OperatorName | None:
     """The operator name in a text; None, noting it, when it is not one."""
-    text = word_of(problems, node)
-    if text is None or type(node) is not Scalar:
+    if word_of(problems, node) is None or type(node) is not Scalar:
         return None
-    return _read(problems, node, lambda: parse_operator_name(node.text), "bad-operator-name")
+    return _read(problems, node, parse_operator_name, "bad-operator-name")
 
 
-def _read(problems: Problems, node: Scalar, parse: Callable[[], _Read], code: str) -> _Read | None:
+def _read(problems: Problems, node: Scalar, parse: Callable[[str], _Read], code: str) -> _Read | None:
     try:
-        return parse()
+        return parse(node.text)
     except SchemaError as error:
         problems.add(code, error.message, problems.inside(node, error.offset), error.hint)
         return None

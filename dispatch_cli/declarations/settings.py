@@ -1,13 +1,22 @@
-"""The section ``check``: what a declaration file says about the checks of itself."""
+"""What a file says about the checks: the sections ``check`` and ``suppress``, and comments beside a line."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import fits, read_record, text_of
-from dispatch_cli.declarations.format import A_SEVERITY, CHECK
-from dispatch_cli.declarations.suppressions import read_selectors
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar
-from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.declarations.fields import expect, fits, read_record, read_records, text_of
+from dispatch_cli.declarations.format import A_SEVERITY, CHECK, SUPPRESSION
+from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.text import parts
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
+
+_MARK = "dispatch-cli:"
+_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*dispatch-cli:\s*(.*)$")
+_IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
+_EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] and, after it, the reason"
 
 
 def read_settings(context: FileContext, section: Node) -> None:
@@ -32,4 +41,85 @@ def _severities(context: FileContext, node: Node | None) -> tuple[tuple[Selector
     for key, value in node.pairs if type(node) is Mapping else ():
         if fits(context.problems, value, A_SEVERITY) and type(value) is Scalar:
             found.append((Selector(key.text, context.problems.span(key)), Severity(value.text)))
+    return tuple(found)
+
+
+def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Suppression]:
+    """The comments ``# dispatch-cli: ignore[CHECK, …] REASON`` of a file; those that say less are noted.
+
+    A comment speaks of its line; one that stands alone, of the next line that holds something. Where an entry of one
+    of the sections begins on that line, such as an operator, it speaks of the whole entry.
+    """
+    if _MARK not in problems.source.text:
+        return
+    entries = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
+    lines = problems.source.lines
+    following = _following(lines)
+    for number, line in enumerate(lines, start=1):
+        if _MARK not in line or (found := _COMMENT.search(line)) is None:
+            continue
+        at = Place(number, found.start() + 1)
+        said = _IGNORE.match(found[1])
+        if said is None:
+            problems.add(
+                "bad-comment", "the comment is meant for dispatch-cli, which does not understand it", at, _EXAMPLE
+            )
+            continue
+        start = found.start(1) + said.start(1) + 1
+        named = ((name, Place(number, start + offset)) for name, offset in parts(said[1]) if name)
+        checks = tuple(Selector(name, problems.span(place)) for name, place in named)
+        if not checks:
+            problems.add("bad-comment", "the comment names no check to ignore", at, _EXAMPLE)
+        elif not said[2].strip():
+            problems.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
+        else:
+            line_meant = number if line[: found.start()].strip() else following[number - 1]
+            yield Suppression(checks, said[2].strip(), problems.span(at), line_meant, last=entries.get(line_meant))
+
+
+def _last_line(node: Node) -> int:
+    """The line on which the last part of a node begins; how deep a tree can be is bounded by its reader."""
+    if type(node) is Mapping:
+        return max((_last_line(part) for pair in node.pairs for part in pair), default=node.line)
+    if type(node) is Sequence:
+        return max(map(_last_line, node.items), default=node.line)
+    return node.line
+
+
+def _following(lines: list[str]) -> list[int]:
+    """For each line the number of the next one that is neither empty nor a comment; its own where there is none."""
+    found, last = list(range(1, len(lines) + 1)), 0
+    for number in range(len(lines), 0, -1):
+        found[number - 1] = last or number
+        text = lines[number - 1].strip()
+        if text and not text.startswith("#"):
+            last = number
+    return found
+
+
+def read_suppressions(context: FileContext, section: Node) -> None:
+    """Read the section ``suppress``."""
+    problems = context.problems
+    for node, values in read_records(problems, section, SUPPRESSION):
+        checks = read_selectors(problems, values.get("checks"))
+        op, key, reason = (text_of(problems, values.get(name)) for name in ("op", "key", "reason"))
+        if checks and reason is not None:
+            context.suppressions.append(Suppression(checks, reason, problems.span(node), None, op, key))
+
+
+def read_selectors(problems: Problems, node: Node | None) -> tuple[Selector, ...]:
+    """Names of checks, one or a list of them; each can hold several, separated by commas. Empty ones are noted."""
+    found: list[Selector] = []
+    for item in node.items if type(node) is Sequence else (node,):
+        if type(item) is not Scalar:
+            if item is not None:
+                expect(problems, item, "the id of a check")
+        elif (text := text_of(problems, item)) is not None:
+            span = problems.span(item)
+            for name, offset in parts(text):
+                if name:
+                    at = problems.span(problems.inside(item, offset)) if offset else span
+                    found.append(Selector(name, at))
+                else:
+                    problems.add("wrong-type", "the id of a check is missing here", problems.inside(item, offset))
     return tuple(found)
