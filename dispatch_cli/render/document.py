@@ -139,6 +139,11 @@ def runs_of(inline: Inline) -> tuple[Run, ...]:
     return inline
 
 
+def toned(run: Run, tone: Tone) -> Run:
+    """A run; in that tone, where it has none."""
+    return run._replace(tone=tone) if run.tone is Tone.PLAIN else run
+
+
 def lines_of(inline: Inline) -> list[tuple[Run, ...]]:
     """An inline text as lines, one at least."""
     found: list[list[Run]] = [[]]

@@ -18,6 +18,8 @@ from dispatch_cli.render.document import (
     Tone,
     cells_of,
     lines_of,
+    runs_of,
+    toned,
 )
 from dispatch_cli.render.text_safety import safe
 
@@ -43,7 +45,7 @@ td:first-child { white-space: nowrap }
 pre { overflow-x: auto; padding: .4rem .6rem; background: var(--stripe); border-radius: 6px }
 blockquote { border-left: 3px solid var(--bad); padding-left: .8rem }
 dl { display: grid; grid-template-columns: fit-content(30%) 1fr; gap: .1rem 1rem }
-dt { font-weight: 600 } dd { margin: 0 }
+dd { margin: 0 }
 .head { font-weight: 600 } .kernel { color: var(--kernel); font-weight: 600 } .alias { color: var(--alias) }
 .fallback { color: var(--fallback) } .warn { color: var(--warn) } .bad { color: var(--bad); font-weight: 600 }
 .dim, .place, footer { color: var(--dim) } footer { margin-top: 2rem; font-size: .85rem }
@@ -83,7 +85,9 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, TableBlock):
         yield from _table(block)
     elif isinstance(block, Facts):
-        rows = (f"<dt>{_inline(row.label)}</dt><dd>{_inline(row.inline)}</dd>\n" for row in block.rows)
+        labels = (tuple(toned(run, block.tone) for run in runs_of(row.label)) for row in block.rows)
+        pairs = zip(labels, block.rows, strict=True)
+        rows = (f"<dt>{_inline(label)}</dt><dd>{_inline(row.inline)}</dd>\n" for label, row in pairs)
         yield f"<dl{_indent(block.indent)}>\n{''.join(rows)}</dl>\n" if block.rows else ""
     else:
         yield _paragraph(block)

@@ -27,6 +27,7 @@ from dispatch_cli.render.document import (
     cells_of,
     lines_of,
     runs_of,
+    toned,
 )
 from dispatch_cli.render.text_safety import safe
 
@@ -87,9 +88,7 @@ def width_of(text: str) -> int:
 
 def _safe_lines(inline: Inline, tone: Tone = Tone.PLAIN) -> list[TextLine]:
     """Lines that are safe to print. tone: of the runs that have none."""
-    return [
-        [Run(safe(run.text), tone if run.tone is Tone.PLAIN else run.tone) for run in line] for line in lines_of(inline)
-    ]
+    return [[toned(Run(safe(run.text), run.tone), tone) for run in line] for line in lines_of(inline)]
 
 
 def _width(line: TextLine) -> int:
