@@ -109,7 +109,7 @@ def test_random_calls(state: State) -> None:
         for number, slot in enumerate(slots, start=1):
             assert re.search(rf"^Step {number} +{slot}: ", pipe, re.MULTILINE)
             assert f"\n- Step {number}: {slot}: " in found.markdown
-            assert f"<dt>Step {number}</dt><dd>{slot}: " in found.html
+            assert f'<dt><span class="head">Step {number}</span></dt><dd>{slot}: ' in found.html
         assert len(slots) == 1 or f"\nSlots: {' > '.join(slots)}\n" in pipe
         data = json.loads(found.json)
         steps = data.get("steps") or [step for one in data["selections"] for step in one["steps"]]
