@@ -143,16 +143,12 @@ def _failure(executable: str, code: int, errors: str) -> InputError:
 
 def _said(errors: str) -> tuple[str | None, str]:
     """What the probe itself said went wrong: its last line, in JSON."""
-    for line in reversed(errors.splitlines()):
-        if not line.strip():
-            continue
-        try:
-            data = json.loads(line)
-        except (ValueError, RecursionError):
-            break
-        if isinstance(data, dict) and isinstance(data.get("error"), str):
-            return data["error"], str(data.get("details", ""))
-        break
+    try:
+        data = json.loads(next((line for line in reversed(errors.splitlines()) if line.strip()), ""))
+    except (ValueError, RecursionError):
+        return None, ""
+    if isinstance(data, dict) and isinstance(data.get("error"), str):
+        return data["error"], str(data.get("details", ""))
     return None, ""
 
 

@@ -24,11 +24,12 @@ _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
 class UniverseName:
     """A universe as a file asks for it.
 
-    target: an embedded name, or a path that can be opened from here; None when it is neither, which is noted.
-    inline: the universe itself, when the file holds it; the target is its name then.
+    target: an embedded name, or a path that can be opened from here; empty when it is neither, which is noted.
+    problems, node: where it is named. inline: the universe itself, when the file holds it; the target is its name then.
     """
 
-    target: str | None
+    target: str
+    problems: Problems
     node: Node
     inline: Universe | None = None
 
@@ -95,13 +96,13 @@ def _universe(problems: Problems, node: Node | None) -> UniverseName | None:
     if text is None or type(node) is not Scalar:
         return None
     if text in universes.names():
-        return UniverseName(text, node)
+        return UniverseName(text, problems, node)
     if _is_path(text):
-        return UniverseName(_beside(problems, text), node)
+        return UniverseName(_beside(problems, text), problems, node)
     embedded = ", ".join(universes.names())
     hint = suggestion(text, universes.names()) or f"embedded are {embedded}; a universe of your own is a path"
     problems.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
-    return UniverseName(None, node)
+    return UniverseName("", problems, node)
 
 
 def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
@@ -109,8 +110,8 @@ def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
         universe = universes.from_data(plain_data(node))
     except universes.UniverseError as error:
         problems.add("bad-universe", str(error), node)
-        return UniverseName(None, node)
-    return UniverseName(universe.name, node, universe)
+        return UniverseName("", problems, node)
+    return UniverseName(universe.name, problems, node, universe)
 
 
 def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:

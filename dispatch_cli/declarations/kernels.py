@@ -72,16 +72,9 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
         if name_node is not None:
             problems.add("bad-value", "a kernel that falls through has no function, so it has no name", name_node)
         plain = _fallthrough(block, span)
-        return Kernel(
-            debug or plain.debug,
-            plain.function,
-            signature,
-            boxed is not False,
-            unboxed is True,
-            fallthrough=True,
-            python=python,
-            span=span,
-        )
+        debug = debug or plain.debug
+        boxed, unboxed = boxed is not False, unboxed is True
+        return plain._replace(debug=debug, signature=signature, boxed=boxed, unboxed=unboxed, python=python)
     if debug is None:
         if "kernel" not in values and "debug" not in values:
             problems.add("missing-field", "a kernel needs one of the fields 'kernel', 'debug', 'fallthrough'", node)

@@ -15,7 +15,7 @@ from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
-from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
+from dispatch_cli.declarations.header import Extension, Header, UniverseName, base_hint, read_header
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
@@ -83,16 +83,6 @@ class _File:
     header: Header | None = None
     through: tuple[Span, ...] = ()
     only_guards: bool = False
-
-
-@dataclass(slots=True)
-class _UniverseRequest:
-    """A universe that a file asks for, and where."""
-
-    target: str
-    inline: Universe | None
-    problems: Problems
-    node: Node
 
 
 class _Loader:
@@ -234,20 +224,19 @@ class _Loader:
 
     def _universe(self) -> Universe | None:
         """The universe of the run; None, noting why, when the files do not settle on one that can be loaded."""
-        first: _UniverseRequest | None = None
+        first: UniverseName | None = None
         agreed = True
         for file in self._files.values():
             if file.header is None:
                 agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
-            elif (name := file.header.universe) is not None and name.target is None:
+            elif (asked := file.header.universe) is not None and not asked.target:
                 agreed = False
-            elif name is not None and name.target is not None:
-                asked = _UniverseRequest(name.target, name.inline, file.problems, name.node)
+            elif asked is not None:
                 agreed = self._agrees(asked, first) and agreed
                 first = first or asked
         return self._load_universe(first) if agreed else None
 
-    def _agrees(self, asked: _UniverseRequest, first: _UniverseRequest | None) -> bool:
+    def _agrees(self, asked: UniverseName, first: UniverseName | None) -> bool:
         """Whether a file asks for the universe of the others, and of the caller."""
         if self._wanted is not None and not _agree(asked.target, asked.inline, self._wanted, None):
             message = f"the file is written for the universe {asked.target}, but {self._wanted} was asked for"
@@ -260,7 +249,7 @@ class _Loader:
             return False
         return True
 
-    def _load_universe(self, first: _UniverseRequest | None) -> Universe | None:
+    def _load_universe(self, first: UniverseName | None) -> Universe | None:
         if first is not None and first.inline is not None:
             return first.inline
         default = states.load(next(iter(self._bases))).universe.name if self._bases else universes.default_name()

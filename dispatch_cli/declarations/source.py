@@ -67,6 +67,12 @@ class Source:
         return cut_line(self.line(line), column)
 
 
+def place_behind(text: str) -> tuple[int, int]:
+    """The line and the column, both 1-based, of what follows *text* at the start of a file."""
+    lines = _LINE_BREAK.split(text)
+    return len(lines), len(lines[-1]) + 1
+
+
 def identity(file: str) -> str:
     """The same text for every name of the same file."""
     try:
@@ -187,13 +193,10 @@ def _decode(data: bytes) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode(encoding, "replace")
-        lines = _LINE_BREAK.split(before)
         raise SourceError(
             "not-utf8",
             f"the file is not valid {encoding.removesuffix('-sig').upper()}: byte 0x{data[error.start]:02x} "
             f"at offset {error.start}",
             "save it as UTF-8",
-            len(lines),
-            len(lines[-1]) + 1,
+            *place_behind(data[: error.start].decode(encoding, "replace")),
         ) from None

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from dispatch_cli.declarations import limits
 from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.source import place_behind
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.declarations.yaml_errors import explain
@@ -87,8 +88,7 @@ def _is_fit(problems: Problems) -> bool:
 
 
 def _place(text: str, offset: int) -> Place:
-    before = re.split("\r\n|[\n\r\x85\u2028\u2029]", text[:offset])
-    return Place(len(before), len(before[-1]) + 1)
+    return Place(*place_behind(text[:offset]))
 
 
 def _without_tabs(text: str) -> str:
