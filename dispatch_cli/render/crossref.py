@@ -60,7 +60,7 @@ def _said(text: str | None) -> str:
 
 
 def _divergences(python: PythonDivergences, places: Mapping[str, int]) -> Iterator[Block]:
-    found = python.by_operator
+    found = python.divergences
     if not found:
         yield Paragraph("Python's resolve_key chooses the C++ table's key everywhere.")
         yield Gap()

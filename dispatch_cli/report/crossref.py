@@ -9,20 +9,15 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.crossref.answers import Compared, Disagreement
 from dispatch_cli.crossref.compare import Comparison, Count
-from dispatch_cli.engine.python.table import Reason
-from dispatch_cli.report.divergences import PythonDifference, ReasonCount, SlotChoice, by_reason, difference_of
+from dispatch_cli.report.divergences import PythonDifference, ReasonCount, by_reason, difference_of
 from dispatch_cli.report.folding import KeyRuns, runs_of
 
 
 class OperatorDivergence(NamedTuple):
-    """A slot of an operator at which C++ and Python choose different keys; the fields are those of the difference."""
+    """A slot of an operator at which C++ and Python choose different keys."""
 
     operator: str
-    key: str
-    cpp: SlotChoice
-    python: SlotChoice
-    reason: Reason
-    because: tuple[str, ...]
+    difference: PythonDifference
 
 
 class PythonDivergences(NamedTuple):
@@ -30,14 +25,6 @@ class PythonDivergences(NamedTuple):
 
     reasons: tuple[ReasonCount, ...]
     divergences: tuple[OperatorDivergence, ...]
-
-    @property
-    def by_operator(self) -> list[tuple[str, PythonDifference]]:
-        """Each with its operator."""
-        return [
-            (one.operator, PythonDifference(one.key, one.cpp, one.python, one.reason, one.because))
-            for one in self.divergences
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +54,8 @@ def crossref_report(comparison: Comparison) -> CrossrefReport:
     """Put a comparison together."""
     python = None
     if comparison.divergences is not None:
-        found = [(operator, difference_of(one)) for operator, one in comparison.divergences]
-        python = PythonDivergences(by_reason(found), tuple(OperatorDivergence(name, *one) for name, one in found))
+        found = tuple(OperatorDivergence(operator, difference_of(one)) for operator, one in comparison.divergences)
+        python = PythonDivergences(by_reason(found), found)
     return CrossrefReport(
         universe=comparison.universe,
         source=comparison.source,
