@@ -6,23 +6,16 @@ from collections.abc import Iterator
 from operator import attrgetter
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
+from dispatch_cli.render.document import Block, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.table_summary import CountColumn, counts_table, higher_order_counts, rule_counts
-from dispatch_cli.render.words import plural
+from dispatch_cli.render.table_summary import CountColumn, rule_counts, summary
 from dispatch_cli.report.python_table import PythonSummaryReport
 
 
 def document(report: PythonSummaryReport, _: int | None = None) -> Iterator[Block]:
     """How many slots each rule fills, and at how many C++ chooses otherwise."""
-    found = [*report.operators]
-    if found or not report.higher_order_operators:
-        counts = [*rule_counts(lambda _: Tone.PLAIN), CountColumn("C++ differs", Tone.WARN, attrgetter("differs"))]
-        yield counts_table("Operator", "operator", counts, found)
-        yield Gap()
-        closing = f"{plural(len(found), 'operator')}, {report.universe}; slots by the rule of Python's resolve_key"
-        yield Paragraph(Run(closing, Tone.DIM))
-    yield from higher_order_counts(report.higher_order_operators, report.universe, bool(found))
+    counts = [*rule_counts(lambda _: Tone.PLAIN), CountColumn("C++ differs", Tone.WARN, attrgetter("differs"))]
+    return summary(report, counts, "slots by the rule of Python's resolve_key")
 
 
 def sheet(report: PythonSummaryReport) -> Sheet:

@@ -12,7 +12,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import count_cell, plural, rule_tone
-from dispatch_cli.report.higher_order import HigherOrderSummary
+from dispatch_cli.report.python_table import PythonSummaryReport
 from dispatch_cli.report.table import TableSummaryReport
 
 
@@ -25,18 +25,32 @@ class CountColumn(NamedTuple):
 
 
 def document(report: TableSummaryReport, _: int | None = None) -> Iterator[Block]:
-    """A row per operator, then the same for higher-order operators."""
-    found = [*report.operators]
-    if found or not report.higher_order_operators:
-        counts = [
-            *rule_counts(rule_tone),
-            CountColumn("stale", Tone.BAD, attrgetter("stale")),
-            CountColumn("changed", Tone.WARN, attrgetter("changed")),
-        ]
-        yield counts_table("Operator", "operator", counts, found)
+    """How many slots each rule fills, how many are stale, and how many differ from the base."""
+    counts = [
+        *rule_counts(rule_tone),
+        CountColumn("stale", Tone.BAD, attrgetter("stale")),
+        CountColumn("changed", Tone.WARN, attrgetter("changed")),
+    ]
+    return summary(report, counts, "slots by rule")
+
+
+def summary(
+    report: TableSummaryReport | PythonSummaryReport, counts: Sequence[CountColumn], what: str
+) -> Iterator[Block]:
+    """A row per operator, then a row per higher-order operator. what: is counted."""
+    found, others = [*report.operators], report.higher_order_operators
+    if found or not others:
+        yield _table("Operator", "operator", counts, found)
         yield Gap()
-        yield Paragraph(Run(f"{plural(len(found), 'operator')}, {report.universe}; slots by rule", Tone.DIM))
-    yield from higher_order_counts(report.higher_order_operators, report.universe, bool(found))
+        yield Paragraph(Run(f"{plural(len(found), 'operator')}, {report.universe}; {what}", Tone.DIM))
+    if others:
+        if found:
+            yield Gap()
+        slots = [CountColumn(slot.value, Tone.PLAIN, partial(_of_slots, slot)) for slot in Slot]
+        yield _table("Higher-order operator", "name", slots, others)
+        yield Gap()
+        closing = f"{plural(len(others), 'higher-order operator')}, {report.universe}"
+        yield Paragraph(Run(f"{closing}; slots by what a call finds there", Tone.DIM))
 
 
 def rule_counts(tone: Callable[[Rule], Tone]) -> list[CountColumn]:
@@ -44,7 +58,7 @@ def rule_counts(tone: Callable[[Rule], Tone]) -> list[CountColumn]:
     return [CountColumn(rule.value, tone(rule), partial(_of_slots, rule)) for rule in Rule]
 
 
-def counts_table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:
+def _table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:
     """A row for each operator, with the counts of which there are any. name: the field with an operator's name."""
     names: Column[Any] = Column(title, lambda row, _: str(getattr(row, name)))
     return TableBlock([names, *(_numbers(one) for one in counts if any(map(one.of, rows)))], rows)
@@ -58,19 +72,6 @@ def _numbers(count: CountColumn) -> Column[Any]:
 def _of_slots(kind: Rule | Slot, row: Any) -> int:
     number: int = row.slots[kind]
     return number
-
-
-def higher_order_counts(found: Sequence[HigherOrderSummary], universe: str, below: bool) -> Iterator[Block]:
-    """A row per higher-order operator. below: other rows come before."""
-    if not found:
-        return
-    if below:
-        yield Gap()
-    counts = [CountColumn(slot.value, Tone.PLAIN, partial(_of_slots, slot)) for slot in Slot]
-    yield counts_table("Higher-order operator", "name", counts, found)
-    yield Gap()
-    closing = f"{plural(len(found), 'higher-order operator')}, {universe}; slots by what a call finds there"
-    yield Paragraph(Run(closing, Tone.DIM))
 
 
 def sheet(report: TableSummaryReport) -> Sheet:
