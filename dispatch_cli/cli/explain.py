@@ -133,7 +133,7 @@ def _from_error(
     name = OperatorName.parse(first.operator)
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
     if name not in dispatcher:
-        from dispatch_cli.render.explain_error_wording import unknown_operator_text
+        from dispatch_cli.render.explain_error import unknown_operator_text
 
         message = unknown_operator_text(first, state.over)
         hint = as_sentence(similar_operators(dispatcher, first.operator))

@@ -18,22 +18,27 @@ from dispatch_cli.render.document import (
     Tone,
     Under,
 )
-from dispatch_cli.render.explain_error_wording import difference_cells, error_sentences
 from dispatch_cli.render.explain_wording import (
+    ROLES,
     alias_sentences,
     around_sentences,
     block_sentences,
     kernel_label,
-    looks_at_label,
-    role_label,
     rule_label,
     slot_sentences,
     state_label,
 )
-from dispatch_cli.render.words import inherited_lines, keys_label, origin_place, over_label, rule_tone, runs_label
+from dispatch_cli.render.words import (
+    inherited_lines,
+    keys_label,
+    over_label,
+    place_cell,
+    rule_tone,
+    runs_label,
+    source_label,
+)
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
-from dispatch_cli.report.explain_error import ErrorReport, TextDifference
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.folding import Folded
 from dispatch_cli.report.table import TableRow
@@ -52,7 +57,13 @@ STATE_TONES = {RuleState.FIRED: Tone.KERNEL, RuleState.GAVE_WAY: Tone.WARN, Rule
 def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]:
     """What an error text says, where one asked; the operator; the answer."""
     if report.error is not None:
-        yield from _error(report, report.error)
+        from dispatch_cli.render.explain_error import DIFFERENCES, error_sentences
+
+        yield from _headed(error_sentences(report, report.error))
+        if report.error.differences:
+            yield Gap()
+            yield TableBlock(DIFFERENCES, report.error.differences)
+        yield Gap()
     yield Paragraph(report.schema or report.operator, kind=ParagraphKind.TITLE)
     if report.span is not None:
         yield Paragraph(Run(f"defined at {report.span}", Tone.DIM))
@@ -107,6 +118,11 @@ def _rule(line: RuleLine, short: bool) -> Inline:
     return Run(rule_label(line, short), rule_tone(line.rule) if fired and line.rule else _dim(line))
 
 
+def _looks_at(line: RuleLine, _: bool) -> Inline:
+    keys = line.looks_at
+    return Run(", ".join(keys) if len(keys) <= 2 else f"{len(keys)} keys, such as {keys[0]}", _dim(line))
+
+
 def _outcome(line: RuleLine, _: bool) -> Inline:
     nothing_runs = line.outcome is RuleState.FIRED and line.rule in (Rule.AMBIGUOUS, Rule.MISSING)
     return Run(state_label(line), Tone.BAD if nothing_runs else STATE_TONES.get(line.outcome, Tone.DIM))
@@ -115,16 +131,16 @@ def _outcome(line: RuleLine, _: bool) -> Inline:
 RULES: list[Column[RuleLine]] = [
     Column("#", _number, right=True),
     Column("Rule", _rule, wraps=False),
-    Column("Looks at", lambda line, _: Run(looks_at_label(line.looks_at), _dim(line)), wraps=False),
+    Column("Looks at", _looks_at, wraps=False),
     Column("Outcome", _outcome),
 ]
 REGISTRATIONS: list[Column[Concerned]] = [
     Column("Registered at", lambda one, _: one.key),
     Column("Kernel", kernel_label, Under("Registered at")),
-    Column("What it does", lambda one, _: Run(role_label(one), ROLE_TONES[one.role])),
+    Column("What it does", lambda one, _: Run(f"{ROLES[one.role]} ({one.rule_number})", ROLE_TONES[one.role])),
     Column(
         "Declared at",
-        lambda one, short: Run(origin_place(one.span, one.origin, short), Tone.PLACE),
+        lambda one, short: place_cell(one.span, short, one.origin),
         Under("Registered at"),
         optional=True,
     ),
@@ -171,33 +187,10 @@ def _decided(run: Folded[TableRow], short: bool) -> Inline:
     return Run(f"{row.rule_number} {rule}{because}", rule_tone(row.rule))
 
 
-def _from(run: Folded[TableRow], _: bool) -> Inline:
-    return run.answer.source if run.answer.source is not None and run.answer.rule is not Rule.KERNEL else ""
-
-
 ANSWERS: list[Column[Folded[TableRow]]] = [
     Column("Key", lambda run, short: keys_label(run.keys, short)),
     Column("Kernel", _held),
     Column("Rule", _decided),
-    Column("From", _from),
-    Column(
-        "Declared at",
-        lambda run, short: Run(origin_place(run.answer.span, run.answer.origin, short), Tone.PLACE),
-        optional=True,
-    ),
-]
-
-
-def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
-    yield from _headed(error_sentences(report, error))
-    if error.differences:
-        yield Gap()
-        yield TableBlock(DIFFERENCES, error.differences)
-    yield Gap()
-
-
-DIFFERENCES: list[Column[TextDifference]] = [
-    Column("Key", lambda one, short: difference_cells(one, short)[0]),
-    Column("In the text", lambda one, short: difference_cells(one, short)[1]),
-    Column("Here", lambda one, short: difference_cells(one, short)[2]),
+    Column("From", lambda run, _: source_label(run.answer)),
+    Column("Declared at", lambda run, short: place_cell(run.answer.span, short, run.answer.origin), optional=True),
 ]

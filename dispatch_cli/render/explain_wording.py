@@ -33,11 +33,6 @@ def rule_label(line: RuleLine, short: bool) -> str:
     return line.rule.value if short else line.rule.dump_text
 
 
-def looks_at_label(keys: tuple[str, ...]) -> str:
-    """The keys at which a rule looks for a kernel."""
-    return ", ".join(keys) if len(keys) <= 2 else f"{len(keys)} keys, such as {keys[0]}"
-
-
 def state_label(line: RuleLine) -> str:
     """What became of a rule."""
     blockers = some_of(line.blockers)
@@ -85,11 +80,6 @@ def kernel_phrase(row: TableRow, short: bool = False) -> str:
     else:
         phrase = f"the backend fallback {row.kernel}" if row.rule is Rule.FALLBACK else row.kernel
     return f"a fallthrough, {phrase}" if row.fallthrough else phrase
-
-
-def role_label(one: Concerned) -> str:
-    """What a registration has to do with the slot."""
-    return f"{ROLES[one.role]} ({one.rule_number})"
 
 
 def answer_text(row: TableRow, short: bool = False) -> str:

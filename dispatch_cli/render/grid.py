@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
@@ -22,8 +21,7 @@ MAX_KERNELS = 3
 """Kernels that the legend names for one code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """What stands in the grid for an answer: its letter, what it means, its tone."""
 
     letter: str
@@ -75,7 +73,7 @@ def _mark(row: TableRow) -> str:
 
 def _operator(table: OperatorTable, laid_out: Grid, width: int | None) -> Iterator[Block]:
     yield from heading(table)
-    grid = BackendGrid(laid_out.backends, [(line.label, [*map(_cell, line.cells)]) for line in laid_out.lines], width)
+    grid = BackendGrid(laid_out.backends, [(label, [*map(_cell, cells)]) for label, cells in laid_out.lines], width)
     yield from grid.blocks()
     if laid_out.others:
         runs = groupby(laid_out.others, key=lambda row: (code_of(row).letter, _mark(row)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.render.document import UNDER, Block, Column, Gap, Inline, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import keys_label, place_label, plural
+from dispatch_cli.render.words import keys_label, place_cell, plural
 from dispatch_cli.report.guards import BrokenGuard, GuardRow, GuardsReport, GuardStatus
 
 FEW = 4
@@ -79,7 +79,7 @@ COLUMNS: list[Column[GuardRow]] = [
     Column("", _verdict),
     Column("Guard", _guard),
     Column("Speaks of", _about),
-    Column("Declared at", lambda row, short: Run(place_label(row.span, short), Tone.PLACE)),
+    Column("Declared at", lambda row, short: place_cell(row.span, short)),
 ]
 
 

@@ -22,7 +22,7 @@ from dispatch_cli.render.document import (
     Under,
 )
 from dispatch_cli.render.higher_order_wording import facts_of, impl_label, kind_label, slot_label
-from dispatch_cli.render.words import aside_lines, keys_label, place_label, plural, short_function
+from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function, source_label
 from dispatch_cli.report.folding import Folded, unfolded
 from dispatch_cli.report.higher_order import (
     ASIDE,
@@ -99,16 +99,12 @@ def _fills(alike: list[ImplRow], _: bool) -> Inline:
     return Run(text, Tone.PLAIN if filled else Tone.DIM)
 
 
-def _place(row: ImplRow | HigherOrderRow, short: bool) -> Inline:
-    return Run(place_label(row.span, short), Tone.PLACE)
-
-
 IMPLS: list[Column[list[ImplRow]]] = [
     Column("Registered for", lambda alike, _: kind_label(alike[0].kind)),
     Column("Name", lambda alike, short: keys_label(tuple(row.name or "-" for row in alike), short)),
     Column("Kernel", lambda alike, short: _kernel(alike[0], short)),
     Column("Fills", _fills),
-    Column("Declared at", lambda alike, short: _place(alike[0], short), Under("Kernel"), optional=True),
+    Column("Declared at", lambda alike, short: place_cell(alike[0].span, short), Under("Kernel"), optional=True),
 ]
 
 
@@ -132,8 +128,7 @@ def _decided(run: Folded[HigherOrderRow], short: bool) -> Inline:
 
 
 def _from(run: Folded[HigherOrderRow], _: bool) -> Inline:
-    row = run.answer
-    return Run(row.source or "" if row.slot is Slot.IMPL and row.rule is not Rule.KERNEL else "", Tone.ALIAS)
+    return Run(source_label(run.answer) if run.answer.slot is Slot.IMPL else "", Tone.ALIAS)
 
 
 ENTRIES: list[Column[Folded[HigherOrderRow]]] = [
@@ -143,7 +138,7 @@ ENTRIES: list[Column[Folded[HigherOrderRow]]] = [
     Column("From", _from, narrow=Narrow.DROP),
     Column(
         "Declared at",
-        lambda run, short: "" if run.answer.slot is Slot.FALLTHROUGH else _place(run.answer, short),
+        lambda run, short: "" if run.answer.slot is Slot.FALLTHROUGH else place_cell(run.answer.span, short),
         Under("Kernel"),
         optional=True,
     ),
@@ -152,7 +147,7 @@ ASKED: list[Column[ImplRow]] = [
     Column("Asked for", lambda row, _: kind_label(row.kind)),
     Column("Name", lambda row, _: impl_label(row)),
     Column("Kernel", _kernel),
-    Column("Declared at", _place, Under("Kernel"), optional=True),
+    Column("Declared at", lambda row, short: place_cell(row.span, short), Under("Kernel"), optional=True),
 ]
 
 

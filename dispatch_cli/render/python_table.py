@@ -24,7 +24,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.higher_order import decided
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import aside_lines, keys_label, place_label, short_function, short_kernel
+from dispatch_cli.render.words import aside_lines, keys_label, place_cell, short_function, short_kernel, source_label
 from dispatch_cli.report.folding import Folded, Folding, unfolded
 from dispatch_cli.report.python_table import PythonRow, PythonTable, PythonTableReport, fold_python
 from dispatch_cli.report.table import Aside
@@ -87,11 +87,6 @@ def _chosen_by_cpp(run: Folded[PythonRow], short: bool) -> Inline:
     return Run(f"{'C++ chooses ' if short else ''}{choice_label(run.answer.differs.cpp)}", Tone.WARN)
 
 
-def source_of(row: PythonRow) -> str:
-    """The key whose kernel is chosen, where it is not the slot's own."""
-    return row.source if row.source is not None and row.rule is not Rule.KERNEL else ""
-
-
 def _rule(run: Folded[PythonRow], short: bool) -> Inline:
     return run.answer.rule.value if short else run.answer.rule.dump_text
 
@@ -99,14 +94,9 @@ def _rule(run: Folded[PythonRow], short: bool) -> Inline:
 COLUMNS: list[Column[Folded[PythonRow]]] = [
     Column("Kernel", _kernel),
     Column("Rule", _rule),
-    Column("From", lambda run, _: Run(source_of(run.answer), Tone.ALIAS), narrow=Narrow.DROP, optional=True),
+    Column("From", lambda run, _: Run(source_label(run.answer), Tone.ALIAS), narrow=Narrow.DROP, optional=True),
     Column("C++ chooses", _chosen_by_cpp, Under("Kernel"), optional=True),
-    Column(
-        "Declared at",
-        lambda run, short: Run(place_label(run.answer.span, short), Tone.PLACE),
-        Under("Kernel"),
-        optional=True,
-    ),
+    Column("Declared at", lambda run, short: place_cell(run.answer.span, short), Under("Kernel"), optional=True),
 ]
 
 

@@ -8,7 +8,7 @@ from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Column, Gap, Inline, Paragraph, ParagraphKind, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import inherited_lines, origin_place, place_label, plural, short_kernel
+from dispatch_cli.render.words import inherited_lines, origins_of, place_cell, plural, short_kernel
 from dispatch_cli.report.registrations import (
     FallbackRow,
     KernelRow,
@@ -29,13 +29,13 @@ def document(report: RegistrationsReport, _: int | None = None) -> Iterator[Bloc
         kernels += len(operator.kernels)
         overridden += sum(not row.active for row in operator.kernels)
         dangling += operator.schema is None
-        inherited |= dict.fromkeys(_origins(operator))
+        inherited |= dict.fromkeys(origins_of(operator, *operator.kernels))
     if report.fallbacks:
         yield Paragraph("Backend fallbacks, for all operators", kind=ParagraphKind.SECTION)
         yield Gap()
         yield TableBlock(FALLBACKS, report.fallbacks)
         yield Gap()
-        inherited |= dict.fromkeys((row.span, row.origin) for row in report.fallbacks if row.origin.through)
+        inherited |= dict.fromkeys(origins_of(*report.fallbacks))
     yield from _higher_order(report)
     if lines := inherited_lines(inherited):
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
@@ -49,13 +49,6 @@ def document(report: RegistrationsReport, _: int | None = None) -> Iterator[Bloc
         parts.append(f"{dangling} without a schema")
     parts.append(f"{plural(report.core_fallbacks, 'core fallback')} of {report.universe}")
     yield Paragraph(Run(", ".join(parts), Tone.DIM))
-
-
-def _origins(operator: OperatorRegistrations) -> Iterator[tuple[Span | None, Origin]]:
-    """The declarations of an operator that came through others; one for each file."""
-    for span, origin in ((operator.span, operator.origin), *((row.span, row.origin) for row in operator.kernels)):
-        if origin.through:
-            yield (None if span is None else span._replace(line=1, column=1)), origin
 
 
 def _operator(operator: OperatorRegistrations) -> Iterator[Block]:
@@ -108,17 +101,17 @@ KERNELS: list[Column[KernelRow]] = [
     Column("Kernel", _kernel),
     Column("State", lambda row, _: Run("active", Tone.KERNEL) if row.active else Run("overridden", Tone.WARN)),
     Column("Fills", _fills),
-    Column("Declared at", lambda row, short: Run(origin_place(row.span, row.origin, short), Tone.PLACE), optional=True),
+    Column("Declared at", lambda row, short: place_cell(row.span, short, row.origin), optional=True),
 ]
 PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
     Column("Python dispatcher key", lambda row, _: row.key),
     Column("Kernel", lambda row, _: row.kernel),
-    Column("Declared at", lambda row, short: Run(place_label(row.span, short), Tone.PLACE)),
+    Column("Declared at", lambda row, short: place_cell(row.span, short)),
 ]
 FALLBACKS: list[Column[FallbackRow]] = [
     Column("Key", lambda row, _: row.key),
     Column("Kernel", lambda row, _: (Run("fallthrough " if row.fallthrough else "", Tone.WARN), Run(row.kernel))),
-    Column("Declared at", lambda row, short: Run(place_label(row.span, short), Tone.PLACE)),
+    Column("Declared at", lambda row, short: place_cell(row.span, short)),
 ]
 
 

@@ -38,7 +38,7 @@ from dispatch_cli.render.resolve_wording import (
     tensor_count,
     thread_lines,
 )
-from dispatch_cli.render.words import note_text, over_label, place_label
+from dispatch_cli.render.words import note_text, over_label, place_cell
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 from dispatch_cli.report.table import TableRow
@@ -167,12 +167,7 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
             optional=True,
             wraps=False,
         ),
-        Column(
-            "Declared at",
-            lambda outcome, short: Run(place_label(outcome.entry.span, short), Tone.PLACE),
-            Under("Kernel"),
-            optional=True,
-        ),
+        Column("Declared at", lambda one, short: place_cell(one.entry.span, short), Under("Kernel"), optional=True),
     ]
 
 

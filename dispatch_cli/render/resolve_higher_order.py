@@ -29,7 +29,7 @@ from dispatch_cli.render.resolve_higher_order_wording import (
     step_lines,
 )
 from dispatch_cli.render.resolve_wording import thread_lines
-from dispatch_cli.render.words import place_label
+from dispatch_cli.render.words import place_cell
 from dispatch_cli.report.higher_order import HigherOrderRow
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
@@ -83,10 +83,5 @@ def _registered_for(outcome: KeyOutcome[HigherOrderRow], short: bool) -> Inline:
 COLUMNS: list[Column[KeyOutcome[HigherOrderRow]]] = [
     Column("Holds", lambda outcome, short: Run(holds_label(outcome, short), tone(outcome))),
     Column("Registered for", _registered_for, Under("Holds"), wraps=False),
-    Column(
-        "Declared at",
-        lambda outcome, short: Run(place_label(outcome.entry.span, short), Tone.PLACE),
-        Under("Holds"),
-        optional=True,
-    ),
+    Column("Declared at", lambda outcome, short: place_cell(outcome.entry.span, short), Under("Holds"), optional=True),
 ]

@@ -77,12 +77,9 @@ def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
 
 
 def _asked(asked: AskedHandler) -> str:
-    place = "" if asked.position is None else f" ({'context' if _of_context(asked) else 'tensor'} {asked.position})"
+    of_context = asked.kind in (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
+    place = "" if asked.position is None else f" ({'context' if of_context else 'tensor'} {asked.position})"
     return f"{_ASKERS[asked.kind].format(name=asked.name, place=place)} {_ANSWERS[asked.answer]}"
-
-
-def _of_context(asked: AskedHandler) -> bool:
-    return asked.kind in (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
 
 
 def _without(hop: HigherOrderHop, short: bool) -> str:

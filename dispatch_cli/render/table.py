@@ -28,7 +28,8 @@ from dispatch_cli.render.words import (
     inherited_lines,
     keys_label,
     note_text,
-    origin_place,
+    origins_of,
+    place_cell,
     rule_tone,
     runs_label,
     short_kernel,
@@ -64,7 +65,7 @@ def document(
         yield from notes(table)
         yield from aside_lines((title, folding.aside.get(aside)) for aside, title in TITLES.items())
         yield from stale_note(table)
-        inherited |= dict.fromkeys(_origins(table))
+        inherited |= dict.fromkeys(origins_of(table, *table.entries))
     if lines := inherited_lines(inherited):
         yield Gap()
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
@@ -74,13 +75,6 @@ def document(
         if between:
             yield Gap()
         yield from tables(report.higher_order_operators, all_rows)
-
-
-def _origins(table: OperatorTable) -> Iterator[tuple[Span | None, Origin]]:
-    """The declarations behind a table that came through others; one for each file."""
-    for span, origin in ((table.span, table.origin), *((row.span, row.origin) for row in table.entries)):
-        if origin.through:
-            yield (None if span is None else span._replace(line=1, column=1)), origin
 
 
 def heading(table: OperatorTable) -> Iterator[Block]:
@@ -144,16 +138,14 @@ def _before(run: Folded[TableRow], short: bool) -> Inline:
     return Run(f"{'before: ' if short else ''}{before_label(before, short)}", Tone.WARN)
 
 
-def _place(run: Folded[TableRow], short: bool) -> Inline:
-    return Run(origin_place(run.answer.span, run.answer.origin, short), Tone.PLACE)
-
-
 def _rule(run: Folded[TableRow], short: bool) -> Inline:
     rule = run.answer.rule
     return Run(rule.value if short else rule.dump_text, rule_tone(rule))
 
 
-PLACES: Column[Folded[TableRow]] = Column("Declared at", _place)
+PLACES: Column[Folded[TableRow]] = Column(
+    "Declared at", lambda run, short: place_cell(run.answer.span, short, run.answer.origin)
+)
 COLUMNS: list[Column[Folded[TableRow]]] = [
     Column("Kernel", _kernel),
     Column("Rule", _rule),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.origin import Origin
+from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 from dispatch_cli.report.folding import KeyRuns
 from dispatch_cli.report.notes import Note, NoteKind
 from dispatch_cli.report.table import Before, TableRow
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.higher_order import HigherOrderRow
+    from dispatch_cli.report.python_table import PythonRow
 
 
 def keys_label(keys: tuple[str, ...], short: bool = False) -> str:
@@ -72,9 +77,9 @@ def place_label(span: Span | None, short: bool = False) -> str:
     return f"{span.file.rpartition('/')[2]}:{span.line}" if short else str(span)
 
 
-def origin_place(span: Span | None, origin: Origin, short: bool = False) -> str:
-    """A place or, of what has none, the embedded state that it is from."""
-    return place_label(span, short) or origin.state or ""
+def place_cell(span: Span | None, short: bool, origin: Origin = OWN) -> Run:
+    """A place in a table; of what has none, the embedded state that it is from."""
+    return Run(place_label(span, short) or origin.state or "", Tone.PLACE)
 
 
 def rule_tone(rule: Rule) -> Tone:
@@ -89,6 +94,13 @@ _RULE_TONES = {
     Rule.MISSING: Tone.DIM,
 }
 """Of the rules that are not alias keys'."""
+
+
+def origins_of(*declared: Any) -> Iterator[tuple[Span | None, Origin]]:
+    """The declarations, each with a span and an origin, that came through others; one for each file."""
+    for one in declared:
+        if one.origin.through:
+            yield (None if one.span is None else one.span._replace(line=1, column=1)), one.origin
 
 
 def inherited_lines(found: Iterable[tuple[Span | None, Origin]]) -> list[str]:
@@ -121,8 +133,8 @@ def before_label(before: Before, short: bool = False) -> str:
     return f"{'fallthrough ' if before.fallthrough else ''}{kernel} [{before.rule.dump_text}]"
 
 
-def source_label(row: TableRow) -> str:
-    """The alias key whose kernel fills the slot; nothing where it is the key's own, or none."""
+def source_label(row: TableRow | PythonRow | HigherOrderRow) -> str:
+    """The key whose kernel fills the slot; nothing where it is the slot's own, or none."""
     return row.source if row.source is not None and row.rule is not Rule.KERNEL else ""
 
 

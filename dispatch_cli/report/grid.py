@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.table import OperatorTable, TableRow
 
 
-@dataclass(frozen=True, slots=True)
-class GridLine:
+class GridLine(NamedTuple):
     """One functionality: its name, and a slot per backend of the grid; None where the key filter left it out."""
 
     label: str
     cells: tuple[TableRow | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """A table laid out: the backends across, a line per functionality, and the other slots in table order.
 
     Backends and functionalities without a slot in the table are left out.

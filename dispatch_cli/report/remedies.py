@@ -43,11 +43,9 @@ def remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema 
     """
     defines = any(isinstance(step, Define) and step.schema.name == name for step in view.written_steps)
     found = _remedies(view, name, note, schema)
-    return [one for one in found if defines or not any(_is_at_alias(view, edit) for edit in one.edits)]
-
-
-def _is_at_alias(view: View, edit: Edit) -> bool:
-    return edit.function is not None and view.universe.is_alias(edit.key)
+    if defines:
+        return [*found]
+    return [one for one in found if not any(edit.function and view.universe.is_alias(edit.key) for edit in one.edits)]
 
 
 def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema | None) -> Iterator[Remedy]:

@@ -8,12 +8,13 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.runners_up import runners_up
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import FALLBACK_NUMBER, MISSING_NUMBER, PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.explain_rules import QUESTION_NUMBER, RuleLine, rule_lines
-from dispatch_cli.report.table import TableRow, table_row
+from dispatch_cli.report.table import TableRow, row_of
 
 SCHEMA = "demo::op(Tensor x) -> Tensor"
 """The operator of the examples."""
@@ -107,7 +108,7 @@ def _answered(universe: Universe, case: ExampleCase) -> RuleExample:
     for key, kernel in case.fallbacks.items():
         dispatcher.fall_back(key, Kernel(kernel))
     answers = runners_up(dispatcher, schema.name, case.key)
-    slot = table_row(dispatcher, answers[0].entry)
+    slot = row_of(State(dispatcher), answers[0].entry)
     return RuleExample(
         declarations=_declarations(case),
         registered=tuple(case.kernels),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table import table as engine
@@ -174,10 +173,24 @@ def _answer(row: TableRow) -> Hashable:
 
 
 def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None) -> TableRow:
-    """An entry as a row, with through what its kernel came; the rest as in `table_row`."""
-    row = table_row(state.dispatcher, entry, stale, before)
-    origin = OWN if entry.registration is None else state.origin(entry.registration)
-    return row if origin is OWN else row._replace(origin=origin)
+    """An entry as a row. stale: where its live entry is another. before: where the base had another answer."""
+    kernel, decision = entry.kernel, entry.decision
+    live = kernel if stale is None else stale.live.kernel
+    return TableRow(
+        key=entry.key,
+        rule=decision.rule,
+        rule_number=decision.number,
+        kernel=kernel.debug if kernel else None,
+        fallthrough=entry.is_fallthrough,
+        source=decision.source,
+        blockers=state.dispatcher.keys_in(decision.blockers),
+        core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
+        span=kernel.span if kernel else None,
+        stale=stale is not None,
+        live_kernel=live.debug if live else None,
+        before=before,
+        origin=OWN if entry.registration is None else state.origin(entry.registration),
+    )
 
 
 def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
@@ -189,28 +202,6 @@ def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
         kernel = was.kernel
         changes[entry.key] = Before(was.rule, kernel.debug if kernel else None, was.is_fallthrough)
     return changes
-
-
-def table_row(
-    dispatcher: Dispatcher, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None
-) -> TableRow:
-    """An entry as a row. stale: where its live entry is another. before: where the base had another answer."""
-    kernel, decision = entry.kernel, entry.decision
-    live = kernel if stale is None else stale.live.kernel
-    return TableRow(
-        key=entry.key,
-        rule=decision.rule,
-        rule_number=decision.number,
-        kernel=kernel.debug if kernel else None,
-        fallthrough=entry.is_fallthrough,
-        source=decision.source,
-        blockers=dispatcher.keys_in(decision.blockers),
-        core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
-        span=kernel.span if kernel else None,
-        stale=stale is not None,
-        live_kernel=live.debug if live else None,
-        before=before,
-    )
 
 
 def _summary(state: State, name: OperatorName) -> OperatorSummary:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.render.words import keys_label, short_kernel, some_of
+from dispatch_cli.render.document import Column
+from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
 from dispatch_cli.report.error_text import DumpLine, ErrorText, TextKind
 from dispatch_cli.report.explain import ExplainReport
 from dispatch_cli.report.explain_error import DifferenceKind, ErrorReport, TextDifference
@@ -51,7 +52,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     if error.differences is None:
         return
     printed = (
-        f"The table in the text ({error.table_lines} {'line' if error.table_lines == 1 else 'lines'})"
+        f"The table in the text ({plural(error.table_lines, 'line')})"
         if error.table_lines
         else "The list of keys in the text"
     )
@@ -61,10 +62,10 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
             yield f"{printed} says what the table here says."
     else:
         count = sum(len(one.keys) for one in error.differences)
-        yield f"{printed} differs from the one here at {count} {'key' if count == 1 else 'keys'}:"
+        yield f"{printed} differs from the one here at {plural(count, 'key')}:"
 
 
-def difference_cells(difference: TextDifference, short: bool) -> tuple[str, str, str]:
+def _cells(difference: TextDifference, short: bool) -> tuple[str, str, str]:
     """Keys, what the text says, what is here."""
     keys = keys_label(difference.keys, short)
     named = len(difference.keys) == 1 or difference.kind is DifferenceKind.KERNEL
@@ -85,3 +86,10 @@ def _line(line: DumpLine | None, named: bool) -> str:
         return ""
     kernel = f"{short_kernel(line.kernel)} " if named else ""
     return f"{'fallthrough ' if line.fallthrough else ''}{kernel}[{line.rule.dump_text}]"
+
+
+DIFFERENCES: list[Column[TextDifference]] = [
+    Column("Key", lambda one, short: _cells(one, short)[0]),
+    Column("In the text", lambda one, short: _cells(one, short)[1]),
+    Column("Here", lambda one, short: _cells(one, short)[2]),
+]
