@@ -111,7 +111,7 @@ def checks_reference() -> str:
     checks = checks_report(()).checks
     lines = []
     for group, some in groupby(checks, key=lambda check: check.group):
-        lines += ["", f"**{GROUPS[group]}** ({group.value})", "", "| code | check | severity | what it holds up |"]
+        lines += ["", f"**{GROUPS[group]}** ({group.value})", "", "| code | check | severity | what should hold |"]
         lines.append("|---|---|---|---|")
         for check in some:
             severity = f"{check.severity.value}{'' if check.default else ', not by default'}"

@@ -8,7 +8,7 @@ from dispatch_cli.cli.output import Output, output_options, show
 
 
 @click.command("bases")
-@output_options("text", "json", "csv", "markdown", "html")
+@output_options()
 def command(out: Output) -> None:
     """List the embedded PyTorch states: what --base and `extends` can name."""
     from dispatch_cli.report.bases import bases_report

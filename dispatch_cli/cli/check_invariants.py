@@ -38,7 +38,7 @@ FOR_CI = ("sarif", "github", "junit")
 @check_options
 @click.option("--pytorch", is_flag=True, help="Check what PyTorch itself registered, without what the files register.")
 @click.option("--summary", is_flag=True, help="One row for each check that found something, in place of the findings.")
-@output_options("text", "json", "csv", "markdown", "html", "raw", *FOR_CI)
+@output_options("raw", *FOR_CI)
 def command(
     source: SourceOptions, ops: tuple[str, ...], options: CheckOptions, pytorch: bool, summary: bool, out: Output
 ) -> None:

@@ -9,7 +9,7 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 
 @click.command("checks")
 @click.argument("checks", nargs=-1, metavar="[ID]...")
-@output_options("text", "json", "csv", "markdown", "html")
+@output_options()
 def command(checks: tuple[str, ...], out: Output) -> None:
     """List the checks of check-invariants, or explain some: why, bad and good examples, the fix.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
 @live_options
 @filter_option("all")
-@output_options("text", "json", "csv", "markdown", "html")
+@output_options()
 def command(
     file: str | None, live: bool, python: str | None, modules: tuple[str, ...], ops: tuple[str, ...], out: Output
 ) -> None:

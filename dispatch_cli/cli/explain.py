@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Instead of OP and KEY: a text with an error that PyTorch printed ('-' for standard input).",
 )
-@output_options("text", "json", "markdown", "html")
+@output_options(csv=False)
 def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     """Explain one operator at one key: every rule in turn, fired or why not, and what would help.
 

@@ -25,7 +25,7 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 )
 @click.option("--record", is_flag=True, help="Write guards for what is in the slots now, as a declaration file.")
 @click.option("--rules-only", is_flag=True, help="With --record: guard the rules, and leave the kernels free.")
-@output_options("text", "json", "csv", "markdown", "html")
+@output_options()
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("expression", required=False, metavar="[KEY|EXPR]", shell_complete=complete_keys)
 @click.option("--universe", metavar="NAME|PATH", help="Key layout; by default the newest that is embedded.")
 @click.option("--against", metavar="NAME|PATH", help="Show in what the universe differs from this one.")
-@output_options("text", "json", "csv", "markdown", "html")
+@output_options()
 def command(expression: str | None, universe: str | None, against: str | None, out: Output) -> None:
     """Show the dispatch keys: a universe at a glance, one key in depth, or what a key-set expression comes to.
 

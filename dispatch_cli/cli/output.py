@@ -32,8 +32,16 @@ class Output(NamedTuple):
     color: str
 
 
-def output_options(*formats: str, default: str = "text") -> Callable[[_Command], Callable[..., Any]]:
-    """--format, -o, --color. The command gets them as one `Output`, named ``out``."""
+FORMATS = ("text", "json", "csv", "markdown", "html")
+"""What every report can be written as; one that has no rows of one shape is not written as CSV."""
+
+
+def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Callable[..., Any]]:
+    """--format, -o, --color. The command gets them as one `Output`, named ``out``.
+
+    others: the formats that the command writes itself. csv: whether there is a sheet.
+    """
+    formats = (*(one for one in FORMATS if csv or one != "csv"), *others)
 
     def decorate(command: _Command) -> Callable[..., Any]:
         @wraps(command)
@@ -43,7 +51,7 @@ def output_options(*formats: str, default: str = "text") -> Callable[[_Command],
         decorated: Callable[..., Any] = call
         for decorator in reversed(
             (
-                click.option("--format", "format_", type=click.Choice(formats), default=default, show_default=True),
+                click.option("--format", "format_", type=click.Choice(formats), default="text", show_default=True),
                 click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
                 click.option(
                     "--color",
@@ -89,6 +97,7 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
         from dispatch_cli.render.markdown import markdown
 
         return markdown(blocks)
+    assert out.format == "html", f"{out.format} is not a format of reports"
     from dispatch_cli.render.html import html
 
     return html(blocks, f"dispatch-cli {click.get_current_context().info_name}")

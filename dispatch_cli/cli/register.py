@@ -19,7 +19,7 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 @click.command("register")
 @source_options
 @filter_option(OWN_OR_ALL)
-@output_options("text", "json", "csv", "markdown", "html", "raw")
+@output_options("raw")
 def command(source: SourceOptions, ops: tuple[str, ...], out: Output) -> None:
     """Load declarations, run them, and show what is registered.
 

@@ -72,7 +72,7 @@ def _call_options(command: _Command) -> _Command:
 @click.option(
     "--stop-after", type=click.IntRange(min=1), metavar="N", help="Show the first N steps only; 1 is the first kernel."
 )
-@output_options("text", "json", "markdown", "html")
+@output_options(csv=False)
 def command(
     source: SourceOptions,
     operator: str,

@@ -9,7 +9,7 @@ from dispatch_cli.cli.output import Output, output_options, show
 
 @click.command("rules")
 @click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...")
-@output_options("text", "json", "csv", "markdown", "html")
+@output_options()
 def command(numbers: tuple[int, ...], out: Output) -> None:
     """List the ten rules of the computed table, or show some with examples.
 

@@ -38,5 +38,7 @@ def _of_report(name: str) -> dict[str, Any]:
     types = report_types()
     if name not in types:
         hint = suggestion(name, types) or f"the reports are {', '.join(types)}"
-        raise click.BadParameter(f"there is no report {name[:200]!r}; {hint}", param_hint="'--output'")
+        raise click.BadParameter(
+            f"there is no report {name[:200]!r}; {hint} (-o FILE writes to a file)", param_hint="'--output'"
+        )
     return report_schema(types[name])

@@ -49,7 +49,7 @@ MANY = 4
     show_default=True,
     help="The C++ table; what Python's resolve_key chooses, errors included; or only where the two differ, and why.",
 )
-@output_options("text", "json", "csv", "markdown", "html", "raw")
+@output_options("raw")
 def command(
     source: SourceOptions,
     ops: tuple[str, ...],

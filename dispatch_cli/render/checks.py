@@ -60,7 +60,7 @@ def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:
         Column("Code", lambda check, _: check.code),
         Column("Check", lambda check, _: f"{check.id if check.default else f'{check.id} *':<{width}}"),
         Column("Severity", lambda check, _: severity_run(check.severity)),
-        Column("What it holds up", lambda check, _: check.title),
+        Column("What should hold", lambda check, _: check.title),
     ]
     for group, some in groupby(checks, key=lambda check: check.group):
         yield Paragraph((Run(GROUPS[group], Tone.HEAD), Run(f" ({group.value})", Tone.DIM)), kind=ParagraphKind.SECTION)

@@ -16,7 +16,7 @@ COLUMNS: list[Column[CheckSummary]] = [
     Column("Check", lambda row, _: row.check),
     Column("Severity", lambda row, _: severity_run(row.severity)),
     Column("Findings", lambda row, _: str(row.findings), right=True),
-    Column("What does not hold", lambda row, _: row.title),
+    Column("What should hold", lambda row, _: row.title),
 ]
 
 

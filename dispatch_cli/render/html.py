@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from html import escape
+from itertools import chain
 
 from dispatch_cli import __version__
 from dispatch_cli.render.document import (
@@ -68,13 +69,17 @@ _TAGS = {
 
 
 def html(blocks: Iterable[Block], title: str) -> Iterator[str]:
-    """The whole page. title: what a browser shows in its tab."""
+    """The whole page. title: what a browser shows in its tab, after what the page is about."""
+    found = iter(blocks)
+    first = next(found, Gap())
+    if isinstance(first, Paragraph) and first.kind is ParagraphKind.TITLE:
+        title = f"{''.join(run.text for run in runs_of(first.inline))} - {title}"
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
     )
-    for block in blocks:
+    for block in chain((first,), found):
         yield from _block(block)
     yield f"</main>\n<footer>dispatch-cli {__version__}</footer>\n</body>\n</html>\n"
 

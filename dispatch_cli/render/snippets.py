@@ -44,6 +44,7 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     line = whole.expandtabs(1)
     start, length = _marked(line, span.column - 1, mark)
     room = max(20, min(width or MAX_WIDTH, MAX_WIDTH))
+    room = room * len(line) // max(1, len(line), width_of(line))  # of wide characters there is room for fewer
     left = len(line) - len(line.lstrip())
     cut = line[left:].rstrip()
     start -= left

@@ -66,6 +66,8 @@ def document(
         yield from aside_lines((title, folding.aside.get(aside)) for aside, title in TITLES.items())
         yield from stale_note(table)
         inherited |= dict.fromkeys(origins_of(table, *table.entries))
+    if not between and not report.higher_order_operators:
+        yield Paragraph(Run(f"No operators ({report.universe})", Tone.DIM))
     if lines := inherited_lines(inherited):
         yield Gap()
         yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)

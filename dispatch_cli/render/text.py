@@ -201,7 +201,7 @@ def _rich_lines(lines: Iterable[TextLine]) -> Text:
 def _wrapping(block: Block, style: Style) -> Iterator[RenderableType]:
     """A block that has no room, for rich to wrap."""
     if isinstance(block, TableBlock):
-        yield _wrapping_rows(block, style)
+        yield from _wrapping_rows(block, style)
         if runs_of(block.narrow_note):
             yield _rich_lines([[], *_safe_lines(block.narrow_note)])
     elif isinstance(block, Facts):
@@ -249,18 +249,32 @@ def _wrapping_facts(block: Facts, style: Style) -> Iterator[RenderableType]:
     yield _indented(grid, block.indent)
 
 
-def _wrapping_rows(table: TableBlock, style: Style) -> RenderableType:  # type: ignore[type-arg]
+def _wrapping_rows(table: TableBlock, style: Style) -> Iterator[RenderableType]:  # type: ignore[type-arg]
     from rich.table import Table as RichTable
 
     grid = cells_of(table, short=True)
-    found = RichTable(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_edge=False)
     keep = _unwrapped(grid, (style.width or UNLIMITED) - table.indent)
+    if keep is None:
+        yield from _cards(grid, table.indent, style)
+        return
+    found = RichTable(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_edge=False)
     for column, kept in zip(grid.columns, keep, strict=True):
         header = _rich_lines(_safe_lines(column.header, Tone.HEAD))
         found.add_column(header, justify="right" if column.right else "left", overflow="fold", no_wrap=kept)
     for row in grid.rows:
         found.add_row(*(_wrapping_cell(_safe_lines(cell)) for cell in row))
-    return _indented(found, table.indent)
+    yield _indented(found, table.indent)
+
+
+def _cards(grid: ShownCells, indent: int, style: Style) -> Iterator[RenderableType]:
+    """Each row as facts, where the columns have no room beside each other."""
+    for row in grid.rows:
+        facts = Facts(
+            [Fact(column.header, cell) for column, cell in zip(grid.columns, row, strict=True) if cell], indent
+        )
+        lines = _facts(facts, style.width)
+        yield from _wrapping_facts(facts, style) if lines is None else (_rich_lines(lines),)
+        yield _rich([])
 
 
 def _wrapping_cell(lines: list[TextLine]) -> RenderableType:
@@ -272,16 +286,22 @@ def _wrapping_cell(lines: list[TextLine]) -> RenderableType:
     return Group(*(_indented(_rich(line[1:]), UNDER) if line[:1] == [BELOW] else _rich(line) for line in lines))
 
 
-MIN_WRAPPED = 20
-"""Columns that the cells that wrap should have at least; else all cells wrap."""
+MIN_WRAPPED, LEAST = 20, 8
+"""Columns that the cells that wrap should have; with less all cells wrap, and below the least a row is no row."""
 
 
-def _unwrapped(grid: ShownCells, room: int) -> list[bool]:
-    """For each column, whether its cells stay whole."""
-    keep = [column.right or not column.wraps for column in grid.columns]
-    taken = 0
-    for position, (column, kept) in enumerate(zip(grid.columns, keep, strict=True)):
-        cells = (line for row in grid.rows for line in _safe_lines(row[position]))
-        widest = max([width_of(safe(column.header)), *map(_width, cells)])
-        taken += (widest if kept else min(widest, MIN_WRAPPED)) + GAP
-    return keep if taken - GAP <= room else [column.right for column in grid.columns]
+def _unwrapped(grid: ShownCells, room: int) -> list[bool] | None:
+    """For each column, whether its cells stay whole; None where the columns have no room at all."""
+    widest = [
+        max(
+            [width_of(safe(column.header)), *(_width(line) for row in grid.rows for line in _safe_lines(row[position]))]
+        )
+        for position, column in enumerate(grid.columns)
+    ]
+    room += GAP - GAP * len(widest)
+    right = [column.right for column in grid.columns]
+    for least, keep in ((MIN_WRAPPED, [column.right or not column.wraps for column in grid.columns]), (LEAST, right)):
+        needed = (width if kept else min(width, least) for width, kept in zip(widest, keep, strict=True))
+        if sum(needed) <= room:
+            return keep
+    return None

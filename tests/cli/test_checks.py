@@ -412,7 +412,7 @@ def test_updating_needs_a_baseline() -> None:
 def test_the_summary() -> None:
     assert check("a.yaml", "--select", "DC101,DC9", "--summary") == Result(
         1,
-        "Check                    Severity  Findings  What does not hold\n"
+        "Check                    Severity  Findings  What should hold\n"
         "dangling-implementation  error            2  every operator with kernels has a schema\n\n"
         "2 findings in 2 of 2 operators, 4 checks (torch-2.15)\n",
         "",

@@ -189,6 +189,17 @@ def test_columns_by_the_room_there_is() -> None:
     assert [column.header for column in cells_of(TableBlock(columns, rows), short=True).columns] == ["Name", "No"]
 
 
+@pytest.mark.parametrize("width", range(12, 40))
+def test_nothing_is_lost_where_columns_have_no_room(width: int) -> None:
+    columns: list[Column[Any]] = [Column("Operator", lambda row, _: row[0])]
+    columns += [Column(head, lambda _, __: "123", right=True) for head in ("Kernel", "Default", "Math", "Missing")]
+    found = shown(columns, [("aten::a_long_name",), ("b",)], width)
+    words = "".join(found.split())
+    assert "aten::a_long_name" in words and words.count("123") == 8
+    assert all(head in words for head in ("Operator", "Kernel", "Default", "Math", "Missing"))
+    assert max(map(len, found.splitlines())) <= width
+
+
 def test_a_note_stands_below_short_rows_only() -> None:
     table = TableBlock(
         [Column("Name", cell(0)), Column("Text", cell(1), Narrow.DROP)], [("a", "b" * 30)], 0, "the text"

@@ -35,7 +35,7 @@ def test_which_tensors_are_refused(tmp_path: Path) -> None:
     file.write_text("".join(state_text(run_probe(torch_python()), as_json=True)), encoding="utf-8")
     state = api.load_state([str(file)])
     wrong, ends = [], Counter[str]()
-    for case in live_cases(seed, "live_fake_tensors.py", 3000):
+    for case in live_cases(seed, Path(__file__).with_name("live_fake_tensors.py"), 3000):
         tensors = [TensorSpec.parse(text) for text in case["tensors"]]
         contexts = [Context.parse(text) for text in case["contexts"]]
         call = simulate(state, OperatorName.parse(case["operator"]), tensors, contexts)

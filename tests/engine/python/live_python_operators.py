@@ -66,7 +66,7 @@ def answer_of(operator: Any, handler: Any) -> list[str]:
     if isinstance(handler, torch._C.DispatchKey):
         return ["cpp-kernel", torch._C._dispatch_key_name(handler)]
     named = [torch._C._dispatch_key_name(key) for key, kernel in operator.py_kernels.items() if kernel is handler]
-    return ["python-kernel", *named] if named else ["mode-rules"]
+    return ["python-kernel", *named] if named else ["mode-impls"]
 
 
 def attempt(act: Any) -> list[str]:

@@ -84,4 +84,4 @@ def test_histories() -> None:
     ]
     assert different == [], f"seed {seed}: {len(different)} of {len(histories)}"
     acts = [act for history in histories for act in history["acts"]]
-    assert {act[2][0] for act in acts} == {"done", "error", "cpp-kernel", "python-kernel", "mode-rules"}
+    assert {act[2][0] for act in acts} == {"done", "error", "cpp-kernel", "python-kernel", "mode-impls"}

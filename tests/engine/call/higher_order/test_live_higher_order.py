@@ -25,8 +25,11 @@ pytestmark = pytest.mark.live
 COUNT = 1500
 
 
-def live_cases(seed: int, script: str = "live_higher_order.py", count: int = COUNT) -> list[dict[str, Any]]:
-    command = [torch_python(), str(Path(__file__).with_name(script)), str(seed), str(count)]
+SCRIPT = Path(__file__).with_name("live_higher_order.py")
+
+
+def live_cases(seed: int, script: Path = SCRIPT, count: int = COUNT) -> list[dict[str, Any]]:
+    command = [torch_python(), str(script), str(seed), str(count)]
     answer = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL)
     cases: list[dict[str, Any]] = json.loads(answer.stdout)
     return cases
@@ -53,7 +56,7 @@ def test_calls_of_its_own_operators(tmp_path: Path) -> None:
     overlay.write_text(json.dumps(document), encoding="utf-8")
     state = api.load_state([str(overlay)])
     known = {operator.name for operator in state.higher_order_operators}
-    cases = live_cases(seed, "live_own_higher_order.py", 800)
+    cases = live_cases(seed, SCRIPT.with_name("live_own_higher_order.py"), 800)
     # What the script imports besides torch may bring operators that a capture does not have.
     cases = [case for case in cases if case["operator"]["name"] in known]
     different, ends = differences(state, cases)
