@@ -154,7 +154,8 @@ class TensorSpec(NamedTuple):
         if len(wrappers) > MAX_WRAPPERS:
             raise CallError(f"a tensor of more than {MAX_WRAPPERS} wrappers", text)
         device, number = _device(others, text)
-        return TensorSpec(device, number, bits=tuple(bits), wrappers=tuple(wrappers), **fields)  # type: ignore[arg-type]
+        chosen = {"bits": tuple(bits), "wrappers": tuple(wrappers), **fields}
+        return TensorSpec(device, number, **chosen)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
         if self.absent is not None:

@@ -6,7 +6,7 @@ Blocks hold text as it is, from files too: each writer makes it safe for its own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
@@ -127,7 +127,6 @@ class TableBlock(Generic[Row]):
 
 
 Block = Paragraph | Gap | Facts | TableBlock  # type: ignore[type-arg]
-Blocks = Iterable[Block]
 
 
 def runs_of(inline: Inline) -> tuple[Run, ...]:

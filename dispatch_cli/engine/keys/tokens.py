@@ -20,7 +20,8 @@ MAX_SHOWN = 60
 _PREFIXES = ("torch._C.", "torch.", "c10::", "DispatchKey.", "DispatchKey::", "BackendComponent::")
 
 _TOKEN = re.compile(
-    r"(?P<blank>\s+)|(?P<number>[0-9][0-9A-Za-z_]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|::)[A-Za-z_][A-Za-z0-9_]*)*)"
+    r"(?P<blank>\s+)|(?P<number>[0-9][0-9A-Za-z_]*)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|::)[A-Za-z_][A-Za-z0-9_]*)*)"
     r"|(?P<sign>[|&(),-])",
     re.ASCII,
 )

@@ -87,7 +87,7 @@ def test_a_block_that_throws_is_taken_back_and_the_others_stand(write: Write) ->
     applied = apply_blocks_to(dispatcher, write(PARTLY_REFUSED))
     assert [problem.code for problem in applied.problems] == ["duplicate-definition", "duplicate-library"]
     assert sorted(map(str, dispatcher)) == ["demo::op"], "the rest of the block did not run"
-    assert dispatcher.has_kernel_for_dispatch_key(name, "CPU")
+    assert "CPU" in dispatcher.operator(name).kernels
     assert "PrivateUse1" in dispatcher.fallbacks
 
 
