@@ -55,7 +55,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--fail-on",
                 type=click.Choice(SEVERITIES),
-                help="The mildest severity that makes the run fail; warning, if nobody says otherwise.",
+                help="The mildest severity that makes the run fail; warning by default.",
             ),
             click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
             click.option("--baseline", metavar="FILE", help="Findings that are known, and left out."),

@@ -92,7 +92,7 @@ def load_state(source: SourceOptions, color: str = "auto", annotate: bool = Fals
 
 
 def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
-    """The state, and whether it is an embedded one that nobody named."""
+    """The state, and whether it is an embedded one that no option or file named."""
     if source.files or source.keys or source.bases:
         return load_state(source, color), False
     from dispatch_cli import bases

@@ -103,7 +103,7 @@ def command(
 def _sums_up(
     names: list[OperatorName], others: Sized, keys: frozenset[str] | None, all_rows: bool, format_: str
 ) -> bool:
-    """Whether operators are so many that each is summarised, where nobody asked for slots."""
+    """Whether operators are so many that each is summarised, where no slots are asked for."""
     return len(names) + len(others) > MANY and keys is None and not all_rows and format_ in ("text", "markdown", "html")
 
 

@@ -496,7 +496,7 @@ FILE = Record(
             "pytorch",
             BOOLEAN,
             "Of a snapshot: PyTorch itself registered what it holds, but for what is in `imported`. check-invariants "
-            "takes nobody else to task for it. Otherwise it says that it is not known who registered it.",
+            "does not report it then. Otherwise it says that it is not known who registered it.",
             default="false",
         ),
         Field(

@@ -1,4 +1,4 @@
-"""What declaration files say, once read: one history of registrations, and what stands beside it.
+"""What declaration files say, once read: one history of registrations, and what is declared beside it.
 
 The history is flat and in order: PyTorch runs static initialisers one after the other, and so does the engine.
 """

@@ -20,7 +20,7 @@ class AliasAnalysisKind(Enum):
 
 
 Data = bool | str | dict[str, str | list[str]]
-"""What stands in a declaration."""
+"""The value in a declaration."""
 
 
 class RedispatchKind(Enum):
@@ -57,7 +57,7 @@ class Redispatch(NamedTuple):
 
     @property
     def data(self) -> Data:
-        """What stands in a declaration."""
+        """The value in a declaration."""
         word = str(self.kind.value)
         if self.kind is RedispatchKind.NO:
             return False

@@ -132,7 +132,7 @@ class _Describer:
         return self._defined(kind.__name__, kind)
 
     def _generic(self, origin: Any, arguments: tuple[Any, ...]) -> Json:
-        """A record with a type variable; the variable is named by what stands for it."""
+        """A record with a type variable; its name has that of the type for the variable."""
         variables = {one.__name__: argument for one, argument in zip(origin.__parameters__, arguments, strict=True)}
         name = "".join((origin.__name__, *(one.__name__ for one in arguments)))
         outer, self._variables = self._variables, variables

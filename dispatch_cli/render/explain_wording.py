@@ -138,7 +138,7 @@ def _python_phrase(row: PythonRow) -> str:
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
-    """What stands behind the slot, and what comes before or after it in a call."""
+    """What the slot would hold otherwise, and what comes before or after it in a call."""
     row, following = what.answer, what.next
     if following is not None:
         held = kernel_phrase(following, short)

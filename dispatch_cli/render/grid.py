@@ -22,7 +22,7 @@ MAX_KERNELS = 3
 
 
 class Code(NamedTuple):
-    """What stands in the grid for an answer: its letter, what it means, its tone."""
+    """The code of an answer in the grid: its letter, what it means, its tone."""
 
     letter: str
     meaning: str

@@ -145,7 +145,7 @@ def alternative_sentences(report: ResolveReport) -> Iterator[str]:
 
 
 def stage_title(report: ResolveReport, stage: Stage) -> str:
-    """What stands above a selection that is not the first."""
+    """The title of a selection that is not the first."""
     before = report.steps[stage.steps[0].number - 2]
     arguments = "; ".join(one.tensor for one in stage.selection.arguments) or "no tensors"
     return f"Called anew by {before.hop.slot}, with {arguments}"

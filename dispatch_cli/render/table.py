@@ -80,7 +80,7 @@ def document(
 
 
 def heading(table: OperatorTable) -> Iterator[Block]:
-    """What stands above an operator's table, in any view."""
+    """The heading of an operator's table, in any view."""
     yield Paragraph(table.schema or f"{table.operator} (no schema: dangling)", kind=ParagraphKind.TITLE)
     if table.span is not None:
         yield Paragraph(Run(f"defined at {table.span}", Tone.DIM))

@@ -119,7 +119,7 @@ def _extends(through: tuple[Span, ...]) -> str:
 
 
 def over_label(over: tuple[str, ...], assumed: bool, universe: str) -> str:
-    """Over which state an answer is. assumed: nobody named it."""
+    """Over which state an answer is. assumed: no option or file named it."""
     if assumed:
         return f"over {', '.join(over)}, the newest embedded state; --base names another, files others"
     return f"over {', '.join(over)}" if over else f"universe {universe}"

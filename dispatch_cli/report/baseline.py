@@ -1,7 +1,7 @@
 """A baseline: the findings that an old code base is allowed to keep, so that new ones stand out.
 
 It remembers findings by what they are about, never by line, and how many there are of each. What it remembers and
-nobody finds any more is fixed, so that it can shrink.
+no check finds any more is fixed, so that it can shrink.
 """
 
 from __future__ import annotations

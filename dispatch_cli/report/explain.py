@@ -66,8 +66,8 @@ class SlotExplanation(NamedTuple):
 class ExplainReport:
     """The answer to "why this, at this key?".
 
-    over: the embedded states that it starts from. over_assumed: nobody named them. new: they do not have the operator.
-    origin: through what the operator came, beyond its place.
+    over: the embedded states that it starts from. over_assumed: no option or file named them. new: they do not have
+    the operator. origin: through what the operator came, beyond its place.
     error: what was found in the error text that asked, where one did.
     """
 

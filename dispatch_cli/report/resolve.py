@@ -63,7 +63,7 @@ class Assumed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResolveReport:
-    """over: the embedded states that the answer is over; over_assumed: nobody named them.
+    """over: the embedded states that the answer is over; over_assumed: no option or file named them.
 
     tensors, contexts: as they are read. options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
