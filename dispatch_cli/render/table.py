@@ -164,7 +164,7 @@ def _sources(folding: Folding[TableRow]) -> Inline:
 
 
 def sheet(report: TableReport) -> Sheet:
-    """Every slot a row; where no rule of a higher-order operator runs, its rule is what a call finds there."""
+    """Every slot a row; where nothing of a higher-order operator runs, ``rule`` is what a call finds there."""
     from dispatch_cli.render.sheet import Sheet
 
     columns = (

@@ -65,7 +65,7 @@ MANY = 20
 
 def assert_valid(document: dict[str, Any]) -> None:
     """A JSON answer is as the JSON Schema of its report says; a baseline, which is a file of ours, has none."""
-    if document["report"] in report_types():
+    if document["report"] != "baseline":
         cut = {name: one[:MANY] if isinstance(one, list) else one for name, one in document.items()}
         assert not [f"{error.json_path}: {error.message}" for error in _validator(document["report"]).iter_errors(cut)]
 
