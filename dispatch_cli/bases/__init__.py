@@ -180,8 +180,15 @@ def _operator(name: str, record: list[Any]) -> CapturedOperator:
     )
 
 
-def _kernel(debug: str, signature: str | None, flags: str, python: bool, redispatches: Data | None = None) -> Kernel:
-    from dispatch_cli.model.kernel import Redispatch
+def _kernel(
+    debug: str,
+    signature: str | None,
+    flags: str,
+    python: bool,
+    redispatches: Data | None = None,
+    fake: tuple[str | None, str | None] | None = None,
+) -> Kernel:
+    from dispatch_cli.model.kernel import FakeImpl, Redispatch
     from dispatch_cli.model.schema import parse_signature
 
     return Kernel(
@@ -192,4 +199,5 @@ def _kernel(debug: str, signature: str | None, flags: str, python: bool, redispa
         fallthrough="f" in flags,
         python=python,
         redispatches=None if redispatches is None else Redispatch.of_data(redispatches),
+        fake=None if fake is None else FakeImpl(*fake),
     )

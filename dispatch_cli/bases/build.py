@@ -77,7 +77,10 @@ def _empty() -> list[Any]:
 def _kernel(kernel: Kernel) -> list[Any]:
     flags = "f" * kernel.fallthrough + "b" * kernel.boxed + "u" * kernel.unboxed
     found = [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
-    return found if kernel.redispatches is None else [*found, kernel.redispatches.data]
+    more: list[Any] = [None if kernel.redispatches is None else kernel.redispatches.data]
+    if kernel.fake is not None:
+        more.append([kernel.fake.function, kernel.fake.source])
+    return [*found, *more] if kernel.redispatches is not None or kernel.fake is not None else found
 
 
 def _append(body: bytearray, data: Any) -> list[int]:

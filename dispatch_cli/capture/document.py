@@ -12,6 +12,8 @@ MAX_KEYS_TEXT = 500
 
 _DEFAULT_ALIAS_ANALYSIS = "FROM_SCHEMA"
 _FALLTHROUGH = "fallthrough"
+_IMPLICIT = "CompositeImplicitAutograd"
+_META = "Meta"
 _HIGHER_ORDER_FIELDS = (
     "name", "dispatch", "autograd", "modes", "subclasses", "transforms", "functionalize", "side_effect"
 )  # fmt: skip
@@ -86,17 +88,40 @@ def _operator(operator: Mapping[str, Any]) -> Document:
             found["alias_analysis"] = operator["alias_analysis"]
     if operator["tags"]:
         found["tags"] = operator["tags"]
-    if operator["kernels"]:
-        found["dispatch"] = _grouped((key, _kernels(kernels)) for key, kernels in operator["kernels"].items())
+    found.update(_registered(operator["kernels"]))
     if operator["python"]:
         found["python_dispatch"] = _grouped(operator["python"].items())
     return found
 
 
+def _registered(kernels: Mapping[str, list[Mapping[str, Any]]]) -> Document:
+    """The kernels and the fake implementations of an operator, in the order of registration at Meta.
+
+    What PyTorch refuses is refused of declarations too, so a fake implementation comes before a composite kernel.
+    """
+    fakes = [one for one in kernels.get(_META, ()) if "fake" in one]
+    others = {key: [one for one in each if "fake" not in one] for key, each in kernels.items()}
+    found: Document = {}
+    if any(others.values()):
+        found["dispatch"] = _grouped((key, _kernels(each)) for key, each in others.items() if each)
+    if fakes:
+        fake = {"fake": _one_or_all([_fake(one) for one in reversed(fakes)])}
+        is_newest = kernels[_META][0] is fakes[0] and _IMPLICIT not in kernels
+        found = {**found, **fake} if is_newest else {**fake, **found}
+    return found
+
+
+def _fake(kernel: Mapping[str, Any]) -> Document:
+    return {**kernel["fake"], "debug": kernel["debug"]}
+
+
+def _one_or_all(found: list[Document]) -> Any:
+    return found[0] if len(found) == 1 else found
+
+
 def _kernels(kernels: list[Mapping[str, Any]]) -> Any:
     """The kernels of one key: what is registered last is active, and the probe has the active one first."""
-    found = [_kernel(kernel) for kernel in reversed(kernels)]
-    return found[0] if len(found) == 1 else found
+    return _one_or_all([_kernel(kernel) for kernel in reversed(kernels)])
 
 
 def _kernel(kernel: Mapping[str, Any]) -> Document:

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
     from collections.abc import Callable, Iterable
 
-    from dispatch_cli.capture import going_on, looking
+    from dispatch_cli.capture import fake_impls, going_on, looking
 
     Data = dict[str, Any]
     Answer = Callable[["LivePyTorch"], Data]
@@ -50,7 +50,7 @@ else:
         spec.loader.exec_module(module)
         return module
 
-    going_on, looking = _part("going_on"), _part("looking")
+    fake_impls, going_on, looking = _part("fake_impls"), _part("going_on"), _part("looking")
 
 FORMAT = 2
 EXIT_NO_TORCH = 3
@@ -328,6 +328,7 @@ def about_tensors(live: Live) -> Data:
         "mask_by_arguments": _mask_by_arguments(live),
         "grad_ends_inference": _grad_ends_inference(live),
         "python_needs_snapshot": _python_needs_snapshot(live),
+        "fake_overrides": "allow_override" in inspect.signature(live.torch.library.register_fake).parameters,
     }
 
 
@@ -559,6 +560,7 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
             operator["python"] = _by_key(live, asked.now.python.get(name, {}))
             operator["imported"] = _imported(live, asked, name)
             going_on.note(operator, ways)
+            fake_impls.note(operator, live.clean, function_name)
             found.append(operator)
         step()
     return found, skipped

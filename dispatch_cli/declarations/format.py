@@ -113,6 +113,8 @@ _KERNEL = _either(Type("a kernel name", (Scalar,), _NAME), _record("kernel", "a 
 _KERNELS = _either(_KERNEL, _list_of(_KERNEL, "kernels", filled=True))
 _MEMBER = _either(Type("a kernel name", (Scalar,), _NAME), _record("library_kernel", "a mapping"))
 _MEMBERS = _either(_MEMBER, _list_of(_MEMBER, "kernels", filled=True))
+_FAKE = _either(Type("the name of a Python function", (Scalar,), _NAME), _record("fake_impl", "a mapping"))
+_FAKES = _either(_FAKE, _list_of(_FAKE, "fake implementations", filled=True))
 _FALLBACKS = _map_of(_KEYS, _KERNEL, "dispatch keys to kernels")
 _RULE = _either(Type("a kernel name", (Scalar,), _NAME), _record("higher_order_impl", "a mapping"))
 _RULES = _map_of(_NAME, _RULE, "names to implementations")
@@ -201,6 +203,32 @@ LIBRARY_KERNEL = Record(
     ),
     _KERNEL_ONE_OF,
 )
+FAKE_IMPL = Record(
+    "fake_impl",
+    "a fake implementation",
+    "A fake implementation, as `torch.library.register_fake` registers one, where the function's name alone does not "
+    "say enough. `FakeTensorMode` runs it, and PyTorch registers it as a Python kernel at `Meta` too. It is refused "
+    "where PyTorch refuses it.",
+    (
+        Field("kernel", TEXT, "The name of the Python function."),
+        Field(
+            "missing",
+            BOOLEAN,
+            "There is no function: `torch.library.custom_op` registers one of its own, which raises an error, until "
+            "the user registers one.",
+            default="false",
+        ),
+        Field("debug", TEXT, "What a dump shows for the kernel at `Meta`.", default="its name"),
+        Field("source", TEXT, "Where PyTorch says that it is registered, as `FILE:LINE`.", default="not known"),
+        Field(
+            "allow_override",
+            BOOLEAN,
+            "Whether it may replace an earlier fake implementation or kernel at `Meta`; otherwise PyTorch refuses it.",
+            default="true; false before PyTorch's `register_fake` had this parameter",
+        ),
+    ),
+    ("kernel", "missing"),
+)
 OPERATOR = Record(
     "operator",
     "an operator",
@@ -217,6 +245,12 @@ OPERATOR = Record(
             _map_of(_KEYS, _KERNELS, "dispatch keys to kernels"),
             f"What is registered at which key. Several keys are separated by commas; `{CATCH_ALL}` registers without "
             "a key. A list registers one kernel after the other; the last one is active.",
+        ),
+        Field(
+            "fake",
+            _FAKES,
+            "Its fake implementation (`torch.library.register_fake`): what runs for the tensors of `FakeTensorMode`, "
+            "and at `Meta`. It is registered before or after the kernels in `dispatch`, as the two fields are written.",
         ),
         Field(
             "python_dispatch",
@@ -255,6 +289,12 @@ LIBRARY = Record(
             "impl",
             _map_of(_NAME, _MEMBERS, "operator names to kernels"),
             "The kernels it registers, by operator name; the name may leave out the block's namespace.",
+        ),
+        Field(
+            "fake",
+            _map_of(_NAME, _FAKES, "operator names to fake implementations"),
+            "The fake implementations it registers (`torch.library.register_fake`), by operator name; the name may "
+            "leave out the block's namespace.",
         ),
         Field("fallback", _KERNEL, "The backend fallback of the block's key; namespace `_` only."),
     ),
@@ -537,6 +577,7 @@ RECORDS = (
     IMPORTED,
     OPERATOR,
     KERNEL,
+    FAKE_IMPL,
     LIBRARY,
     DEFINITION,
     LIBRARY_KERNEL,

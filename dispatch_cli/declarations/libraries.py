@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.declarations.context import FileContext
+from dispatch_cli.declarations.fakes import read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_record, read_records, text_of
 from dispatch_cli.declarations.format import CATCH_ALL, DEFINITION, LIBRARY, LIBRARY_KERNEL, NO_FALLBACKS
 from dispatch_cli.declarations.kernels import described_kernel, entries, named_kernel, read_kernel
@@ -17,7 +18,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
 _MISUSE = "block-misuse"
-_CONTENTS = ("define", "impl", "fallback")
+_CONTENTS = ("define", "impl", "fallback", "fake")
 
 
 def read_libraries(context: FileContext, section: Node) -> None:
@@ -69,6 +70,8 @@ def _read_library(context: FileContext, node: Node, values: Values) -> None:
             _read_definitions(context, value, block, kind is not None and namespace is not None)
         elif name == "impl":
             _read_implementations(context, value, block, namespace is not None)
+        elif name == "fake":
+            _read_fakes(context, value, block, namespace is not None)
         else:
             kernel = read_kernel(context, value, block)
             if kernel is not None and key is not None:
@@ -96,7 +99,7 @@ def _namespace(context: FileContext, values: Values) -> str | None:
 def _check_contents(context: FileContext, values: Values, block: Block, at: Node) -> None:
     """PyTorch's rules of what a block may hold; fields of the wrong type are left to their own problem."""
     problems = context.problems
-    define, impl, fallback = (values.get(name) for name in _CONTENTS)
+    define, impl, fallback, fake = (values.get(name) for name in _CONTENTS)
     key = values.get("dispatch_key")
     macro = block.kind.value
     fallbacks_only = block.namespace == WILDCARD
@@ -118,8 +121,9 @@ def _check_contents(context: FileContext, values: Values, block: Block, at: Node
         problems.add(_MISUSE, message, fallback)
     if fallback is not None and "dispatch_key" not in values:
         problems.add("missing-field", "a library with a fallback needs the field 'dispatch_key'", at)
-    if impl is not None and fallbacks_only:
-        problems.add(_MISUSE, "a block of the namespace _ has fallbacks only", impl)
+    for member in (impl, fake):
+        if member is not None and fallbacks_only:
+            problems.add(_MISUSE, "a block of the namespace _ has fallbacks only", member)
 
 
 def _read_definitions(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
@@ -155,14 +159,23 @@ def _read_implementations(context: FileContext, section: Node, block: Block, is_
         return
     problems = context.problems
     for name_node, value in section.pairs:
-        name = read_operator_name(problems, name_node)
-        if name is not None and is_usable:
-            name = _in_block(context, name_node, name, block)
+        name = _member_name(context, name_node, block, is_usable)
         for entry in entries(problems, value):
             found = _read_member(context, entry, block)
             if found is not None and name is not None:
                 kernel, key = found
                 context.steps.append(Implement(block, name, key, kernel, problems.span(name_node)))
+
+
+def _read_fakes(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
+    for name_node, value in section.pairs if type(section) is Mapping else ():
+        read_fakes(context, value, block, _member_name(context, name_node, block, is_usable))
+
+
+def _member_name(context: FileContext, node: Scalar, block: Block, is_usable: bool) -> OperatorName | None:
+    """The operator that a field of ``impl`` or ``fake`` names; None, noting why, when it names none."""
+    name = read_operator_name(context.problems, node)
+    return _in_block(context, node, name, block) if name is not None and is_usable else name
 
 
 def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel, str | None] | None:

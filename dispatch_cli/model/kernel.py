@@ -79,6 +79,20 @@ class Redispatch(NamedTuple):
         return f"{self.kind.value} {', '.join(self.keys)}" if self.keys else self.kind.value
 
 
+class FakeImpl(NamedTuple):
+    """A fake implementation (``torch.library.register_fake``): what it is beside the kernel at Meta that it registers.
+
+    function: the name of the Python function; None for the one that ``torch.library.custom_op`` registers while the
+        user has registered none, which raises an error. source: where PyTorch says that it is, as ``FILE:LINE``.
+    allow_override: whether it may take the place of another one or of a kernel at Meta; None for what PyTorch's
+        ``register_fake`` does by default.
+    """
+
+    function: str | None = None
+    source: str | None = None
+    allow_override: bool | None = None
+
+
 class Kernel(NamedTuple):
     """One kernel as it is registered.
 
@@ -90,6 +104,7 @@ class Kernel(NamedTuple):
     python: the kernel is a Python function.
     span: where it is declared; None when it does not come from a file.
     redispatches: how it goes on with a call; None when nothing is said about it.
+    fake: of a kernel at Meta that ``torch.library.register_fake`` registered, the fake implementation.
     """
 
     debug: str
@@ -101,3 +116,4 @@ class Kernel(NamedTuple):
     python: bool = False
     span: Span | None = None
     redispatches: Redispatch | None = None
+    fake: FakeImpl | None = None

@@ -71,6 +71,8 @@ class Universe:
         arguments and included keys.
     grad_ends_inference: whether functorch's grad and jvp leave inference mode for the function that they transform.
     python_needs_snapshot: whether the fallback at Python fails unless the one at PythonTLSSnapshot ran before.
+    fake_overrides: whether ``torch.library.register_fake`` has a parameter ``allow_override``, true by default;
+        otherwise it refuses to replace anything.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Universe:
     mask_by_arguments: bool
     grad_ends_inference: bool
     python_needs_snapshot: bool
+    fake_overrides: bool
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

@@ -87,7 +87,18 @@ def _kernel(row: KernelRow, short: bool) -> Inline:
     falls = Run("fallthrough " if "fallthrough" in row.flags else "", Tone.WARN)
     kernel = Run(short_kernel(row.kernel) if short else row.kernel)
     signature = "" if row.signature is None or short else f" {row.signature}"
-    return falls, kernel, Run(signature, Tone.DIM)
+    return falls, kernel, Run(signature + _fake_words(row), Tone.DIM)
+
+
+def _fake_words(row: KernelRow) -> str:
+    """Whether the kernel is that of a fake implementation, and of which function."""
+    if row.fake is None:
+        return ""
+    if row.fake.function is None:
+        return " [no fake implementation: raises]"
+    return (
+        " [fake implementation]" if row.fake.function == row.kernel else f" [fake implementation {row.fake.function}]"
+    )
 
 
 def _fills(row: KernelRow, _: bool) -> Inline:
@@ -118,31 +129,43 @@ FALLBACKS: list[Column[FallbackRow]] = [
 def sheet(report: RegistrationsReport) -> Sheet:
     """One row per kernel, per kernel of the Python dispatcher, and per implementation of a higher-order operator.
 
-    An operator without kernels has one row without. kind: ``python`` for the Python dispatcher's, the kind of
-    implementation of a higher-order operator's, and ``kernel`` for all others.
+    An operator without kernels has one row without. fake: the function of a fake implementation. kind: ``python`` for
+    the Python dispatcher's, the kind of implementation of a higher-order operator's, and ``kernel`` for all others.
     """
-    columns = ("operator", "key", "alias", "kernel", "state", "fills", "signature", "flags", "declared_at", "kind")
+    columns = (
+        "operator",
+        "key",
+        "alias",
+        "kernel",
+        "state",
+        "fills",
+        "signature",
+        "flags",
+        "declared_at",
+        "kind",
+        "fake",
+    )
     return Sheet(columns, _cells(report))
 
 
 def _cells(report: RegistrationsReport) -> Iterator[tuple[object, ...]]:
     for one in report.operators:
         if not one.kernels:
-            yield (one.operator, *_NOTHING, one.span, None)
+            yield (one.operator, *_NOTHING, one.span, None, None)
         for row in one.kernels:
             state = "active" if row.active else "overridden"
             cells = (row.key, row.alias, row.kernel, state, row.fills, row.signature, row.flags)
-            yield (one.operator, *cells, row.span, "kernel")
+            yield (one.operator, *cells, row.span, "kernel", None if row.fake is None else row.fake.function)
         for other in one.python_kernels:
-            yield (one.operator, other.key, None, other.kernel, "active", None, None, None, other.span, "python")
+            yield (one.operator, other.key, None, other.kernel, "active", None, None, None, other.span, "python", None)
     for operator in report.higher_order_operators:
         from dispatch_cli.render.higher_order_wording import flags_of
 
         if not operator.impls:
-            yield (operator.name, *_NOTHING, operator.span, None)
+            yield (operator.name, *_NOTHING, operator.span, None, None)
         for impl in operator.impls:
             filled = (impl.registered_at, None, impl.kernel, "active", impl.fills, None, flags_of(impl))
-            yield (operator.name, *filled, impl.span, impl.kind)
+            yield (operator.name, *filled, impl.span, impl.kind, None)
 
 
 _NOTHING = (None,) * 7

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
-from dispatch_cli.model.kernel import Redispatch
+from dispatch_cli.model.kernel import FakeImpl, Redispatch
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
@@ -30,6 +30,7 @@ class KernelRow(NamedTuple):
     fills: slots of the computed table that hold this kernel. covers: slots that the key reaches, Undefined among them.
     flags: the words of a dump's brackets. python: declared as a Python function.
     origin: through what it came, beyond its place. redispatches: how it goes on, where that is declared.
+    fake: of the kernel of a fake implementation, what that is.
     """
 
     key: str
@@ -44,6 +45,7 @@ class KernelRow(NamedTuple):
     redispatches: Redispatch | None
     span: Span | None
     origin: Origin = OWN
+    fake: FakeImpl | None = None
 
 
 class PythonKernelRow(NamedTuple):
@@ -148,6 +150,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                     redispatches=kernel.redispatches,
                     span=kernel.span,
                     origin=state.origin(registration),
+                    fake=kernel.fake,
                 )
             )
     definition = operator.definition

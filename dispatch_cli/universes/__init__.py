@@ -102,7 +102,7 @@ HIGHER_ORDER_FALLTHROUGH = (
 this (PyTorch 2.0 to 2.4), as far as the universe has the keys."""
 WRAPPED = ("CPU", "CUDA", "XLA", "Conjugate", "Negative")
 """What a universe file says with its field ``wrapped``; the same holds of older files."""
-_FLAGS = ("mask_by_arguments", "grad_ends_inference", "python_needs_snapshot")
+_FLAGS = ("mask_by_arguments", "grad_ends_inference", "python_needs_snapshot", "fake_overrides")
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 
 

@@ -40,10 +40,12 @@ operators:
       AutogradCPU: {kernel: t, redispatches: {to: CPU}}
       CatchAll: c
     python_dispatch: {CPU: p}
+    fake: {kernel: k, source: "x.py:1", allow_override: false}
   - name: m::b
+    fake: [f, {missing: true}]
 libraries:
   - {kind: FRAGMENT, namespace: m, define: ["c() -> ()", {func: "d() -> ()", tags: [x]}]}
-  - {kind: IMPL, namespace: m, impl: {c: x, d: [y, {kernel: z, dispatch_key: CPU}]}}
+  - {kind: IMPL, namespace: m, impl: {c: x, d: [y, {kernel: z, dispatch_key: CPU}]}, fake: {c: f}}
   - {kind: IMPL, namespace: _, dispatch_key: CPU, fallback: {kernel: f}}
 fallbacks: {"PrivateUse1, XLA": f}
 higher_order_operators:

@@ -24,7 +24,7 @@ from dispatch_cli.model.declarations import (
 )
 from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ModeType
-from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel, Redispatch, RedispatchKind
+from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema, parse_signature
@@ -77,6 +77,32 @@ def test_the_short_form(tmp_path: Path) -> None:
         PythonKernel(name, "CompositeImplicitAutograd", "decomp", at(10, 23)),
         PythonKernel(name, "Meta", "decomp", at(10, 23)),
     )
+
+
+def test_fake_implementations(tmp_path: Path) -> None:
+    """They are registered where they are written, and the kernels of the fields beside them before or after."""
+    text = f"""{HEAD}operators:
+  - func: m::a(Tensor x) -> Tensor
+    fake: [first, {{kernel: second, debug: d, source: "m.py:3", allow_override: false}}]
+    dispatch: {{CPU: c}}
+libraries:
+  - {{kind: FRAGMENT, namespace: m, fake: {{a: {{missing: true}}}}}}
+"""
+    implements = [step for step in read(tmp_path, text).steps if isinstance(step, Implement)]
+    assert [(str(step.operator), step.dispatch_key, step.kernel.debug) for step in implements] == [
+        ("m::a", "Meta", "first"),
+        ("m::a", "Meta", "d"),
+        ("m::a", "CPU", "c"),
+        ("m::a", "Meta", f"registered at {tmp_path / 'x.yaml'}:7"),
+    ]
+    kernels = [step.kernel for step in implements]
+    assert [kernel.fake for kernel in kernels] == [
+        FakeImpl("first"),
+        FakeImpl("second", "m.py:3", allow_override=False),
+        None,
+        FakeImpl(None),
+    ]
+    assert [kernel.python for kernel in kernels] == [True, True, False, True]
 
 
 def test_the_long_form(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ ADDED = (
     "mask_by_arguments",
     "grad_ends_inference",
     "python_needs_snapshot",
+    "fake_overrides",
 )
 
 
@@ -21,3 +22,4 @@ def test_a_file_without_the_newer_fields() -> None:
     assert older.wrapped == embedded.wrapped
     assert older.plain_devices == ("fpga", "maia", "vulkan") == embedded.plain_devices
     assert (older.mask_by_arguments, older.grad_ends_inference, older.python_needs_snapshot) == (False, False, False)
+    assert not older.fake_overrides

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
+from dispatch_cli.engine.dispatcher.fakes import refuse_fake
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.dispatcher.registry import Registry, Version
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
@@ -131,11 +132,14 @@ class Dispatcher:
         """Register a kernel of *name*; the newest at a key is active.
 
         dispatch_key: a runtime, alias or functionality key; None or Undefined is the catch-all, which stands at
-        CompositeImplicitAutograd. Errors: Refused for an unknown key or a signature that contradicts the schema.
+        CompositeImplicitAutograd. Errors: Refused for an unknown key, a signature that contradicts the schema, and a
+        fake implementation that ``register_fake`` refuses.
         """
         catch_all = dispatch_key is None or dispatch_key == UNDEFINED
         key = CATCH_ALL if dispatch_key is None or catch_all else self.check_key(dispatch_key)
         operator = self.find(name)
+        if kernel.fake is not None:
+            refuse_fake(self.universe, name, kernel.fake, operator)
         if operator is not None and operator.definition is not None:
             definition = operator.definition
             _check_signature(name, definition.schema, definition.debug, kernel, definition)

@@ -20,6 +20,7 @@ class Refusal(Enum):
     ALIAS_KEY = "alias-key"
     PYTHON_KERNEL = "python-kernel"
     NO_KERNEL = "no-kernel"
+    FAKE_IMPL = "fake-impl"
 
 
 class Refused(RuntimeError):

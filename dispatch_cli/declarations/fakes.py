@@ -1,0 +1,58 @@
+"""Fake implementations in declarations: the name of a Python function, or a mapping.
+
+What they mean: ``torch.library.register_fake``.
+"""
+
+from __future__ import annotations
+
+from dispatch_cli.declarations.context import FileContext
+from dispatch_cli.declarations.fields import expect, is_true, read_record, text_of
+from dispatch_cli.declarations.format import FAKE_IMPL, FALLTHROUGH
+from dispatch_cli.declarations.kernels import entries
+from dispatch_cli.declarations.tree import Node, Scalar
+from dispatch_cli.model.declarations import Block, Implement
+from dispatch_cli.model.kernel import FakeImpl, Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import META
+
+_NAME = ("the name of a Python function", "leave the field out where there is no fake implementation")
+
+
+def read_fakes(context: FileContext, node: Node | None, block: Block, name: OperatorName | None) -> None:
+    """The fake implementations of an operator, each a registration at Meta; mistakes are noted.
+
+    name: None where it cannot be used; the rest is read all the same.
+    """
+    for entry in () if node is None else entries(context.problems, node):
+        kernel = _kernel(context, entry, block)
+        if kernel is not None and name is not None:
+            context.steps.append(Implement(block, name, META, kernel, kernel.span))
+
+
+def _kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
+    problems = context.problems
+    if type(node) is Scalar:
+        function = text_of(problems, node, *_NAME)
+        if not function or (function == FALLTHROUGH and node.plain):
+            if function is not None:
+                expect(problems, node, _NAME[0])
+            return None
+        return _python_kernel(function, FakeImpl(function), context, node)
+    values = read_record(problems, node, FAKE_IMPL)
+    if values is None:
+        return None
+    function, debug, source = (text_of(problems, values.get(field)) for field in ("kernel", "debug", "source"))
+    missing = is_true(values.get("missing"))
+    if function is None and not missing:
+        if "kernel" not in values and missing is False:
+            problems.add("missing-field", "a fake implementation needs the field 'kernel', or 'missing: true'", node)
+        return None
+    if function is not None and missing:
+        problems.add("bad-value", "a fake implementation that is missing has no function", values["missing"] or node)
+    fake = FakeImpl(function, source, is_true(values.get("allow_override")))
+    return _python_kernel(debug or function or f"registered at {block.file}:{block.line}", fake, context, node)
+
+
+def _python_kernel(debug: str, fake: FakeImpl, context: FileContext, node: Node) -> Kernel:
+    """Its kernel at Meta: PyTorch wraps the function anew in every registration, so no two are one function."""
+    return Kernel(debug, python=True, span=context.problems.span(node), fake=fake)

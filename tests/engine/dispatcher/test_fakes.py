@@ -1,0 +1,146 @@
+"""Fake implementations: what PyTorch refuses, and which one is active."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.dispatcher.fakes import active_fake
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.kernel import FakeImpl, Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import parse_schema
+from tests.capture.support import torch_python
+
+NAME = OperatorName("fakes::op")
+SCRIPT = Path(__file__).with_name("live_fakes.py")
+Steps = list[list[Any]]
+Answer = tuple[list[str], str | None, int]
+
+IS_FAKE = "register_fake(...): the operator OP already has {} fake impl registered at SOURCE."
+HAS_META = (
+    "register_fake(...): the operator OP already has {} DispatchKey::Meta implementation via a pre-existing "
+    "torch.library or TORCH_LIBRARY registration. Please either remove that registration or don't call register_fake."
+)
+IS_COMPOSITE = (
+    "register_fake(...): the operator OP already has an implementation for this device type via a pre-existing "
+    "registration to DispatchKey::CompositeImplicitAutograd.CompositeImplicitAutograd operators do not need {} fake "
+    "impl; instead, the operator will decompose into its constituents and those can have fake impls defined on them."
+)
+NO_META = (
+    "We should not register a meta kernel directly to the operator 'OP', because it has a CompositeImplicitAutograd "
+    "kernel in core. Instead we should let the operator decompose, and ensure that we have meta kernels for the base "
+    "ops that it decomposes into."
+)
+TWO: Steps = [["fake", "a", None], ["fake", "b", None]]
+OVER_META: Steps = [["kernel", "a", "Meta"], ["fake", "b", None]]
+OVER_COMPOSITE: Steps = [["kernel", "a", "CompositeImplicitAutograd"], ["fake", "b", None]]
+SAID: list[tuple[str, Steps, Answer]] = [
+    ("torch-2.15", TWO, (["", ""], "b", 2)),
+    ("torch-2.15", [*TWO, ["drop", "b"]], (["", "", ""], "a", 1)),
+    ("torch-2.15", [["fake", "a", False], ["fake", "b", False]], (["", IS_FAKE.format("a")], "a", 1)),
+    ("torch-2.15", [["fake", "a", False], ["kernel", "b", "Meta"]], (["", ""], "a", 2)),
+    ("torch-2.15", [["kernel", "a", "Meta"], ["fake", "b", False]], (["", HAS_META.format("a")], None, 1)),
+    ("torch-2.15", OVER_COMPOSITE, (["", NO_META], None, 0)),
+    ("torch-2.15", [OVER_COMPOSITE[0], ["fake", "b", False]], (["", IS_COMPOSITE.format("a")], None, 0)),
+    ("torch-2.4", TWO, (["", IS_FAKE.format("an")], "a", 1)),
+    ("torch-2.4", OVER_META, (["", HAS_META.format("an")], None, 1)),
+    ("torch-2.4", OVER_COMPOSITE, (["", IS_COMPOSITE.format("an")], None, 0)),
+]
+"""What live PyTorch 2.13.0, which does as 2.15.0, and 2.4.1 said."""
+
+
+def predicted(universe: str, steps: Steps) -> Answer:
+    dispatcher = Dispatcher(universes.load(universe))
+    dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "here")
+    registered: dict[str, Registration] = {}
+
+    def take(kind: str, name: str, *rest: Any) -> str:
+        try:
+            if kind == "drop":
+                if name in registered:
+                    dispatcher.drop(registered.pop(name))
+            else:
+                fake = FakeImpl(name, "FILE:1", rest[0]) if kind == "fake" else None
+                kernel = Kernel(name, python=True, fake=fake)
+                registered[name] = dispatcher.implement(NAME, "Meta" if fake else rest[0], kernel)
+        except Refused as refused:
+            return str(refused).replace("FILE:1", "SOURCE").replace(str(NAME), "OP")
+        return ""
+
+    errors = [take(*step) for step in steps]
+    operator = dispatcher.operator(NAME)
+    active = active_fake(operator)
+    return errors, active.kernel.debug if active is not None else None, len(operator.kernels.get("Meta", ()))
+
+
+@pytest.mark.parametrize(("universe", "steps", "answer"), SAID)
+def test_what_is_refused(universe: str, steps: Steps, answer: Answer) -> None:
+    assert predicted(universe, steps) == answer
+
+
+def test_an_operator_that_is_not_there() -> None:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    with pytest.raises(Refused, match=r"^operator fakes::op does not exist$"):
+        dispatcher.implement(NAME, "Meta", Kernel("a", python=True, fake=FakeImpl("a")))
+
+
+def test_a_checkpoint_keeps_it() -> None:
+    dispatcher = Dispatcher(universes.load("torch-2.15"))
+    dispatcher.define(parse_schema(f"{NAME}(Tensor x) -> Tensor"), "here")
+    before = dispatcher.checkpoint()
+    dispatcher.implement(NAME, "Meta", Kernel("a", python=True, fake=FakeImpl("a")))
+    after = dispatcher.checkpoint()
+    dispatcher.restore(before)
+    assert active_fake(dispatcher.operator(NAME)) is None
+    dispatcher.restore(after)
+    assert active_fake(dispatcher.operator(NAME)) is not None
+
+
+def steps_of(rng: random.Random, may_override: bool) -> Steps:
+    steps: Steps = []
+    for number in range(rng.randint(2, 6)):
+        kind = rng.choice(("fake", "fake", "fake", "kernel", "drop"))
+        if kind == "drop" and steps:
+            steps.append(["drop", rng.choice(steps)[1]])
+        elif kind == "kernel":
+            keys = ("CPU", "Meta", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "Autograd")
+            steps.append([kind, f"f{number}", rng.choice(keys)])
+        else:
+            steps.append(["fake", f"f{number}", rng.choice((None, True, False)) if may_override else None])
+    return steps
+
+
+@pytest.mark.live
+def test_live() -> None:
+    python = torch_python()
+    version = subprocess.run([python, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True)
+    is_old = tuple(map(int, version.stdout.split(".")[:2])) < (2, 5)
+    universe = "torch-2.4" if is_old else "torch-2.15"
+    seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
+    rng = random.Random(seed)
+    sequences = [steps for name, steps, _ in SAID if name == universe]
+    sequences += [steps_of(rng, not is_old) for _ in range(300)]
+    done = subprocess.run(
+        [python, str(SCRIPT)], input=json.dumps(sequences), capture_output=True, text=True, check=True
+    )
+    answers = [
+        ([re.sub(r"fakes::op\d+", "OP", error) for error in errors], active, metas)
+        for errors, active, metas in json.loads(done.stdout)
+    ]
+    wrong = [
+        one
+        for one in zip(sequences, answers, (predicted(universe, steps) for steps in sequences), strict=True)
+        if one[1] != one[2]
+    ]
+    assert wrong == [], f"seed {seed}"
