@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
-from dispatch_cli.engine.dispatcher.fakes import refuse_fake
 from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.dispatcher.registry import Registry, Version
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
@@ -139,6 +138,8 @@ class Dispatcher:
         key = CATCH_ALL if dispatch_key is None or catch_all else self.check_key(dispatch_key)
         operator = self.find(name)
         if kernel.fake is not None:
+            from dispatch_cli.engine.dispatcher.fakes import refuse_fake
+
             refuse_fake(self.universe, name, kernel.fake, operator)
         if operator is not None and operator.definition is not None:
             definition = operator.definition
