@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.error_text import ErrorText
     from dispatch_cli.report.explain import ExplainReport
+    from dispatch_cli.report.message import MessageReport
 
 
 @click.command("explain")
@@ -44,14 +45,14 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
         state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
-        report = _report(state, assumed, _operator(state, operator), _key(state.dispatcher, key))
+        show(_report(state, assumed, _operator(state, operator), _key(state.dispatcher, key)), out)
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
         errors = _errors(error_file)
         state, assumed = state_or_newest(source, out.color)
-        report = _from_error(state, source, assumed, error_file, errors)
-    show(report, out)
+        answer = _from_error(state, source, assumed, error_file, errors)
+        show(answer, out)
 
 
 def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,7 +98,8 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
 def _errors(file: str) -> list[ErrorText]:
     """What a text says; exits with 2 when it can not be read, and when there is no error in it."""
     from dispatch_cli.declarations.source import SourceError, decoded, read_bytes
-    from dispatch_cli.report.error_text import LOOKED_FOR, MAX_CHARACTERS, find_errors, names_only_the_key
+    from dispatch_cli.report.error_text import MAX_CHARACTERS, find_errors
+    from dispatch_cli.report.messages.table import looked_for
 
     try:
         text = decoded(read_bytes(file, MAX_CHARACTERS))
@@ -107,36 +109,36 @@ def _errors(file: str) -> list[ErrorText]:
     if errors:
         return errors
     name = "standard input" if file == "-" else file
-    if names_only_the_key(text):
-        message = (
-            f"{name} says that AutogradOther is ambiguous, but not of which operator; try `explain OP AutogradOther`."
-        )
-    else:
-        looked_for = "\n".join(f"  {one}" for one in LOOKED_FOR)
-        message = f"{name} has none of the errors that name an operator and a key. Looked for:\n{looked_for}"
+    texts = "\n".join(f"  {one}" for one in looked_for())
+    message = f"{name} has none of the texts that PyTorch prints about operators and dispatch, such as:\n{texts}"
     raise click.BadParameter(message, param_hint="'--from-error'")
 
 
 def _from_error(
     state: State, source: SourceOptions, assumed: bool, file: str, errors: list[ErrorText]
-) -> ExplainReport:
+) -> ExplainReport | MessageReport:
+    """The slot that the first error is about, explained; what the error means, where it is about none."""
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+    from dispatch_cli.report.explain_error import ANSWERS, error_report, key_of, register_from_text
 
     first = errors[0]
-    if not state.declarations.bases and OperatorName.parse(first.operator) not in state.dispatcher:
+    named = None if first.operator is None else OperatorName.parse(first.operator)
+    if named is not None and not state.declarations.bases and named not in state.dispatcher:
         newest, is_newest = state_or_newest(source._replace(files=(), keys=(), universe=None), "never")
-        if OperatorName.parse(first.operator) in newest.dispatcher:  # PyTorch's own, which the files do not declare
+        if named in newest.dispatcher:  # PyTorch's own, which the files do not declare
             state, assumed = newest, is_newest
-    dispatcher = state.dispatcher
-    _refuse_higher_order(state, first.operator, "'--from-error'")
-    name = OperatorName.parse(first.operator)
+    if named is None or first.kind not in ANSWERS:
+        from dispatch_cli.report.message import message_report
+
+        return message_report(state, assumed, file, errors)
+    dispatcher, name = state.dispatcher, named
+    _refuse_higher_order(state, str(name), "'--from-error'")
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
     if name not in dispatcher:
         from dispatch_cli.render.explain_error import unknown_operator_text
 
         message = unknown_operator_text(first, state.over)
-        hint = as_sentence(similar_operators(dispatcher, first.operator))
+        hint = as_sentence(similar_operators(dispatcher, str(name)))
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
     key = first.key or key_of(dispatcher, name)
     universe = dispatcher.universe

@@ -6,25 +6,16 @@ from collections.abc import Iterator
 
 from dispatch_cli.render.document import Column
 from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
-from dispatch_cli.report.error_text import DumpLine, ErrorText, TextKind
+from dispatch_cli.report.error_text import DumpLine, ErrorText
 from dispatch_cli.report.explain import ExplainReport
-from dispatch_cli.report.explain_error import DifferenceKind, ErrorReport, TextDifference
-
-KINDS = {
-    TextKind.NO_KERNEL: "no kernel of {op} at {key}",
-    TextKind.NO_TENSORS: "no tensor among the arguments of {op}, so {key} decides",
-    TextKind.NO_META: "nothing to run {op} for meta or fake tensors, at {key}",
-    TextKind.AMBIGUOUS: "{op} is ambiguous at {key}",
-    TextKind.NO_AUTOGRAD: "no autograd kernel of {op}",
-    TextKind.NO_PYTHON_KERNEL: "the Python dispatcher finds no kernel of {op} at {key}",
-    TextKind.NO_BATCHING_RULE: "no batching rule of {op}, at {key}",
-    TextKind.NO_IMPL: "the higher-order operator {op} has no implementation for a mode or a subclass of tensors",
-}
+from dispatch_cli.report.explain_error import DifferenceKind, ErrorReport, NamedError, TextDifference
+from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.messages.table import MESSAGES, filled
 
 
 def unknown_operator_text(error: ErrorText, over: tuple[str, ...]) -> str:
     """Why an error can not be explained: its operator is not here, and the text does not show its registrations."""
-    says = KINDS[error.kind].format(op=error.operator, key=error.key)
+    says = filled(MESSAGES[error.kind].says, error.operator, error.key, ())
     return f"the text says: {says}. But {error.operator} is not in {', '.join(over) or 'the files'}."
 
 
@@ -32,7 +23,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     """What was found where, and whether it is so here."""
     key = report.what.key
     source = "standard input" if error.file == "-" else error.file
-    yield f"{source}, line {error.line}: {KINDS[error.kind].format(op=error.operator, key=key)}"
+    yield f"{source}, line {error.line}: {filled(MESSAGES[error.kind].says, error.operator, key, ())}"
     here = ", ".join(report.over) or "these files"
     if error.operator_from_text:
         shown = "what the text itself shows" if error.shows_registrations else "what the error means"
@@ -47,8 +38,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
             "lacks registrations, or has some, that are not declared here."
         )
     if error.others:
-        others = tuple(f"{operator} at {key}" if key else operator for operator, key in error.others)
-        yield f"The text has other errors too: {some_of(others)}."
+        yield f"The text has other errors too: {others_label(error.others)}."
     if error.differences is None:
         return
     printed = (
@@ -63,6 +53,16 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     else:
         count = sum(len(one.keys) for one in error.differences)
         yield f"{printed} differs from the one here at {plural(count, 'key')}:"
+
+
+def others_label(others: tuple[NamedError, ...]) -> str:
+    """Further errors of a text: operator and key, or the kind where one names no operator."""
+    return some_of(
+        tuple(
+            one.kind.value if one.operator is None else f"{one.operator} at {one.key}" if one.key else one.operator
+            for one in others
+        )
+    )
 
 
 def _cells(difference: TextDifference, short: bool) -> tuple[str, str, str]:

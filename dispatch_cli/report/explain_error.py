@@ -16,7 +16,8 @@ from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED
-from dispatch_cli.report.error_text import DumpLine, ErrorText, TextKind, known_lines
+from dispatch_cli.report.error_text import DumpLine, ErrorText, known_lines
+from dispatch_cli.report.messages.kinds import TextKind
 
 LISTED = "listed as available in the text"
 """The kernel at a key of which a text says no more."""
@@ -29,8 +30,10 @@ ANSWERS = {
     TextKind.NO_PYTHON_KERNEL: (Rule.MISSING,),
     TextKind.NO_BATCHING_RULE: (Rule.FALLBACK, Rule.MISSING),
     TextKind.NO_IMPL: (Rule.FALLBACK, Rule.MISSING),
+    TextKind.NOT_ON_MPS: (Rule.FALLBACK, Rule.MISSING),
+    TextKind.NO_NAMES: (Rule.FALLBACK, Rule.MISSING),
 }
-"""The rule that decides the slot where PyTorch raises the error."""
+"""The kinds that are about a slot → the rule that decides the slot where PyTorch prints the text."""
 
 
 class DifferenceKind(Enum):
@@ -56,9 +59,10 @@ class TextDifference(NamedTuple):
 
 
 class NamedError(NamedTuple):
-    """A further error of a text. key: None where it names none."""
+    """A further error of a text. operator, key: None where it names none."""
 
-    operator: str
+    kind: TextKind
+    operator: str | None
     key: str | None
 
 
@@ -102,7 +106,7 @@ def error_report(
     return ErrorReport(
         file=file,
         kind=first.kind,
-        operator=first.operator,
+        operator=str(name),
         key=first.key,
         line=first.line,
         reproduced=_rule_here(state, name, key, first.kind) in ANSWERS[first.kind],
@@ -110,7 +114,7 @@ def error_report(
         shows_registrations=bool(first.dump or first.state or first.available),
         table_lines=len(first.dump),
         differences=differences,
-        others=tuple(NamedError(one.operator, one.key) for one in others),
+        others=tuple(NamedError(one.kind, one.operator, one.key) for one in others),
     )
 
 

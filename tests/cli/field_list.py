@@ -40,6 +40,7 @@ checks
 crossref $TMP/recording.json
 crossref --live --python $TMP/python
 explain --from-error tests/cli/error.txt
+explain --from-error tests/cli/overridden.txt tests/report/broken.yaml
 explain --from-error $TMP/errors.txt
 explain --from-error $TMP/undefined.txt
 explain --from-error $TMP/older.txt

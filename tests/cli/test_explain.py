@@ -345,11 +345,16 @@ def test_a_text_without_an_error() -> None:
     result = call("explain", "--from-error", "-", stdin=b"\xff\x00 all is well \x1b[31m")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(
-        f"{USAGE}Error: Invalid value for '--from-error': standard input has none of the errors that name an operator "
-        "and a key. Looked for:\n  Could not run 'OPERATOR' with arguments from the 'KEY' backend\n"
+        f"{USAGE}Error: Invalid value for '--from-error': standard input has none of the texts that PyTorch prints "
+        "about operators and dispatch, such as:\n  Could not run 'OP' with arguments from the 'KEY'\n"
     )
+
+
+def test_an_ambiguity_without_an_operator() -> None:
+    """The text of the Python dispatcher names none."""
     unnamed = call("explain", "--from-error", "-", stdin=b"RuntimeError: ambiguous autogradother kernel")
-    assert "AutogradOther is ambiguous, but not of which operator; try `explain OP AutogradOther`" in unnamed.err
+    assert (unnamed.code, unnamed.err) == (0, "")
+    assert "does not say which operator it is; `explain OP AutogradOther` shows one" in unnamed.out
 
 
 def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:

@@ -17,11 +17,10 @@ from dispatch_cli.report.error_text import (
     MAX_ERRORS,
     DumpLine,
     ErrorText,
-    TextKind,
     find_errors,
-    names_only_the_key,
 )
 from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.pasted_text import plain
 from tests.cli.support import ROOT
 from tests.support import UNIVERSE_OF, load_recording
@@ -291,5 +290,6 @@ def test_large_texts_take_no_longer_than_they_are() -> None:
 
 
 def test_an_ambiguity_without_a_name() -> None:
-    assert names_only_the_key("RuntimeError: ambiguous autogradother kernel")
-    assert not names_only_the_key("RuntimeError: ambiguous")
+    (found,) = find_errors("RuntimeError: ambiguous autogradother kernel")
+    assert (found.kind, found.operator, found.key) == (TextKind.AMBIGUOUS, None, "AutogradOther")
+    assert find_errors("RuntimeError: ambiguous") == []

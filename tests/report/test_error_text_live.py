@@ -16,9 +16,10 @@ from dispatch_cli import bases
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.error_text import TextKind, find_errors
+from dispatch_cli.report.error_text import find_errors
 from dispatch_cli.report.explain import SlotExplanation, explain
 from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+from dispatch_cli.report.messages.kinds import TextKind
 from tests.capture.support import torch_python
 from tests.cli.support import ROOT
 from tests.report.test_error_text import TREATMENTS, first_line

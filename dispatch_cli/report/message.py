@@ -1,0 +1,82 @@
+"""What an error text says that is about no slot of a dispatch table: its meaning, and what helps.
+
+A text may name no operator at all: then it is about a namespace, a device, a kernel, or a rule of registration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.error_text import ErrorText
+from dispatch_cli.report.explain_error import NamedError
+from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.messages.table import MESSAGES, filled
+from dispatch_cli.report.registrations import OperatorRegistrations, registrations_report
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReport:
+    """An error or a warning of PyTorch, in words.
+
+    over, over_assumed: as in `ExplainReport`. file: where it was read from; line: where it begins, from 1.
+    operator, key: None where the text and its kind name none. details: what else it names. says: the kind in a clause.
+    means: what PyTorch means. user, author: what helps who calls the operator, and who wrote or registers it.
+    warning: it is no error. source: what of PyTorch prints it. registrations: of the operator, where it is known.
+    others: further errors of the text.
+    """
+
+    REPORT: ClassVar[str] = "message"
+
+    universe: str
+    over: tuple[str, ...]
+    over_assumed: bool
+    file: str
+    line: int
+    kind: TextKind
+    operator: str | None
+    key: str | None
+    details: tuple[tuple[str, str], ...]
+    says: str
+    means: str
+    user: tuple[str, ...]
+    author: tuple[str, ...]
+    warning: bool
+    source: str
+    registrations: OperatorRegistrations | None
+    others: tuple[NamedError, ...]
+
+
+def message_report(state: State, over_assumed: bool, file: str, errors: list[ErrorText]) -> MessageReport:
+    """The first of *errors*, with what the declarations have of its operator."""
+    first, *others = errors
+    message = MESSAGES[first.kind]
+    names = (first.operator, first.key, first.details)
+    return MessageReport(
+        universe=state.dispatcher.universe.name,
+        over=state.over,
+        over_assumed=over_assumed,
+        file=file,
+        line=first.line,
+        kind=first.kind,
+        operator=first.operator,
+        key=first.key,
+        details=first.details,
+        says=filled(message.says, *names),
+        means=filled(message.means, *names),
+        user=tuple(filled(one, *names) for one in message.user),
+        author=tuple(filled(one, *names) for one in message.author),
+        warning=message.warning,
+        source=message.source,
+        registrations=_registrations(state, first.operator),
+        others=tuple(NamedError(one.kind, one.operator, one.key) for one in others),
+    )
+
+
+def _registrations(state: State, operator: str | None) -> OperatorRegistrations | None:
+    name = None if operator is None else OperatorName.parse(operator)
+    if name is None or name not in state.dispatcher:
+        return None
+    return next(registrations_report(state, [name]).operators)

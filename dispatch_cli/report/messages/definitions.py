@@ -1,0 +1,130 @@
+"""Texts about registrations that are refused for what they say: keys, names, schemas, blocks."""
+
+from __future__ import annotations
+
+from dispatch_cli.report.messages.kinds import Message, TextKind
+
+MESSAGES = (
+    Message(
+        TextKind.RESERVED_NAMESPACE,
+        "{namespace} is a reserved namespace",
+        (
+            "{namespace} is a reserved namespace. Please try creating a library with another name",
+            "'{namespace}' is a reserved namespace, please choose something else",
+        ),
+        "Library in torch/library.py",
+        means="prim is TorchScript's own; Library does not open it with kind DEF or FRAGMENT.",
+        author=("Choose another namespace.",),
+    ),
+    Message(
+        TextKind.OTHER_NAMESPACE,
+        "a name in the namespace {namespace} stands in a block of another namespace",
+        (
+            "Explicitly provided namespace ({namespace}) in schema string does not match namespace of enclosing",
+            "Explicitly provided namespace ({namespace}) in operator name does not match namespace of enclosing",
+        ),
+        "Library::_def, Library::_parseNameForLib",
+        means="`def` and `impl` register in the namespace of their block; a namespace in the name has to be that one.",
+        author=("Leave the namespace out of the name, or move the line to the block of that namespace.",),
+    ),
+    Message(
+        TextKind.WRONG_BLOCK,
+        "this can not be said in this kind of block",
+        (
+            "Cannot define an operator inside of a {function} block",
+            "Cannot define a class inside of a {function} block",
+            "with the wildcard namespace _ (every {function} defines operators for a distinct namespace",
+            "Explicitly provided dispatch key ({key}) is inconsistent with the dispatch key of the enclosing "
+            "{function}",
+            "Fallback functions which apply to only a single namespace",
+        ),
+        "aten/src/ATen/core/library.cpp",
+        means=(
+            "TORCH_LIBRARY and _FRAGMENT define operators; TORCH_LIBRARY_IMPL(namespace, key) gives kernels for its "
+            "one key; a fallback is registered in TORCH_LIBRARY_IMPL(_, key)."
+        ),
+        author=("Move the line to a block of the right kind, key and namespace.",),
+    ),
+    Message(
+        TextKind.BAD_KEY,
+        "{key} is no name of a dispatch key",
+        (
+            "could not parse dispatch key: {key}",
+            "Invalid dispatch key: {key}",
+            "Unknown dispatch key: {key}",
+            "key {key} is not supported, please select a dispatch key in",
+        ),
+        "parseDispatchKey in c10/core/DispatchKey.cpp",
+        means=(
+            "Keys are named as `dispatch-cli keys` lists them. Names that end in TensorId (CPUTensorId, "
+            "SparseCPUTensorId, VariableTensorId) are those of PyTorch before 1.8: drop the ending; Variable is "
+            "Autograd."
+        ),
+        author=(
+            "Write one of the names of this version; parsing knows the keys that can be named, not all there are.",
+        ),
+    ),
+    Message(
+        TextKind.BAD_SCHEMA,
+        "a schema can not be read, or not be made from a function's annotations",
+        (
+            "infer_schema(func): {*}",
+            "define(qualname, schema, ...): expected schema to look like",
+            'Expected `qualname` to be of the form "namespace::name", but got {name}',
+            "Schema tagged with torch.Tag.{name} ",
+            "Attempted to create a custom op with `mutates_args=",
+            "Full schema string was not specified, and we couldn't infer schema either",
+            "custom_op only supports functional operators",
+            "mutates_args must either be a sequence of the names of the arguments that are mutated",
+        ),
+        "torch/_library/infer_schema.py, torch/library.py, function_schema_parser.cpp",
+        means="A schema says names, types and mutation of arguments. custom_op makes it from type annotations.",
+        author=(
+            "Annotate each argument and the result: Tensor, Optional[Tensor], Sequence[Tensor], int, float, bool, str, "
+            "torch.dtype, torch.device.",
+            "Or give the schema: `torch.library.custom_op('ns::f', mutates_args=(), schema='(Tensor x) -> Tensor')`.",
+        ),
+    ),
+    Message(
+        TextKind.SCHEMA_MISMATCH,
+        "the C++ kernel of {op} does not have the types that its schema says",
+        (
+            "Inferred operator schema for a C++ kernel function doesn't match the expected function schema. "
+            "operator: {op}[[ expected schema:]]",
+            "In registration for {op}: expected schema of operator to be",
+        ),
+        "checkSchema in OperatorEntry.cpp",
+        means="`impl` compares the C++ function's types with the schema: int is int64_t, float is double.",
+        user=("The extension was built against another version of its library or of PyTorch: build it again.",),
+        author=("The last line of the text says the difference; change the function or the schema.",),
+    ),
+    Message(
+        TextKind.SIGNATURE_MISMATCH,
+        "{op} is called or implemented with another C++ signature than before",
+        (
+            "Mismatch in kernel C++ signatures operator: {op}",
+            "Tried to access or call an operator with a wrong signature. operator: {op}",
+        ),
+        "OperatorEntry::registerKernel, reportSignatureError",
+        means="All C++ kernels of an operator have one signature, and typed() calls it with that one.",
+        user=("The extension was built against another PyTorch: build it again with the installed one.",),
+        author=("The text shows both signatures; mind references and `int64_t` against `SymInt`.",),
+    ),
+    Message(
+        TextKind.BAD_REGISTRATION,
+        "a registration is refused",
+        (
+            "In operator registration: {*}",
+            "Registration to both CompositeImplicitAutograd and CompositeExplicitAutograd is not allowed",
+            "Overridden is not allowed but found duplicates in",
+            "impl() got invalid arguments",
+            "should be passed either a name or an OpOverload object as the first argument",
+            "impl(..., device_types={device}): the operator {op} already has an implementation for this device type",
+            "Attempting to register a {*} impl for operator {op} that already has a {*} impl registered",
+            "no fallback function was registered for key {key}",
+        ),
+        "op_registration.cpp, torch/_python_dispatcher.py, torch/_custom_op/impl.py",
+        means="The text says which rule of registration it breaks.",
+        author=("`dispatch-cli register FILE` shows what is registered for an operator, and where.",),
+    ),
+)

@@ -1,0 +1,161 @@
+"""Texts about devices, layouts and dtypes: what was built, what a kernel or a fallback itself refuses."""
+
+from __future__ import annotations
+
+from dispatch_cli.report.messages.kinds import Message, TextKind
+
+MESSAGES = (
+    Message(
+        TextKind.NO_DEVICE_KERNEL,
+        "{op} was made by torch.library.custom_op and has no kernel for {device}",
+        (
+            "{op} does not have a kernel registered for {device}. Please use register_kernel",
+            "CustomOp({op}): when running with device='{device}' tensors: there is no {*} impl registered",
+        ),
+        "CustomOpDef in torch/_library/custom_ops.py, torch/_custom_op/impl.py",
+        means=(
+            "The operator was made with `device_types=…`, or kernels were registered for some devices only. A kernel "
+            "at CompositeExplicitAutograd stands for the other devices, and raises this."
+        ),
+        user=("Move the tensors to a device that has a kernel.", "Look for a release of the library that supports it."),
+        author=("Register one: `@my_op.register_kernel('{device}')`; without `device_types` the function is for all.",),
+    ),
+    Message(
+        TextKind.NO_DTYPE,
+        "the kernel {function} has no code for tensors of {dtype}",
+        ("\"{function}\" not implemented for '{dtype}'",),
+        "AT_DISPATCH_SWITCH in ATen/Dispatch.h",
+        means=(
+            "This is not about dispatch keys: dispatch has found a kernel and called it. A dtype is no part of a "
+            "dispatch key; the kernel chooses its code by dtype itself, and has none for {dtype}. {function} is the "
+            "name of that kernel, which is seldom the name of an operator."
+        ),
+        user=(
+            "Convert the tensors before the call, such as `x.float()`, or run the model in another dtype.",
+            "On the CPU, half precision has the fewest kernels; bfloat16 and float32 have more.",
+            "Under autocast: turn it off around this call.",
+        ),
+        author=("Add {dtype} to the kernel's AT_DISPATCH macro.",),
+    ),
+    Message(
+        TextKind.NO_STUB,
+        "a kernel of PyTorch has no part for this device",
+        (
+            "DispatchStub: unsupported device type[[{*}{device}]]",
+            "DispatchStub: missing {device} kernel",
+        ),
+        "aten/src/ATen/native/DispatchStub.cpp",
+        means=(
+            "Dispatch has found a kernel and called it. That kernel is shared by devices and looks up its inner part "
+            "by device (DispatchStub); for this device none is linked in."
+        ),
+        user=(
+            "Move the tensors to the CPU or CUDA around this call.",
+            "Check that the backend's package was imported.",
+        ),
+        author=(
+            "For PrivateUse1: REGISTER_PRIVATEUSE1_DISPATCH for the stub, or register a kernel of the operator at "
+            "PrivateUse1, so that the shared one is not reached.",
+        ),
+    ),
+    Message(
+        TextKind.NOT_BUILT,
+        "this PyTorch was built without {device}",
+        (
+            "Torch not compiled with {device} enabled",
+            "PyTorch is not linked with support for {device} devices",
+            "Cannot initialize {device} without {*} library",
+            "PyTorch was compiled without {device} support",
+        ),
+        "c10/core/impl/DeviceGuardImplInterface.h, torch/cuda/__init__.py",
+        means="The installed package has no code for {device}. No registration of an operator can change that.",
+        user=(
+            "Install a build of PyTorch for {device}: https://pytorch.org/get-started/locally/.",
+            "Or leave the tensors on the CPU: map_location='cpu' where they are loaded.",
+        ),
+    ),
+    Message(
+        TextKind.MIXED_DEVICES,
+        "the tensors of one call are on several devices",
+        (
+            "Expected all tensors to be on the same device, but found at least two devices, {device} and "
+            "{other_device}",
+            "Expected all tensors to be on the same device, but got {argument} is on {device}",
+            "Expected all tensors to be on the same device",
+        ),
+        "common_device_check_failure in aten/src/ATen/core/op_registration/adaption.cpp, TensorIterator.cpp",
+        means=(
+            "A call has the keys of all its tensors together, and the one of highest priority is taken: CUDA before "
+            "CPU is no rule of devices, but the order of the keys. The kernel that was chosen so then finds a tensor "
+            "of another device."
+        ),
+        user=("Move the tensors, and the module's parameters, to one device: `x.to(weight.device)`.",),
+        author=("Create new tensors on the device of an argument: `torch.empty(..., device=x.device)`.",),
+    ),
+    Message(
+        TextKind.VIEW_FALLBACK,
+        "{op} is a view, and {device} has no kernel of it",
+        (
+            "The operator {op} appears to be a view operator, but it has no implementation for the backend "
+            '"[[{device}]]',
+        ),
+        "cpu_fallback in aten/src/ATen/native/CPUFallback.cpp",
+        means=(
+            "The backend's fallback copies tensors to the CPU and runs the CPU kernel. The result of a view has to "
+            "share memory with the argument, and a copy on another device can not."
+        ),
+        user=("Use the copying form of the operator, such as `aten::view_copy` or `.clone()` before it.",),
+        author=("Register a kernel of {op} at the backend's key: views are the operators that a fallback can not do.",),
+    ),
+    Message(
+        TextKind.BIT_FALLBACK,
+        "the fallback for {mode} tensors can not run {op}",
+        (
+            "{mode} fallback does not support operators with more than one mutable tensors with {op}",
+            "{mode} fallback doesn't currently support mutable TensorLists with {op}",
+            "{mode} fallback doesn't work for operators with a mix mutable and non-mutable inputs that alias with "
+            "outputs",
+        ),
+        "MathOpFallback in aten/src/ATen/native/MathBitsFallback.h",
+        means=(
+            "An argument is lazily conjugated, negated or zero, which adds the key Conjugate, Negative or ZeroTensor. "
+            "The backend fallback there (rule 9) materializes it; it does so only for operators with one mutable "
+            "tensor."
+        ),
+        user=("Materialize the argument before the call: `x.resolve_conj()`, `x.resolve_neg()`.",),
+        author=("Register a kernel at that key; a fallthrough only if the kernels below read the bit themselves.",),
+    ),
+    Message(
+        TextKind.NOT_SYMBOLIC,
+        "a kernel was given a symbolic size that it takes as an integer",
+        (
+            "Cannot call {function} on tensor with symbolic sizes/strides",
+            "This commonly happens when an operator/kernel does not support symbolic shapes at this dispatch key",
+            "expected Int but got SymInt",
+        ),
+        "TensorImpl::throw_cannot_call_with_symbolic, KernelFunction_impl.h",
+        means=(
+            "Under torch.compile or export with dynamic shapes, sizes are symbols. The kernel that was reached takes "
+            "`int` or calls `sizes()`, where `SymInt` or `sym_sizes()` is needed."
+        ),
+        user=("Compile with `dynamic=False`, or mark the dimension as static.",),
+        author=(
+            "In the schema, write SymInt for sizes; in C++ take c10::SymInt and use sym_sizes().",
+            "A fake implementation (torch.library.register_fake) keeps fake tensors from reaching this kernel.",
+        ),
+    ),
+    Message(
+        TextKind.FALLTHROUGH_CALLED,
+        "a fallthrough was called as if it were a kernel",
+        (
+            "fallthrough_kernel was executed but it should have been short-circuited by the dispatcher",
+            "fallthrough_kernel() should never be called",
+        ),
+        "fallthrough_kernel in aten/src/ATen/core/boxing/KernelFunction.cpp",
+        means="A fallthrough is a mark by which the dispatcher goes on to the next key. It has no code to run.",
+        author=(
+            "Do not call it; register it with torch::CppFunction::makeFallthrough() or "
+            "torch.library.fallthrough_kernel.",
+        ),
+    ),
+)

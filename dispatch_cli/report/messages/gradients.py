@@ -1,0 +1,114 @@
+"""Texts about gradients: formulas that are missing, and tensors that inference mode made."""
+
+from __future__ import annotations
+
+from dispatch_cli.report.messages.kinds import Message, TextKind
+
+MESSAGES = (
+    Message(
+        TextKind.NO_FORMULA,
+        "{op} was made by torch.library.custom_op and has no backward",
+        (
+            "Trying to backward through {op} but no autograd formula was registered",
+            "{op}: at least one output of this operator has requires_grad=True but the operator does not have an "
+            "autograd kernel defined at an autograd key",
+        ),
+        "torch/_library/autograd.py, torch/testing/_internal/optests/autograd_registration.py",
+        key="Autograd",
+        means=(
+            "custom_op registers a kernel at Autograd that calls the operator and notes it in the graph. Without a "
+            "formula that note raises when backward comes to it; the forward call works."
+        ),
+        user=("Where no gradient is needed: torch.no_grad(), or `x.detach()` before the call.",),
+        author=("Register one: `my_op.register_autograd(backward, setup_context=setup_context)`.",),
+    ),
+    Message(
+        TextKind.NO_DERIVATIVE,
+        "PyTorch has no derivative of {op}",
+        (
+            "the derivative for '{op}' is not implemented",
+            "derivative for {op} is not implemented",
+        ),
+        "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
+        key="Autograd",
+        means=(
+            "The kernel at Autograd of {op} is one that PyTorch generates, and derivatives.yaml names no derivative. "
+            "The forward call works; backward raises."
+        ),
+        user=(
+            "Where no gradient is needed: torch.no_grad(), or `x.detach()` before the call.",
+            "Write it with other operators, or give it a backward in a torch.autograd.Function.",
+        ),
+        author=("A kernel at AutogradCPU or AutogradCUDA of {op} stands before PyTorch's.",),
+    ),
+    Message(
+        TextKind.NO_FORWARD_AD,
+        "{function} has no derivative in forward mode",
+        ("Trying to use forward AD with {function} that does not support it",),
+        "VariableType*.cpp, autograd_not_implemented_fallback.cpp",
+        key="Autograd",
+        means=(
+            "jvp, jacfwd and forward_ad ask the kernel at Autograd for a forward derivative. derivatives.yaml has none "
+            "for {function}."
+        ),
+        user=("Use reverse mode: torch.func.vjp, jacrev, or backward().",),
+        author=("torch.autograd.Function: implement `jvp`.",),
+    ),
+    Message(
+        TextKind.OUT_GRADIENT,
+        "{op} writes into an argument and can not be differentiated",
+        ("{op}(): functions with out=... arguments don't support automatic differentiation",),
+        "VariableTypeUtils.h, torch/_library/autograd.py",
+        key="Autograd",
+        means="The kernel at Autograd refuses an `out=` argument or an input that requires grad.",
+        user=("Call it without out=, or under torch.no_grad().",),
+    ),
+    Message(
+        TextKind.FORMULA_REFUSED,
+        "a backward can not be registered for {op}",
+        (
+            "Cannot register autograd formula for operator tagged with torch.Tag.out: {op}",
+            "Cannot register autograd formula for operator tagged with torch.Tag.out: <CustomOpDef({op})>",
+            "Cannot register autograd formula for non-functional operator <[[{op}]]",
+            "Cannot register autograd formula for non-functional operator [[{op}]]",
+            "register_autograd with kwarg-only Tensor args",
+            "register_vmap with kwarg-only Tensor args",
+            "custom_op with kwarg-only Tensor args",
+            "Cannot use torch._custom_ops APIs to register backward formula for {*} Got operator {op}",
+        ),
+        "torch.library.register_autograd, CustomOpDef.register_autograd",
+        means=(
+            "A formula is possible for functional operators only: the schema mutates no argument, returns no view of "
+            "one, and returns something. Tensors must not be keyword-only."
+        ),
+        author=(
+            "Register the formula for a functional operator, and let the mutating one call it and copy.",
+            "Or register a kernel at Autograd by hand: torch.library.Library.impl(…, 'Autograd').",
+        ),
+    ),
+    Message(
+        TextKind.INFERENCE_TENSOR,
+        "a tensor that was made in inference mode is used outside of it",
+        (
+            "Inference tensors cannot be saved for backward",
+            "Inplace update to inference tensor outside InferenceMode is not allowed",
+            "Cannot set version_counter for inference tensor",
+            "Inference tensors do not track version counter",
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
+            "Cannot save inference tensors for backward",
+            "Tried to call torch.autograd._unsafe_set_version() on a tensor that does not have a version counter",
+        ),
+        "saved_variable.cpp, VariableTypeUtils.h, TensorImpl.h",
+        key="ADInplaceOrView",
+        means=(
+            "A tensor that torch.inference_mode() made has neither an Autograd key nor ADInplaceOrView, and no version "
+            "counter. Autograd can not save it, and outside of inference mode nothing may change it in place. It stays "
+            "so after the block."
+        ),
+        user=(
+            "Clone it outside of the block: `x.clone()` is an ordinary tensor.",
+            "Use torch.no_grad() in place of torch.inference_mode() where its results are trained on later.",
+            "Cached tensors (rotary tables, masks) must not be made in inference mode first.",
+        ),
+    ),
+)

@@ -1,0 +1,117 @@
+"""The kinds of texts that PyTorch prints about operators and dispatch."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class TextKind(Enum):
+    """Which of PyTorch's texts it is; the value is the name in machine formats."""
+
+    # a slot of the dispatch table has nothing, or not what a call needs
+    NO_KERNEL = "no-kernel"
+    NO_TENSORS = "no-tensors"
+    NO_META = "no-meta"
+    AMBIGUOUS = "ambiguous"
+    NO_AUTOGRAD = "no-autograd"
+    NO_PYTHON_KERNEL = "no-python-kernel"
+    NO_BATCHING_RULE = "no-batching-rule"
+    NOT_ON_MPS = "not-on-mps"
+    NO_NAMES = "no-names"
+    # devices, dtypes, and what a kernel itself refuses
+    NO_DEVICE_KERNEL = "no-device-kernel"
+    NO_DTYPE = "no-dtype"
+    NO_STUB = "no-stub"
+    NOT_BUILT = "not-built"
+    MIXED_DEVICES = "mixed-devices"
+    VIEW_FALLBACK = "view-fallback"
+    BIT_FALLBACK = "bit-fallback"
+    NOT_SYMBOLIC = "not-symbolic"
+    FALLTHROUGH_CALLED = "fallthrough-called"
+    # fake and meta tensors
+    NO_FAKE = "no-fake"
+    FAKE_MODULE = "fake-module"
+    DYNAMIC_OUTPUT = "dynamic-output"
+    DATA_DEPENDENT = "data-dependent"
+    FAKE_MIXED = "fake-mixed"
+    FAKE_MODES = "fake-modes"
+    FAKE_DATA = "fake-data"
+    FAKE_DEVICES = "fake-devices"
+    FAKE_MISMATCH = "fake-mismatch"
+    FAKE_UNSUPPORTED = "fake-unsupported"
+    FAKE_CLASS = "fake-class"
+    META_DATA = "meta-data"
+    # autograd
+    NO_FORMULA = "no-formula"
+    NO_DERIVATIVE = "no-derivative"
+    NO_FORWARD_AD = "no-forward-ad"
+    OUT_GRADIENT = "out-gradient"
+    FORMULA_REFUSED = "formula-refused"
+    INFERENCE_TENSOR = "inference-tensor"
+    # vmap, functionalization, tensors of functorch
+    VMAP_OFF = "vmap-off"
+    VMAP_RANDOM = "vmap-random"
+    VMAP_IN_PLACE = "vmap-in-place"
+    VMAP_DATA = "vmap-data"
+    FUNCTION_TRANSFORM = "function-transform"
+    FUNCTORCH_ESCAPED = "functorch-escaped"
+    FUNCTIONALIZE_ALIAS = "functionalize-alias"
+    FUNCTIONALIZE_MIXED = "functionalize-mixed"
+    FUNCTIONALIZE_UNSUPPORTED = "functionalize-unsupported"
+    # registration
+    OVERRIDDEN = "overridden"
+    DEFINED_TWICE = "defined-twice"
+    LIBRARY_TWICE = "library-twice"
+    PYTHON_TWICE = "python-twice"
+    PYTHON_IMPL_TWICE = "python-impl-twice"
+    FALLBACK_TWICE = "fallback-twice"
+    FAKE_TWICE = "fake-twice"
+    META_FOR_COMPOSITE = "meta-for-composite"
+    RESERVED_NAMESPACE = "reserved-namespace"
+    OTHER_NAMESPACE = "other-namespace"
+    WRONG_BLOCK = "wrong-block"
+    BAD_KEY = "bad-key"
+    BAD_SCHEMA = "bad-schema"
+    SCHEMA_MISMATCH = "schema-mismatch"
+    SIGNATURE_MISMATCH = "signature-mismatch"
+    BAD_REGISTRATION = "bad-registration"
+    DEVICE_NAME = "device-name"
+    LIBRARY_GONE = "library-gone"
+    # operators that are not found
+    NOT_DEFINED = "not-defined"
+    NO_OVERLOAD = "no-overload"
+    NO_LIBRARY_FILE = "no-library-file"
+    WRONG_ARGUMENTS = "wrong-arguments"
+    # subclasses, modes, higher-order operators
+    NO_IMPL = "no-impl"
+    """A higher-order operator has no implementation for a mode or a subclass."""
+    HIGHER_ORDER_RULE = "higher-order-rule"
+    NO_SUBCLASS = "no-subclass"
+    MIXED_DTENSOR = "mixed-dtensor"
+    NO_SHARDING = "no-sharding"
+    # what checks of operators found
+    OPCHECK = "opcheck"
+    ALIASED_OUTPUT = "aliased-output"
+    WRONG_MUTATION = "wrong-mutation"
+    NOT_COMPOSITE = "not-composite"
+
+
+class Message(NamedTuple):
+    """Texts of one kind.
+
+    says: the kind in a clause, with names in braces for what the text fills in. templates: as they read, see
+    `template`. key: the dispatch key that they are about, where they name none. means: what PyTorch means, and which
+    rule it comes from. user, author: what helps who calls the operator, and who wrote or registers it. warning: it is
+    no error; the program goes on. source: the function or file of PyTorch that prints it.
+    """
+
+    kind: TextKind
+    says: str
+    templates: tuple[str, ...]
+    source: str
+    key: str | None = None
+    means: str = ""
+    user: tuple[str, ...] = ()
+    author: tuple[str, ...] = ()
+    warning: bool = False

@@ -1,0 +1,75 @@
+"""Texts about Python's side of dispatch: subclasses of tensors, modes, and higher-order operators."""
+
+from __future__ import annotations
+
+from dispatch_cli.model.universe import PYTHON
+from dispatch_cli.report.messages.kinds import Message, TextKind
+
+MESSAGES = (
+    Message(
+        TextKind.NO_IMPL,
+        "the higher-order operator {op} has no implementation for a mode or a subclass of tensors",
+        (
+            "There was no rule registered for HigherOrderOperator {op}[[ and mode {mode}.]]",
+            "There was no rule registered for HOP {op}[[ and subclass {mode}.]]",
+            "HigherOrderOperator '{op}' is not supported for the given",
+        ),
+        "HigherOrderOperator.dispatch in torch/_ops.py",
+        key=PYTHON,
+    ),
+    Message(
+        TextKind.HIGHER_ORDER_RULE,
+        "the higher-order operator {op} does not do this",
+        (
+            "The {op} HigherOrderOperator does not currently support training with in-place input or buffer mutations",
+            "HigherOrderOperator {op} does not implement a gen_schema",
+            "'_HigherOrderNamespace' 'torch.ops.higher_order' object has no attribute '{name}'",
+            "Direct instantiation of HigherOrderOperator is not allowed",
+            "In order to use an autograd-ed HigherOrderOperator",
+        ),
+        "HigherOrderOperator in torch/_ops.py",
+        means="Higher-order operators have Python implementations only, one per key, mode and subclass.",
+        user=("Do not change tensors in place inside the function that is given to it.",),
+        author=("Give it an implementation: `@op.py_impl(…)`. `dispatch-cli table` shows those of a declared one.",),
+    ),
+    Message(
+        TextKind.NO_SUBCLASS,
+        "no subclass of tensors and no mode in the call handles {op}",
+        (
+            "Multiple dispatch failed for '{op}'; all __torch_dispatch__ handlers returned NotImplemented",
+            "Multiple dispatch failed for '{op}'; all __torch_function__ handlers returned NotImplemented",
+            "no implementation found for '{op}' on types that implement __torch_dispatch__",
+            "no implementation found for '{op}' on types that implement __torch_function__",
+        ),
+        "handle_torch_function_no_python_arg_parser in torch/csrc/utils/python_arg_parser.cpp",
+        key=PYTHON,
+        means=(
+            "At the key Python the call goes to the modes and then to `__torch_dispatch__` of each subclass among the "
+            "arguments. Each returned NotImplemented: none knows this operator, or this mixture of types."
+        ),
+        user=("Give all arguments as tensors of one subclass, or as plain tensors.",),
+        author=("Handle {op} in `__torch_dispatch__`; return NotImplemented only for types that another one handles.",),
+    ),
+    Message(
+        TextKind.MIXED_DTENSOR,
+        "{op} was called with distributed tensors (DTensor) and ordinary ones",
+        ("{op}: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor",),
+        "torch/distributed/tensor/_dispatch.py",
+        key=PYTHON,
+        means="DTensor's `__torch_dispatch__` needs to know how each tensor is placed on the mesh.",
+        user=(
+            "Convert the other one: `distribute_tensor(x, mesh, [Replicate()])`, or `x.to_local()` the other way.",
+            "Buffers and constants (masks, rotary tables) are forgotten most often.",
+        ),
+    ),
+    Message(
+        TextKind.NO_SHARDING,
+        "DTensor does not know how to shard {op}",
+        ("Operator {op} does not have a sharding strategy registered",),
+        "ShardingPropagator in torch/distributed/tensor/_sharding_prop.py",
+        key=PYTHON,
+        means="DTensor runs an operator by a strategy that says how arguments and results are placed. {op} has none.",
+        user=("Run it on local tensors: `x.to_local()`, then `DTensor.from_local(…)`.",),
+        author=("torch.distributed.tensor.experimental.register_sharding gives it one.",),
+    ),
+)

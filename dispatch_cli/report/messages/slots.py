@@ -1,0 +1,116 @@
+"""Texts about a slot of a dispatch table: nothing is there, or not what the call needs."""
+
+from __future__ import annotations
+
+from dispatch_cli.model.universe import AUTOGRAD_OTHER, UNDEFINED
+from dispatch_cli.report.messages.kinds import Message, TextKind
+
+META = "Meta"
+FUNC_TORCH_BATCHED = "FuncTorchBatched"
+
+MESSAGES = (
+    Message(
+        TextKind.NO_KERNEL,
+        "no kernel of {op} at {key}",
+        ("Could not run '{op}' with arguments from the '{key}'",),
+        "OperatorEntry::reportError",
+    ),
+    Message(
+        TextKind.NO_TENSORS,
+        "no tensor among the arguments of {op}, so {key} decides",
+        ("no fallback function is registered for schema {op}",),
+        "OperatorEntry::reportError",
+        key=UNDEFINED,
+    ),
+    Message(
+        TextKind.NO_META,
+        "nothing to run {op} for meta or fake tensors, at {key}",
+        (
+            "{op}: while attempting to run this operator with Meta Tensors",
+            "{op}: attempted to run this operator with Meta tensors",
+            "{op}: attempting to run this operator with Meta tensors",
+            "{op}: We could not find the fake impl for this operator",
+            "{op}: We could not find the abstract impl for this operator",
+            "UnsupportedOperatorException: {op}",
+            "propagate_real_tensors: we cannot infer a Fake kernel (meta kernel) for operator {op}",
+        ),
+        "MetaFallbackKernel.cpp, torch/_library/utils.py, torch/_subclasses/fake_tensor.py",
+        key=META,
+    ),
+    Message(
+        TextKind.AMBIGUOUS,
+        "{op} is ambiguous at {key}",
+        (
+            "{op} has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther",
+            "ambiguous autogradother kernel",
+        ),
+        "ambiguous_autogradother_kernel in KernelFunction.cpp, resolve_key in torch/_ops.py",
+        key=AUTOGRAD_OTHER,
+        means=(
+            "The backends without an autograd key of their own share AutogradOther. An operator with a kernel at one "
+            "of them and another at CompositeImplicitAutograd has two kernels that could fill that slot (rule 6). "
+            "The text of the Python dispatcher does not say which operator it is; `explain OP AutogradOther` shows one."
+        ),
+        author=("Register a kernel at AutogradOther, or move the composite one to CompositeExplicitAutograd.",),
+    ),
+    Message(
+        TextKind.NO_AUTOGRAD,
+        "no autograd kernel of {op}",
+        ("{op}: an autograd kernel was not registered to the Autograd key",),
+        "autograd_not_implemented_fallback.cpp",
+        warning=True,
+    ),
+    Message(
+        TextKind.NO_PYTHON_KERNEL,
+        "the Python dispatcher finds no kernel of {op} at {key}",
+        ("could not find kernel for [[HigherOrderOperator ]]{op} at dispatch key {key}",),
+        "resolve_key in torch/_ops.py",
+    ),
+    Message(
+        TextKind.NO_BATCHING_RULE,
+        "no batching rule of {op}, at {key}",
+        (
+            "Batching rule not implemented for {op}",
+            "batching rule not implemented for {op}",
+            "not yet implemented the [[nested ]]batching rule for {op}",
+            "{op} requires special handling, and does not yet have a batching rule",
+        ),
+        "BatchedFallback.cpp",
+        key=FUNC_TORCH_BATCHED,
+    ),
+    Message(
+        TextKind.NOT_ON_MPS,
+        "no kernel of {op} for MPS devices",
+        (
+            "The operator '{op}' is not currently implemented for the MPS device",
+            "The operator '{op}' is not currently supported on the MPS backend and will fall back to run on the CPU",
+            "The operator '{op}' is not current implemented for the MPS device",
+        ),
+        "aten/src/ATen/mps/MPSFallback.mm",
+        key="MPS",
+        means=(
+            "The MPS slot of {op} holds the backend fallback of MPS (rule 9): no kernel for Apple's GPUs is "
+            "registered. The fallback raises, or with PYTORCH_ENABLE_MPS_FALLBACK=1 copies the tensors to the CPU "
+            "and back."
+        ),
+        user=(
+            "Set the environment variable PYTORCH_ENABLE_MPS_FALLBACK=1 before torch is imported: the CPU kernel runs.",
+            "Move the tensors to the CPU around this call.",
+            "A newer PyTorch may have the kernel: more are added in each release.",
+        ),
+        author=("Register a kernel at MPS, or one at a Composite key that calls operators which MPS has.",),
+    ),
+    Message(
+        TextKind.NO_NAMES,
+        "{op} does not support named tensors",
+        ("{op} is not yet supported with named tensors",),
+        "aten/src/ATen/core/NamedRegistrations.cpp",
+        key="Named",
+        means=(
+            "A tensor among the arguments has named dimensions, which adds the key Named to the call. {op} has nothing "
+            "of its own there, so the backend fallback of Named (rule 9) runs, and it raises."
+        ),
+        user=("Drop the names before the call, `x.rename(None)`, and set them again on the result.",),
+        author=("Register a fallthrough at Named if the operator has nothing to do with names.",),
+    ),
+)

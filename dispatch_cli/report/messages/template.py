@@ -1,0 +1,59 @@
+"""The text of a message as a template, and the regular expression that finds it in what people paste.
+
+In a template, ``{op}`` and the other names in `HOLES` stand for what PyTorch fills in, ``{*}`` for anything, and what
+is in ``[[`` and ``]]`` may be missing. A space stands for any gap, a line break too; a quote mark for any quote mark.
+"""
+
+from __future__ import annotations
+
+import re
+
+QUOTE = "['\"`\u2018\u2019\u201c\u201d]"
+GAP = r"[\s>|]{1,40}"
+"""Between words: texts are wrapped, and quoted by ``>`` or ``|`` before each line."""
+NO_GAP = r" {0,3}"
+"""Between words of a text that a terminal broke inside of words and that was joined again."""
+
+HOLES = {
+    # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
+    "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
+    "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
+    "namespace": r"(?P<namespace>[\w.]{1,200})",
+    "name": r"(?P<name>\w{1,300})",
+    "overload": r"(?P<overload>\w{1,300})",
+    "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
+    "other_device": r"(?P<other_device>\w{1,60})(?::\d{1,4})?",
+    "dtype": r"(?P<dtype>(?:[BQU]?(?:Float|Int|Bits)|Byte|Char|Short|Long|Half|Double|Complex|Bool|Undefined)\w{0,20})",
+    "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
+    "argument": r"(?P<argument>\w{1,100})",
+    "mode": r"(?P<mode>[^\n]{1,200}?)",
+    "place": r"(?P<place>\S[^\n]{0,400}?)",
+    "previous": r"(?P<previous>\S[^\n]{0,400}?)",
+    "new": r"(?P<new>\S[^\n]{0,400})",
+    "*": r"[^\n]{0,600}?",
+    "**": r"[\s\S]{0,3000}?",
+}
+"""What may stand in place of each hole. All are bounded."""
+DETAILS = tuple(name for name in HOLES if name not in ("op", "key", "*", "**"))
+"""The holes that are details of a text, beside its operator and its key."""
+
+_PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]+|[{}\[\]])")
+
+
+def expression(template: str, gap: str = GAP) -> str:
+    """The regular expression of a template. Errors: KeyError for a hole that there is not."""
+    parts: list[str] = []
+    for hole, begins, ends, space, quote, text in _PART.findall(template):
+        if hole:
+            parts.append(HOLES[hole])
+        elif begins or ends:
+            parts.append("(?:" if begins else ")?")
+        else:
+            parts.append(gap if space else QUOTE if quote else re.escape(text))
+    return "".join(parts)
+
+
+def anchor(template: str) -> str:
+    """The longest word that every text of the template has: where it is missing, nothing has to be tried."""
+    required = re.sub(r"\[\[.*\]\]", " ", template)
+    return max(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)), key=len, default="")

@@ -1,0 +1,146 @@
+"""Texts about vmap and the other transforms of torch.func, and about functionalization."""
+
+from __future__ import annotations
+
+from dispatch_cli.report.messages.kinds import Message, TextKind
+
+BATCHED = "FuncTorchBatched"
+
+MESSAGES = (
+    Message(
+        TextKind.VMAP_OFF,
+        "vmap has no batching rule of {op}, and its slow way is switched off",
+        ("{op} hit the vmap fallback which is currently disabled",),
+        "warnFallback in aten/src/ATen/functorch/BatchedFallback.cpp",
+        key=BATCHED,
+        means=(
+            "The slot FuncTorchBatched of {op} holds PyTorch's fallback (rule 9), which calls the operator in a loop. "
+            "Someone has switched it off: torch._C._functorch._set_vmap_fallback_enabled(False)."
+        ),
+        user=("Switch it on again, or write the function without this operator.",),
+        author=("Register a batching rule: torch.library.register_vmap, or a kernel at FuncTorchBatched.",),
+    ),
+    Message(
+        TextKind.VMAP_RANDOM,
+        "a random operator runs under vmap, which was not told what random numbers to make",
+        (
+            "vmap: called random operation while in randomness error mode",
+            "vmap: We do not yet support calling random operations inside of vmap",
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor",
+            "Vmap does not currently support same randomness with a batched tensor input",
+        ),
+        "BatchRulesRandomness.cpp, LegacyBatchingRegistrations.cpp",
+        key="FuncTorchVmapMode",
+        means=(
+            "While vmap runs, the key FuncTorchVmapMode is on. Random operators have a kernel there, which asks vmap's "
+            "argument `randomness`; its default is 'error'."
+        ),
+        user=(
+            "Say what is meant: `vmap(f, randomness='different')` or 'same'.",
+            "In-place random operators need a tensor that vmap maps over; dropout: model.eval() if it is not wanted.",
+        ),
+    ),
+    Message(
+        TextKind.VMAP_IN_PLACE,
+        "{op} would write a batch into a tensor that has none",
+        (
+            "vmap: {op}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args",
+            "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other`",
+        ),
+        "vmapIncompatibleInplaceError in BatchRulesHelper.cpp, BatchedFallback.cpp",
+        key=BATCHED,
+        means=(
+            "vmap maps over an argument, but not over the tensor that is changed in place: there is no room in it "
+            "for a result per example."
+        ),
+        user=("Use the operator that returns its result: `x = x.add(y)` in place of `x.add_(y)`.",),
+    ),
+    Message(
+        TextKind.VMAP_DATA,
+        "a function under vmap looks at the data of a tensor",
+        (
+            "vmap: It looks like you're calling .item() on a Tensor",
+            "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow",
+            "vmap: It looks like you're either (1) calling .item() on a Tensor or",
+            "vmap: Attempted to vmap over [[`{argument}`]]",
+            "This is not supported inside of vmap, please try to rewrite",
+        ),
+        "BatchRulesDynamic.cpp, BatchRulesViews.cpp",
+        key=BATCHED,
+        means=(
+            "vmap runs a function once for the whole batch. What depends on the data of one example, such as "
+            "`.item()`, `if x > 0`, or a mask that selects, can not be said once for all."
+        ),
+        user=("Use torch.where in place of `if` and of masks.", "Move that part out of vmap."),
+    ),
+    Message(
+        TextKind.FUNCTION_TRANSFORM,
+        "a torch.autograd.Function lacks what the transforms of torch.func need",
+        (
+            "In order to use an autograd.Function with functorch transforms",
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod",
+            "You tried to vmap over {function}, but it does not have vmap support",
+            "You tried to vmap over {function}, but it has both generate_vmap_rule=True",
+            "cannot use C++ torch::autograd::Function with functorch transforms",
+            "NYI: Functionalize rule for custom_function_call",
+        ),
+        "torch/autograd/function.py, torch/_functorch/autograd_function.py",
+        means=(
+            "Under vmap, grad or jvp an autograd.Function is called as the higher-order operator custom_function_call. "
+            "Its rule there needs a `setup_context` beside `forward`, and for vmap a rule of its own."
+        ),
+        author=(
+            "Move what `forward` does with ctx into a staticmethod `setup_context(ctx, inputs, output)`.",
+            "For vmap: `generate_vmap_rule = True`, or a staticmethod `vmap(info, in_dims, *args)`.",
+        ),
+    ),
+    Message(
+        TextKind.FUNCTORCH_ESCAPED,
+        "a tensor of vmap or grad is used outside of it",
+        ("Either your tensor may have escaped from inside a function being vmapped",),
+        "dead_tensor_wrapper_fallback in aten/src/ATen/functorch/TensorWrapper.cpp",
+        key="FuncTorchGradWrapper",
+        means="The transform that made this tensor has ended. It was kept in a variable, a list or an attribute.",
+        user=("Return it from the function that is transformed; do not store it outside.",),
+    ),
+    Message(
+        TextKind.FUNCTIONALIZE_ALIAS,
+        "functionalization can not handle {op}: what it returns shares memory with an argument",
+        (
+            "Found a custom (non-ATen) operator whose output has alias annotations: {op}",
+            "Found a custom (non-ATen) operator that either mutates or its inputs: {op}",
+        ),
+        "functionalizeFallback in FunctionalizeFallbackKernel.cpp",
+        key="Functionalize",
+        means=(
+            "torch.compile and export rewrite views and mutation away. The fallback at Functionalize does so for any "
+            "operator that mutates arguments, but not for one whose schema says that its result is an alias: "
+            "`Tensor(a)`."
+        ),
+        author=(
+            "Return a copy, and drop the alias from the schema.",
+            "Or register a kernel at CompositeImplicitAutograd that makes the view by PyTorch's own operators.",
+        ),
+    ),
+    Message(
+        TextKind.FUNCTIONALIZE_MIXED,
+        "an ordinary tensor is changed by one that is functionalized",
+        ("mutating a non-functional tensor with a functional tensor is not allowed",),
+        "RegisterFunctionalization_*.cpp, FunctionalizeFallbackKernel.cpp",
+        key="Functionalize",
+        means="A tensor from outside of the functionalized function is changed in it by a result of that function.",
+        user=("Make the outer tensor an argument of the function.",),
+    ),
+    Message(
+        TextKind.FUNCTIONALIZE_UNSUPPORTED,
+        "functionalization has no form of {function}",
+        (
+            "Attempted to call {function}() during the functionalization pass",
+            "Attempted to resize a view tensor to a larger size. This is not allowed in the functionalization pass",
+        ),
+        "FunctionInverses.cpp, FunctionalizeFallbackKernel.cpp",
+        key="Functionalize",
+        means="A view has to be undone when its base is changed. For {function} PyTorch knows no way to undo it.",
+        user=("Keep the call out of the compiled region, or use the copying form of the operator.",),
+    ),
+)
