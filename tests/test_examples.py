@@ -96,9 +96,13 @@ def test_what_the_checks_say_of_the_examples_of_mistakes() -> None:
         ],
         "out_of_tree_backend": [
             ("shadowed-fallback", "warning", "", "PrivateUse1"),
+            ("no-autocast-fallback", "warning", "", "AutocastPrivateUse1"),
             ("math-kernel-displaced", "warning", "aten::to_like", "AutogradPrivateUse1"),
         ],
-        "overlay": [("math-kernel-displaced", "warning", "aten::to.dtype", "AutogradPrivateUse1")],
+        "overlay": [
+            ("math-kernel-displaced", "warning", "aten::to.dtype", "AutogradPrivateUse1"),
+            ("no-autocast-fallback", "warning", "", "AutocastPrivateUse1"),
+        ],
     }
 
 

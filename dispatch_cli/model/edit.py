@@ -17,6 +17,8 @@ class Action(Enum):
     """A kernel is registered, after everything else."""
     REMOVE = "remove"
     """The registration of a kernel is taken out."""
+    FALL_BACK = "register-fallback"
+    """A backend fallback is registered, for all operators."""
 
 
 class Function(Enum):
@@ -33,16 +35,16 @@ class Function(Enum):
 
 
 class Edit(NamedTuple):
-    """One change of an operator's registrations.
+    """One change of registrations.
 
-    key: where the kernel is registered; of REMOVE, where it was.
+    operator: whose; None of FALL_BACK. key: where the kernel is registered; of REMOVE, where it was.
     function: which one; None of REMOVE. source: of SAME, the key whose kernel it is. kernel: its name.
     redispatches: how a new kernel has to go on; None where its key tells.
     span: where the registration is declared that is removed.
     """
 
     action: Action
-    operator: OperatorName
+    operator: OperatorName | None
     key: str
     function: Function | None = None
     source: str | None = None
@@ -72,3 +74,8 @@ def own_kernel(operator: OperatorName, key: str) -> Edit:
 def fallthrough(operator: OperatorName, key: str) -> Edit:
     """A fallthrough is registered at *key*."""
     return Edit(Action.REGISTER, operator, key, Function.FALLTHROUGH)
+
+
+def fallthrough_fallback(key: str) -> Edit:
+    """A fallthrough is registered at *key* as the backend fallback."""
+    return Edit(Action.FALL_BACK, None, key, Function.FALLTHROUGH)

@@ -54,7 +54,7 @@ def change_text(change: Change) -> str:
     """A change as part of a sentence."""
     operator = change.operator
     removed = [edit for edit in change.edits if edit.action is Action.REMOVE]
-    added = [edit for edit in change.edits if edit.action is Action.REGISTER]
+    added = [edit for edit in change.edits if edit.action is not Action.REMOVE]
     texts = [_register_text(edit, operator, position) for position, edit in enumerate(added)]
     gone = []
     for edit in removed:
@@ -80,6 +80,8 @@ def _remove_text(keys: tuple[str, ...], change: Change) -> str:
 
 
 def _register_text(edit: Edit, operator: str, position: int) -> str:
+    if edit.operator is None:
+        return f"register a fallthrough as the backend fallback at {edit.key}, for all operators"
     of = "" if str(edit.operator) == operator else f" for {edit.operator}"
     match edit.function:
         case Function.FALLTHROUGH:
@@ -163,6 +165,12 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
         case NoteKind.UNREGISTERED:
             there = f"; there are kernels at {culprits}" if culprits else ""
             return f"No kernel is registered at {key}, nor at an alias key that covers it{there}."
+        case NoteKind.NO_AUTOCAST:
+            there = f" before it gets to {culprits}" if culprits else ""
+            return (
+                f"Nothing is at {key}, and PyTorch has no fallback there: under autocast, a call with tensors that "
+                f"carry it raises{there}."
+            )
         case NoteKind.NO_TENSORS:
             return f"{key} decides where no argument is a tensor, as with an empty list of tensors."
         case NoteKind.NO_DERIVATIVE:

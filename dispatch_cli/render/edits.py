@@ -22,16 +22,21 @@ def declarations_text(change: Change) -> str | None:
 def fragment(edits: Iterable[Edit]) -> str | None:
     """What the edits register, as declarations in YAML; None where they only remove something."""
     found: dict[str, list[str]] = {}
+    fallbacks: list[str] = []
     for edit in edits:
         if edit.function is not None:
             kernel = "fallthrough" if edit.function is Function.FALLTHROUGH else _scalar(edit.kernel or "")
             if edit.redispatches is not None:
                 kernel = f"{{kernel: {kernel}, redispatches: {edit.redispatches.kind.value}}}"
-            found.setdefault(str(edit.operator), []).append(f"      {edit.key}: {kernel}\n")
+            if edit.operator is None:
+                fallbacks.append(f"  {edit.key}: {kernel}\n")
+            else:
+                found.setdefault(str(edit.operator), []).append(f"      {edit.key}: {kernel}\n")
+    first = f"fallbacks:\n{''.join(fallbacks)}" if fallbacks else ""
     if not found:
-        return None
+        return first or None
     parts = (f"  - name: {_scalar(name)}\n    dispatch:\n{''.join(lines)}" for name, lines in found.items())
-    return f"operators:\n{''.join(parts)}"
+    return f"{first}operators:\n{''.join(parts)}"
 
 
 def _scalar(text: str) -> str:

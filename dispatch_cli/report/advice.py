@@ -12,7 +12,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry, changed_slots
-from dispatch_cli.model.edit import Edit, Function, own_kernel
+from dispatch_cli.model.edit import Action, Edit, Function, own_kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.notes import Note, NoteKind
@@ -111,10 +111,10 @@ class _Weighed(NamedTuple):
     def cost(self) -> tuple[int, bool, int, int]:
         """What is to be small: calls that no longer work, other slots that change, edits.
 
-        A fallthrough is for operators without a derivative, which nothing here knows, so it comes last.
+        An operator's fallthrough is for one without a derivative, which nothing here knows, so it comes last.
         """
         change = self.change
-        skips = any(edit.function is Function.FALLTHROUGH for edit in change.edits)
+        skips = any(edit.action is Action.REGISTER and edit.function is Function.FALLTHROUGH for edit in change.edits)
         return self.broken, skips, len(change.also_changes), len(change.edits)
 
 
@@ -245,6 +245,8 @@ def _or_not_at_all(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
 
 def _fills(entry: TableEntry, remedy: Remedy) -> bool:
     """Whether the slot holds what the remedy is to put there."""
+    if any(edit.action is Action.FALL_BACK for edit in remedy.edits):
+        return entry.rule is Rule.FALLBACK
     if remedy.source is None:
         return entry.decision.source is not None and not entry.is_fallthrough
     return entry.decision.source == remedy.source

@@ -28,6 +28,7 @@ class NoteKind(Enum):
     UNREGISTERED = "unregistered"
     NO_DERIVATIVE = "no-derivative"
     NO_AUTOGRAD = "no-autograd"
+    NO_AUTOCAST = "no-autocast"
     NO_META = "no-meta"
     NO_BATCHING = "no-batching"
     NO_TENSORS = "no-tensors"
@@ -52,7 +53,8 @@ class Note(NamedTuple):
 
     The others are said of one slot alone, see `slot_notes`. UNREGISTERED: nothing is there, and no alias key has a
     kernel either. NO_DERIVATIVE: PyTorch's own autograd fallback is all there is above the culprits' kernels.
-    NO_AUTOGRAD: not even that. NO_META: PyTorch's fallback at Meta, which raises. NO_BATCHING: PyTorch's fallback,
+    NO_AUTOGRAD: not even that. NO_AUTOCAST: nothing is at a backend's autocast key, nor has PyTorch a fallback there.
+    NO_META: PyTorch's fallback at Meta, which raises. NO_BATCHING: PyTorch's fallback,
     which loops over the batch. NO_TENSORS: nothing is at Undefined, where a call ends that has no tensor among its
     arguments. FALLS_THROUGH: the culprit's fallthrough fills the slot, and no key is below. SKIPPED: the culprit's
     kernel is at the autograd keys alone; inference mode leaves them out. STALE: the live table holds something else;

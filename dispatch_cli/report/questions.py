@@ -13,10 +13,11 @@ from dispatch_cli.engine.call.tensors import TensorMaker
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autocast import autocast_backend
 from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table
-from dispatch_cli.model.call import CallError, Context, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.call import CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
@@ -85,6 +86,13 @@ class Calls:
             vmap, wrapper = Context.parse("vmap"), Wrapper(WrapperKind.BATCHED)
             kept = [(key, one.tensors[0]) for key, one in plain if table[key].rule is Rule.KERNEL]
             return [Question((spec._replace(wrappers=(wrapper,)),), (vmap,)) for key, spec in kept]
+        backend = autocast_backend(universe, slot)
+        if backend is not None:
+            answered = [(key, one) for key, one in plain if table[key].rule is not Rule.MISSING]
+            device = next((device for device, key in universe.devices.items() if key == backend), None)
+            autocast = (Context(ContextKind.AUTOCAST, device=device),)
+            of_backend = [one for key, one in answered if universe.runtime_parts[key][1] == backend]
+            return [one._replace(contexts=autocast) for one in of_backend] if device is not None else []
         if slot not in universe.covered_by(AUTOGRAD):
             return [one for key, one in self.all if key == slot]
         above = [(key, one) for key, one in plain if slot in autograd_keys_of(universe, key)]

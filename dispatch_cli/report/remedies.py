@@ -10,7 +10,7 @@ from dispatch_cli.engine.call.options import is_factory
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.declarations import Define
-from dispatch_cli.model.edit import Action, Edit, Function, fallthrough, own_kernel
+from dispatch_cli.model.edit import Action, Edit, Function, fallthrough, fallthrough_fallback, own_kernel
 from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -76,6 +76,10 @@ def _remedies(view: View, name: OperatorName, note: Note, schema: FunctionSchema
         case NoteKind.BYPASSED:
             yield own(slot, frozenset(note.culprits))
             yield from _made_explicit(view, name, note, slot)
+        case NoteKind.NO_AUTOCAST:
+            yield Remedy((fallthrough_fallback(slot),), slot, None)
+            yield own(slot)
+            yield Remedy((fallthrough(name, slot),), slot, slot)
         case NoteKind.NO_BATCHING:
             yield from map(own, (slot, BATCHING))
         case NoteKind.UNREGISTERED if autograd_key_of(view.universe, slot) is None and slot != UNDEFINED:

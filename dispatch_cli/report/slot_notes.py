@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.keys.autocast import autocast_backend
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.live import StaleEntry
@@ -84,7 +85,12 @@ def _of_empty(universe: Universe, table: Table, key: str, notes: Sequence[Note])
     empty = table[key].rule is Rule.MISSING and not any(key in note.keys for note in notes)
     autograd = universe.covered_by(AUTOGRAD)
     if empty and (key not in autograd or any(key in autograd_keys_of(universe, one) for one in universe.slots)):
-        yield Note(NoteKind.UNREGISTERED, (key,), tuple(table.active))
+        backend = autocast_backend(universe, key)
+        if backend is None or any(fallback.key == key for fallback in universe.fallbacks):
+            yield Note(NoteKind.UNREGISTERED, (key,), tuple(table.active))
+        else:
+            below = (one for one in table.active if universe.runtime_parts.get(one, ("", None))[1] == backend)
+            yield Note(NoteKind.NO_AUTOCAST, (key,), tuple(below))
 
 
 def _of_autograd(universe: Universe, table: Table, key: str, said: set[NoteKind]) -> Iterator[Note]:

@@ -12,7 +12,7 @@ from dispatch_cli.checks.run import run_checks
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.declarations import Block, Implement, LibraryKind, Settle, Step
+from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, Implement, LibraryKind, Settle, Step
 from dispatch_cli.model.edit import Action, Edit, Function
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
@@ -74,21 +74,24 @@ class Trial:
 
     def _changed(self, edits: Sequence[Edit]) -> State:
         declarations = self._state.declarations
-        added = [self._implement(edit, number) for number, edit in enumerate(edits, start=1) if edit.function]
+        added = [self._added(edit, number) for number, edit in enumerate(edits, start=1) if edit.function]
         steps = list(declarations.steps)
         for edit in edits:
             if edit.action is Action.REMOVE:
                 self._remove(edit, steps)
-        for name in {edit.operator for edit in edits if edit.action is Action.REMOVE}:
+        for name in {edit.operator for edit in edits if edit.action is Action.REMOVE and edit.operator is not None}:
             self._replay(name, declarations.steps, steps)
         for step in added:
-            self.dispatcher.implement(step.operator, step.dispatch_key, step.kernel)
+            if isinstance(step, Fallback):
+                self.dispatcher.fall_back(step.dispatch_key, step.kernel)
+            else:
+                self.dispatcher.implement(step.operator, step.dispatch_key, step.kernel)
         after = declarations._replace(steps=(*steps, *added))
         return State(self.dispatcher, self._state.overrides, self._state.base, self._state.source, after)
 
     def _remove(self, edit: Edit, steps: list[Step]) -> None:
         """Take the registration that an edit removes out of the steps."""
-        kernel = self.kernel_at(edit.operator, edit.key)
+        kernel = None if edit.operator is None else self.kernel_at(edit.operator, edit.key)
         for position, step in enumerate(steps):
             if isinstance(step, Implement) and step.kernel is kernel and step.operator == edit.operator:
                 del steps[position]
@@ -115,21 +118,24 @@ class Trial:
             elif isinstance(step, Settle) and name in step.operators and name in dispatcher:
                 dispatcher.settle(name)
 
-    def _implement(self, edit: Edit, number: int) -> Implement:
+    def _added(self, edit: Edit, number: int) -> Implement | Fallback:
         """The registration that an edit adds."""
         span = Span(PLACE, number, 1)
-        namespace = edit.operator.namespace or ""
+        namespace = WILDCARD if edit.operator is None else edit.operator.namespace or ""
         block = Block(LibraryKind.IMPL, namespace, None, PLACE, number, span, implicit=True)
         match edit.function:
             case Function.FALLTHROUGH:
                 kernel = Kernel("fallthrough", "fallthrough", fallthrough=True)
-            case Function.SAME if edit.source is not None:
+            case Function.SAME if edit.source is not None and edit.operator is not None:
                 kernel = self.kernel_at(edit.operator, edit.source) or Kernel("")
             case Function.FALLBACK:
                 kernel = self.dispatcher.fallbacks[edit.key].kernel
             case _:
                 kernel = Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
-        return Implement(block, edit.operator, edit.key, kernel._replace(span=span), span)
+        placed = kernel._replace(span=span)
+        if edit.operator is None:
+            return Fallback(block, edit.key, placed, span)
+        return Implement(block, edit.operator, edit.key, placed, span)
 
 
 def _key_of(step: Implement) -> str:

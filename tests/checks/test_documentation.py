@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from dispatch_cli.api import load_state
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.checks.check import Check
+from dispatch_cli.checks.check import Check, Severity
+from dispatch_cli.render.edits import fragment
 from tests.checks.helpers import StateOf, findings
 
 EXAMPLE = re.compile(r"^(Bad|Good)\b[^\n]*(?:\n[^\n]+)*:\n\n```yaml\n(.*?)^```$", re.M | re.S)
@@ -53,3 +56,24 @@ def test_a_check_is_documented(check: Check) -> None:
 def test_an_example(check: Check, kind: str, text: str, state_of: StateOf) -> None:
     found = {finding.check for finding in findings(state_of(text), select=f"default,{check.id}")}
     assert check.id in found if kind == "Bad" else not found
+
+
+@pytest.mark.parametrize(
+    ("check", "text"),
+    [
+        pytest.param(check, text, id=f"{check.id}-{number}")
+        for check in CHECKS
+        for number, (kind, text) in enumerate(examples(check))
+        if kind == "Bad"
+    ],
+)
+def test_a_fix_takes_its_finding_away(check: Check, text: str, state_of: StateOf) -> None:
+    """Where a finding names the change that helps, it is gone after it, and no error is new."""
+    before = findings(state_of(text))
+    for finding in (one for one in before if one.check == check.id and one.fix):
+        added = fragment(finding.fix)
+        assert added is not None
+        Path("fix.yaml").write_text(f"dispatch: 1\n{added}", encoding="utf-8")
+        after = findings(load_state(["x.yaml", "fix.yaml"]))
+        assert finding not in after
+        assert {one for one in after if one.severity is Severity.ERROR} <= {*before}

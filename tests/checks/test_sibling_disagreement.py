@@ -63,7 +63,7 @@ operators:
   - func: demo::twice_(Tensor(a!) self) -> Tensor(a!)
     dispatch: {MPS: d, Autograd: e, ADInplaceOrView: f}
 """
-    first, second = findings(state_of(text))
+    first, second = findings(state_of(text), select="sibling-disagreement")
     assert (
         first.message
         == "demo::twice has a kernel at CPU … HPU (5 keys), but its in-place form demo::twice_ has none there"

@@ -100,6 +100,8 @@ def changed(document: dict[str, Any], edits: list[dict[str, Any]]) -> dict[str, 
         if edit["action"] == "remove":
             assert _take_out(new, edit["operator"], edit["key"]) is not None, edit
     for edit in edits:
+        if edit["action"] == "register-fallback":
+            new.setdefault("fallbacks", {})[edit["key"]] = edit["function"]
         if edit["action"] == "register":
             kernel = kernel_of(document, edit)
             entries.append({"name": edit["operator"], "dispatch": {edit["key"]: kernel}})

@@ -123,7 +123,13 @@ NOTES = [
     (("CPU",), "AutogradHIP", []),
     (("HIP",), "AutogradHIP", []),  # tensors of HIP carry AutogradOther
     (("CPU",), "AutogradNestedTensor", [(NoteKind.UNREGISTERED, ("CPU",))]),
-    (("CPU",), "AutocastXLA", [(NoteKind.UNREGISTERED, ("CPU",))]),
+    (("CPU",), "AutocastXLA", [(NoteKind.NO_AUTOCAST, ())]),
+    (
+        ("PrivateUse1", "SparsePrivateUse1", "CPU"),
+        "AutocastPrivateUse1",
+        [(NoteKind.NO_AUTOCAST, ("PrivateUse1", "SparsePrivateUse1"))],
+    ),
+    (("CPU",), "AutocastCPU", []),
     (("HIP",), "AutogradOther", [(NoteKind.NO_DERIVATIVE, ("HIP",))]),
     (("PrivateUse2",), "AutogradPrivateUse2", [(NoteKind.NO_AUTOGRAD, ("PrivateUse2",))]),
     (("CPU", "Autograd"), "AutogradCPU", []),

@@ -24,6 +24,7 @@ Good:
 ```yaml
 dispatch: 1
 extends: [torch-2.15]
+fallbacks: {AutocastPrivateUse1: fallthrough}
 operators:
   - name: aten::im2col
     dispatch: {PrivateUse1: im2col_npu}

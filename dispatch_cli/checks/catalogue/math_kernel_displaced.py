@@ -30,7 +30,7 @@ Good:
 dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
-    dispatch: {CompositeImplicitAutograd: op_decomposition, XLA: op_xla, AutogradXLA: op_xla_autograd}
+    dispatch: {CompositeImplicitAutograd: op_decomposition, XPU: op_xpu, AutogradXPU: op_xpu_autograd}
 ```
 
 Fix: leave the composite operator alone, and register the operators that its kernel calls; or register a kernel at the

@@ -14,7 +14,7 @@ Bad, because the fallback is not asked for demo::op:
 
 ```yaml
 dispatch: 1
-fallbacks: {PrivateUse1: npu_fallback}
+fallbacks: {PrivateUse1: npu_fallback, AutocastPrivateUse1: fallthrough}
 operators:
   - func: demo::op(Tensor x) -> Tensor
     dispatch: {CompositeExplicitAutograd: op_default, Autograd: op_autograd}
@@ -24,7 +24,7 @@ Good:
 
 ```yaml
 dispatch: 1
-fallbacks: {PrivateUse1: npu_fallback}
+fallbacks: {PrivateUse1: npu_fallback, AutocastPrivateUse1: fallthrough}
 operators:
   - func: demo::op(Tensor x) -> Tensor
     dispatch: {CompositeExplicitAutograd: op_default, PrivateUse1: npu_fallback, Autograd: op_autograd}

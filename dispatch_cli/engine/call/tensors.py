@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dispatch_cli.engine.keys.autocast import autocast_key_of
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.call import Absent, Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, device_type
@@ -173,8 +174,7 @@ class TensorMaker:
 
     def autocast_key(self, backend: str) -> str | None:
         """The autocast key of a backend, where the universe has one."""
-        key = f"Autocast{backend}"
-        return key if key in self.universe.slot else None
+        return autocast_key_of(self.universe, backend)
 
     @property
     def autograd_keys(self) -> DispatchKeySet:

@@ -1,0 +1,135 @@
+"""A backend's operators can be called under autocast.
+
+`torch.autocast` lets calls get to the autocast key of a device, which is above the autograd keys. There, PyTorch has
+a fallthrough fallback for the devices that it brings autocast for, such as AutocastCPU and AutocastCUDA. It has none
+at AutocastPrivateUse1, AutocastXLA, AutocastHPU and AutocastIPU: their backends bring their own
+(`aten/src/ATen/autocast_mode.cpp`). Where a backend does not, each of its operators without a kernel at that key
+raises "Could not run 'aten::conv2d' with arguments from the 'AutocastPrivateUse1' backend" under autocast
+(artyom-beilis/pytorch_dlprim#93).
+
+Reported once for each backend: as a warning where your own files make the backend, that is, register a fallback for
+it, a kernel at its autocast key, or kernels for PyTorch's operators; as info where they only have kernels for
+operators of their own, so that another library may be the backend and bring the fallback.
+
+Bad, because demo::op fails under autocast:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {PrivateUse1: op_npu, AutogradPrivateUse1: op_autograd}
+```
+
+Bad, because all other operators fail under autocast:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::matmul(Tensor x) -> Tensor
+    dispatch: {PrivateUse1: matmul_npu, AutogradPrivateUse1: matmul_autograd, AutocastPrivateUse1: matmul_in_half}
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {PrivateUse1: op_npu, AutogradPrivateUse1: op_autograd}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+fallbacks: {AutocastPrivateUse1: fallthrough}
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {PrivateUse1: op_npu, AutogradPrivateUse1: op_autograd}
+```
+
+Fix: register a fallthrough as the fallback there,
+`TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }`, and kernels
+for the operators that are to run in another type. When another library does so, name its declarations in `extends`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.files import CORE_NAMESPACES
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.keys.autocast import autocast_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.edit import fallthrough_fallback
+from dispatch_cli.model.names import OperatorName
+
+MAX_NAMED = 3
+
+
+class _Backend(NamedTuple):
+    """What the user's own files register for a backend without a fallback at its autocast key.
+
+    kernels: of operators that fail under autocast, the first kernel of each. fallback: for all operators, if any.
+    others: kernels at the autocast key, which work.
+    """
+
+    key: str
+    kernels: list[tuple[OperatorName, Registration]]
+    fallback: Registration | None
+    others: list[tuple[OperatorName, Registration]]
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every backend of the user's with an empty slot for autocast."""
+    if not view.is_whole or not view.state.declarations.core_fallbacks:
+        return
+    for backend in view.universe.backends:
+        key = autocast_key_of(view.universe, backend)
+        if key is not None and key not in view.dispatcher.fallbacks:
+            found = _backend(view, backend, key)
+            if found.kernels or found.fallback is not None:
+                yield _finding(view, backend, found)
+
+
+def _backend(view: View, backend: str, key: str) -> _Backend:
+    parts = view.universe.runtime_parts
+    bits = [one for one in view.universe.runtime if parts[one][1] == backend]
+    found = _Backend(key, [], next((view.own_fallbacks[one] for one in bits if one in view.own_fallbacks), None), [])
+    for pattern in view.patterns:
+        keys = [one for one in bits if pattern.has(one) and one not in pattern.fallthrough]
+        if not keys and not pattern.has(key):
+            continue
+        for name in pattern.operators:
+            active = view.active(name)
+            own = next((active[one] for one in keys if view.is_own(active[one])), None)
+            if key in active and view.is_own(active[key]):
+                found.others.append((name, active[key]))
+            elif own is not None and pattern.rule(key) is Rule.MISSING and view.takes_tensors(name):
+                found.kernels.append((name, own))
+    return found
+
+
+def _finding(view: View, backend: str, found: _Backend) -> Finding:
+    failing = [name for name, _ in found.kernels]
+    device = next((device for device, key in view.universe.devices.items() if key == backend), backend)
+    which = ", ".join(map(str, failing[:MAX_NAMED])) + (" …" if len(failing) > MAX_NAMED else "")
+    verb = "raises" if len(failing) == 1 else "raise"
+    if found.fallback is not None:
+        which, verb = f"every operator without a kernel there{f' ({which})' if which else ''}", "raises"
+    makes = found.fallback is not None or found.others or _is_of_pytorch(view, failing)
+    there = f"{len(found.others):,} operator{'s have kernels' if len(found.others) > 1 else ' has a kernel'} there"
+    return CHECK.finding(
+        f'{found.key} has no fallback: under autocast, {which} {verb} "Could not run" for {device} tensors',
+        key=found.key,
+        at=found.fallback or found.kernels[0][1],
+        details=(("operators", f"{len(failing):,}"),) if failing else (),
+        related=[(there, one.kernel.span) for _, one in found.others[:1]],
+        tip=f"register a fallthrough as the fallback there: fallbacks: {{{found.key}: fallthrough}}",
+        fix=(fallthrough_fallback(found.key),),
+        severity=None if makes else Severity.INFO,
+    )
+
+
+def _is_of_pytorch(view: View, names: list[OperatorName]) -> bool:
+    """Whether one of the operators is PyTorch's, for which a backend registers."""
+    return any(name.namespace in CORE_NAMESPACES or str(name) in view.pytorch_operators for name in names)
+
+
+CHECK = Check.of(find, __doc__, "DC307", Severity.WARNING, needs=(Need.FILES,))
