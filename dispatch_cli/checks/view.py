@@ -169,13 +169,15 @@ class View(Files):
         return None if text is None else _TENSOR.search(text, text.rindex(") ->")) is not None
 
     def python_keys(self, name: OperatorName) -> tuple[str, ...]:
-        """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap."""
-        declared = tuple(one.dispatch_key for one in self._declared_python_kernels.get(name, ()))
+        """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap.
+
+        They are in the order of the enum, whatever the order in which the kernels were registered.
+        """
+        found = {one.dispatch_key for one in self._declared_python_kernels.get(name, ())}
         source, text = self.state.source, str(name)
-        if source is None or text not in self._captured:
-            return declared
-        captured = source.python_kernels(text)
-        return (*[key for key, _ in captured], *declared) if captured else declared
+        if source is not None and text in self._captured:
+            found.update(key for key, _ in source.python_kernels(text))
+        return tuple(sorted(found, key=self.universe.ids.__getitem__))
 
     def declares_python_kernels(self, name: OperatorName) -> bool:
         """Whether a file says what the Python dispatcher has for the operator, of which PyTorch itself says nothing."""

@@ -42,11 +42,8 @@ def report(file: str, *options: str) -> Any:
 
 
 def found(file: str, *options: str) -> set[tuple[str, str | None, str | None]]:
-    """The findings. Which of several autograd keys autograd-only names follows the order, which a capture lacks."""
-    return {
-        (one["check"], one["operator"], None if one["check"] == "autograd-only" else one["key"])
-        for one in report(file, *options)["findings"]
-    }
+    """The findings: check, operator and key."""
+    return {(one["check"], one["operator"], one["key"]) for one in report(file, *options)["findings"]}
 
 
 @pytest.mark.parametrize("number", range(2))

@@ -327,7 +327,7 @@ def test_a_key_that_nobody_can_name_is_not_advised(state_of: StateOf) -> None:
 
 # autograd-only
 
-ALONE = "inference mode leaves these out, and a call finds nothing"
+ALONE = "inference mode leaves the autograd keys out, and a call finds nothing"
 
 
 def test_autograd_alone(state_of: StateOf) -> None:
@@ -336,7 +336,7 @@ def test_autograd_alone(state_of: StateOf) -> None:
         Finding(
             check="autograd-only",
             severity=Severity.WARNING,
-            message=f"demo::op has kernels at Autograd alone: {ALONE}",
+            message=f"demo::op has a kernel at Autograd, and no backend kernel except at Meta: {ALONE}",
             operator="demo::op",
             key="Autograd",
             span=Span("x.yaml", 4, 26),
@@ -349,7 +349,10 @@ def test_autograd_alone(state_of: StateOf) -> None:
 @pytest.mark.parametrize(
     ("dispatch", "found"),
     [
-        ("AutogradCPU: a, AutogradCUDA: a", [f"demo::op has kernels at AutogradCPU, AutogradCUDA alone: {ALONE}"]),
+        (
+            "AutogradCPU: a, AutogradCUDA: a, AutocastCPU: b",
+            [f"demo::op has kernels at AutogradCPU, AutogradCUDA, and no backend kernel: {ALONE}"],
+        ),
         ("Autograd: fallthrough", []),
         ("Autograd: a, Tracer: b", []),
         ("Autograd: a, SparseCPU: b", []),
@@ -370,6 +373,40 @@ def test_what_inference_mode_skips(dispatch: str, found: list[str], state_of: St
     assert [message for _, message in said(state_of, "autograd-only", dispatch)] == found
 
 
+SKIPPED = (
+    "demo::op: below autograd, as in inference mode or inside of a custom operator, a at {above} is skipped and b from "
+    "{source} runs: nothing is registered at {backend}"
+)
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "found"),
+    [
+        (f"AutogradCPU: a, {MATH}: b", [("warning", "AutogradCPU", MATH, "CPU")]),
+        (f"AutogradPrivateUse1: a, {DEFAULT}: b, {MATH}: c", [("info", "AutogradPrivateUse1", DEFAULT, "PrivateUse1")]),
+        (
+            f"AutogradCPU: {{kernel: a, redispatches: false}}, {DEFAULT}: b",
+            [("warning", "AutogradCPU", DEFAULT, "CPU")],
+        ),
+        (f"AutogradCPU: a, {MATH}: b, CUDA: c", [("warning", "AutogradCPU", MATH, "CPU")]),
+        (f"AutogradCPU: a, {MATH}: b, CPU: c", []),
+        (f"AutogradCPU: a, {MATH}: a", []),
+        (f"AutogradCPU: fallthrough, {MATH}: b", []),
+        (f"AutogradCPU: {{kernel: a, redispatches: below-autograd}}, {MATH}: b", []),
+        (f"AutogradMeta: a, {MATH}: b", []),
+        (f"AutogradOther: a, {MATH}: b", []),
+        (f"Autograd: a, {DEFAULT}: b", []),
+    ],
+)
+def test_a_backend_that_has_nothing_below_its_autograd_key(
+    dispatch: str, found: list[tuple[str, str, str, str]], state_of: StateOf
+) -> None:
+    assert said(state_of, "autograd-only", dispatch) == [
+        (severity, SKIPPED.format(above=above, source=source, backend=backend))
+        for severity, above, source, backend in found
+    ]
+
+
 @pytest.mark.parametrize(
     ("python", "found"),
     [
@@ -382,7 +419,7 @@ def test_what_inference_mode_skips(dispatch: str, found: list[str], state_of: St
 )
 def test_python_kernels(python: str, found: list[tuple[str, str]], state_of: StateOf) -> None:
     told = said(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
-    text = "demo::op: inference mode skips the Python dispatcher's kernel, which is at {} alone"
+    text = "demo::op: inference mode skips the Python dispatcher's kernel at {}: no backend has one"
     assert told == [(severity, text.format(keys)) for severity, keys in found]
 
 

@@ -6,6 +6,11 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import EndKind
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
@@ -35,13 +40,45 @@ def test_a_factory_has_no_batched_tensors(state_of: StateOf) -> None:
     )
 
 
+COMPOSITE = "CompositeImplicitAutograd: math, FuncTorchBatched: batched"
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "keys", "severity"),
+    [
+        (COMPOSITE, "AutogradCPU … AutogradMeta (15 keys)", Severity.WARNING),
+        (f"{COMPOSITE}, Autograd: autograd", "AutogradCPU … AutogradMeta (15 keys)", Severity.WARNING),
+        (f"{COMPOSITE}, CPU: cpu", "AutogradCUDA … AutogradMeta (14 keys)", Severity.INFO),
+        (f"{COMPOSITE}, AutogradCPU: autograd", "AutogradCUDA … AutogradMeta (14 keys)", Severity.INFO),
+    ],
+)
+def test_autograd_runs_the_composite_kernel_first(
+    dispatch: str, keys: str, severity: Severity, state_of: StateOf
+) -> None:
+    """As a simulated call under ``vmap(grad(f))`` says too; live PyTorch is asked in `test_live_call_claims`."""
+    state = state_of(f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{{dispatch}}}\n")
+    (finding,) = findings(state, select=ID)
+    assert (finding.severity, finding.key, finding.subject) == (severity, "FuncTorchBatched", "composite")
+    assert finding.message == (
+        "demo::op: under vmap(grad(f)) the batching rule batched at FuncTorchBatched is not reached: "
+        f"math at CompositeImplicitAutograd runs before it, at {keys}"
+    )
+    name, contexts = OperatorName("demo::op"), (Context.parse("vmap"), Context.parse("grad"))
+    named = dict(finding.details)["autograd keys"].split(", ")
+    for device, key in state.dispatcher.universe.devices.items():
+        call = simulate(state, name, (TensorSpec.parse(f"{device} batched grad-wrapped"),), contexts)
+        assert (call.end.kind is EndKind.DECOMPOSITION and call.hops[-1].slot in named) == (
+            autograd_key_of(state.dispatcher.universe, key) in named
+        ), device
+
+
 def test_the_alias_is_shadowed(state_of: StateOf) -> None:
     text = (
         "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch:\n      "
         "CompositeImplicitAutograd: math\n"
         "      FuncTorchBatched: batched\n      FuncTorchBatchedDecomposition: decomposed\n"
     )
-    assert findings(state_of(text)) == (
+    assert tuple(one for one in findings(state_of(text)) if one.subject != "composite") == (
         Finding(
             check=ID,
             severity=Severity.WARNING,
@@ -82,7 +119,8 @@ def test_a_registration_that_recomputes_nothing(universe: str, said: list[str]) 
     [
         "CPU: cpu, Autograd: autograd, FuncTorchBatched: batched",
         "CompositeImplicitAutograd: math, FuncTorchBatchedDecomposition: batched",
-        "CompositeImplicitAutograd: math, FuncTorchBatched: batched",
+        "CompositeImplicitAutograd: math, FuncTorchBatched: {kernel: batched, redispatches: other-operators}",
+        "CompositeExplicitAutograd: default, Autograd: autograd, FuncTorchBatched: batched",
         "CPU: cpu, Autograd: autograd, FuncTorchBatched: fallthrough",
     ],
 )
@@ -92,7 +130,11 @@ def test_rules_that_are_reached(dispatch: str, state_of: StateOf) -> None:
 
 
 @pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])
-def test_pytorch_has_one(base: str) -> None:
+def test_what_pytorch_has(base: str) -> None:
     state = load_state([], bases=[base])
     found = [one for one in findings(state, *state.dispatcher.names()) if one.check == ID]
-    assert [(one.severity, one.operator) for one in found] == [(Severity.INFO, "aten::result_type.Scalar_Scalar")]
+    names = ("is_nonzero", "item", "linalg_slogdet", "masked_select_backward", "one_hot", "silu_backward", "where")
+    composite = {(Severity.INFO, f"aten::{name}", "composite") for name in names}
+    without_tensors = (Severity.INFO, "aten::result_type.Scalar_Scalar", "")
+    assert {(one.severity, one.operator, one.subject) for one in found} == {*composite, without_tensors}
+    assert len(found) == 8

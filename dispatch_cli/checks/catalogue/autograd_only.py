@@ -1,10 +1,15 @@
-"""No operator has its kernel at the autograd keys alone.
+"""No kernel that computes is at the autograd keys alone.
 
-Inference mode leaves the autograd keys out, and so does code below autograd. An operator whose only kernel is at
-Autograd then has nothing: a call raises "Could not run". With another kernel below it, a decomposition that was
-registered at Autograd is silently skipped there, and the other kernel runs (pytorch/pytorch#117555). What a
-decomposition needs is CompositeImplicitAutograd, which fills the backend slots as well as those of autograd. A kernel
-at Autograd is right when it records a derivative and goes on to the kernel below.
+Inference mode leaves the autograd keys out, and so does code below autograd, such as the kernel of a custom operator
+(`torch.library.custom_op`). An operator whose only kernel is at Autograd then has nothing: a call raises "Could not
+run". With another kernel below it, a decomposition that was registered at Autograd is silently skipped there, and the
+other kernel runs (pytorch/pytorch#117555). What a decomposition needs is CompositeImplicitAutograd, which fills the
+backend slots as well as those of autograd. A kernel at Autograd is right when it records a derivative and goes on to
+the kernel below.
+
+A backend's kernel at its autograd key, for an operator that decomposes, is skipped in the same way: with nothing at
+the backend itself, the composite kernel runs in its place. `torch.einsum` on XLA is one, inside of a custom operator
+(pytorch/xla#8713).
 
 Reported are
 
@@ -13,6 +18,10 @@ Reported are
   to a backend that this build does not have.
 - kernels at autograd keys that decompose, when your own files register them and another kernel is below. That they
   decompose is declared (`redispatches: other-operators`), or where nothing is declared, their name says it;
+- kernels of your own files at the autograd key of one backend, such as AutogradXLA, when nothing is registered for the
+  backend and a composite kernel is in its slot. Declared as going on (`redispatches: below-autograd`), they are left
+  out. Where nothing is declared, those above CompositeExplicitAutograd are an info: most of them bring the derivative
+  that this kernel lacks, and go on to it. One at CompositeImplicitAutograd has a derivative already;
 - as info, operators for which the Python dispatcher has a kernel at Autograd, and neither at
   CompositeImplicitAutograd nor at a backend: it is used with gradients and not in inference mode, as with
   `aten::hardshrink`.
@@ -33,6 +42,15 @@ dispatch: 1
 operators:
   - func: demo::op(Tensor x) -> Tensor
     dispatch: {CompositeExplicitAutograd: op_lowering, Autograd: op_decomposition}
+```
+
+Bad, because inference mode runs op_math on XLA:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, AutogradXLA: op_xla}
 ```
 
 Bad, because the Python decomposition is skipped in inference mode:
@@ -63,8 +81,17 @@ operators:
     dispatch: {CompositeExplicitAutograd: op_kernel, Autograd: op_autograd}
 ```
 
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, AutogradCPU: {kernel: op_autograd, redispatches: below-autograd}}
+```
+
 Fix: register a decomposition at CompositeImplicitAutograd; to an autograd kernel, add the backend kernel that it goes
-on to.
+on to. A kernel that computes the result is registered at the backend as well.
 """
 
 from __future__ import annotations
@@ -78,7 +105,10 @@ from dispatch_cli.checks.pattern import Pattern
 from dispatch_cli.checks.text import backend_keys, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.edit import Action, Edit, Function
+from dispatch_cli.model.kernel import Kernel, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
 
@@ -102,8 +132,11 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
+    kernels = "a kernel" if len(above) == 1 else "kernels"
+    none = "no backend kernel except at Meta" if view.pattern(name).has(META) else "no backend kernel"
     return CHECK.finding(
-        f"{name} has kernels at {keys_text(above)} alone: inference mode leaves these out, and a call finds nothing",
+        f"{name} has {kernels} at {keys_text(above)}, and {none}: inference mode leaves the autograd keys out, and a "
+        "call finds nothing",
         name,
         above[0],
         at=view.active(name).get(above[0]),
@@ -116,11 +149,12 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
     active = view.active(name)
     for key in above:
         kernel = active[key].kernel.debug
-        if not _decomposes(active[key].kernel) or not view.is_written(active[key]):
+        if not view.is_written(active[key]):
             continue
-        instead = _below(view, pattern, key)
-        others = [one for one in instead if active[one].kernel.debug != kernel]
-        if others:
+        others = [one for one in _below(view, pattern, key) if active[one].kernel.debug != kernel]
+        if others and not _decomposes(active[key].kernel):
+            yield from _of_one_backend(view, pattern, name, active[key])
+        elif others:
             yield CHECK.finding(
                 f"{name}: inference mode skips {kernel} at {key} and runs {active[others[0]].kernel.debug} at "
                 f"{keys_text(others)}",
@@ -129,6 +163,31 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
                 at=view.active(name).get(key),
                 tip=f"register a decomposition at {CATCH_ALL}, which fills the backend slots too",
             )
+
+
+def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Registration) -> Iterator[Finding]:
+    """A kernel at the autograd key of one backend that has no kernel itself, over a composite one."""
+    backend = view.universe.runtime_parts.get(above.key, (above.key, None))[1]
+    goes = above.kernel.redispatches
+    if backend is None or backend == META or (goes is not None and goes.kind is not RedispatchKind.NO):
+        return
+    decision = pattern.decision(backend)
+    if decision.rule not in (Rule.MATH, Rule.DEFAULT) or decision.source is None:
+        return
+    below = view.active(name)[decision.source]
+    same = Edit(Action.REGISTER, name, backend, Function.SAME, above.key, above.kernel.debug)
+    yield CHECK.finding(
+        f"{name}: below autograd, as in inference mode or inside of a custom operator, {above.kernel.debug} at "
+        f"{above.key} is skipped and {below.kernel.debug} from {below.key} runs: nothing is registered at {backend}",
+        name,
+        above.key,
+        at=above,
+        related=[(f"the kernel at {below.key}", below.kernel.span)],
+        tip=f"if it computes the result, register it at {backend} too; if it goes on to the kernel below, declare it "
+        "with redispatches: below-autograd",
+        severity=Severity.INFO if goes is None and decision.rule is Rule.DEFAULT else None,
+        fix=(same,) if goes is not None and backend in view.universe.parseable else (),
+    )
 
 
 def _decomposes(kernel: Kernel) -> bool:
@@ -155,7 +214,8 @@ def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Find
         above = [key for key in keys if key in autograd]
         if above and below.isdisjoint(keys):
             yield CHECK.finding(
-                f"{name}: inference mode skips the Python dispatcher's kernel, which is at {keys_text(above)} alone",
+                f"{name}: inference mode skips the Python dispatcher's kernel at {keys_text(above)}: "
+                "no backend has one",
                 name,
                 above[0],
                 details=(("Python kernels at", ", ".join(keys)),),

@@ -6,6 +6,13 @@ altogether. An operator without tensor arguments never meets a batched tensor, a
 FuncTorchVmapMode. In some versions of PyTorch (2.4 among them) a registration at the alias recomputes no slot: the
 rule is used only when something else happens to recompute FuncTorchBatched later (pytorch/pytorch#166032).
 
+A composite kernel fills the autograd keys. Under `vmap(grad(f))`, and likewise with `vjp`, `jvp` and `jacrev` inside
+of `vmap`, a call gets to autograd first: the composite kernel runs there, and the rule at FuncTorchBatched does not.
+What it decomposes into may have no rule, or give other results than the rule (pytorch/functorch#1009). A kernel at a
+backend takes the backend's autograd key away from the composite one; where some backends have one, the finding is an
+info. In PyTorch 2.15, `aten::one_hot` is one of seven such operators: it works under vmap, and raises under
+`vmap(grad(f))`, where it decomposes.
+
 Bad, because no call of a factory has a batched tensor:
 
 ```yaml
@@ -13,6 +20,24 @@ dispatch: 1
 operators:
   - func: demo::ones(int size) -> Tensor
     dispatch: {CompositeExplicitAutograd: ones, FuncTorchBatched: ones_batched}
+```
+
+Bad, because `vmap(grad(f))` runs op_math:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, FuncTorchBatched: op_batched}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CompositeImplicitAutograd: op_math, FuncTorchBatchedDecomposition: op_math}
 ```
 
 Good:
@@ -24,7 +49,9 @@ operators:
     dispatch: {CPU: twice_cpu, Autograd: twice_autograd, FuncTorchBatched: twice_batched}
 ```
 
-Fix: leave the rule out, register it at FuncTorchBatched, or, for a factory, at FuncTorchVmapMode.
+Fix: leave the rule out, register it at FuncTorchBatched, or, for a factory, at FuncTorchVmapMode. Give a composite
+operator its composite kernel as the rule, at FuncTorchBatchedDecomposition, and write rules for the operators that it
+calls; or move the composite kernel to CompositeExplicitAutograd and write one for Autograd.
 """
 
 from __future__ import annotations
@@ -33,8 +60,13 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
+from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.edit import Action, Edit, Function
+from dispatch_cli.model.kernel import RedispatchKind
 from dispatch_cli.model.names import OperatorName
 
 ALIASES = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.BATCHED)
@@ -71,6 +103,47 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
                 f"because something registered later recomputed {', '.join(covered)}"
             )
             yield _finding(view, name, alias, why, f"register it at {covered[0]}", by_chance=True)
+    for key in keys:
+        if key not in ALIASES:
+            yield from _below_composite(view, pattern, name, key)
+
+
+def _below_composite(view: View, pattern: Pattern, name: OperatorName, key: str) -> Iterator[Finding]:
+    """A rule at *key* below autograd keys that the composite kernel fills."""
+    above = [autograd_key_of(view.universe, backend) for backend in view.universe.backends]
+    composite = [one for one in dict.fromkeys(above) if one is not None and pattern.rule(one) is Rule.MATH]
+    source = pattern.decision(composite[0]).source if composite else None
+    if source is None or pattern.decision(key).source != key:
+        return
+    active = view.active(name)
+    rule, kernel = active[key], active[source]
+    kind = rule.kernel.redispatches
+    if kind is not None and kind.kind is RedispatchKind.OTHER_OPERATORS:
+        return  # it decomposes as the composite kernel does
+    everywhere = len(composite) == len(dict.fromkeys(above))
+    written = view.is_written(rule) and everywhere
+    yield CHECK.finding(
+        f"{name}: under vmap(grad(f)) the batching rule {rule.kernel.debug} at {key} is not reached: "
+        f"{kernel.kernel.debug} at {source} runs before it, at {keys_text(composite)}",
+        name,
+        key,
+        at=rule,
+        related=[(f"the kernel at {source}", kernel.kernel.span)],
+        details=(("autograd keys", ", ".join(composite)),),
+        tip=f"register {kernel.kernel.debug} at {ALIASES[0]} instead, and rules for the operators that it calls",
+        subject="composite",
+        severity=None if written else Severity.INFO,
+        fix=_decomposed(view, name, rule, kernel),
+    )
+
+
+def _decomposed(view: View, name: OperatorName, rule: Registration, composite: Registration) -> tuple[Edit, ...]:
+    """The composite kernel in the rule's place; none where one of them is not the user's own."""
+    if not (view.is_written(rule) and view.is_written(composite)) or ALIASES[0] in view.active(name):
+        return ()
+    gone = Edit(Action.REMOVE, name, rule.key, kernel=rule.kernel.debug, span=rule.kernel.span)
+    same = Edit(Action.REGISTER, name, ALIASES[0], Function.SAME, composite.key, composite.kernel.debug)
+    return gone, same
 
 
 def _is_by_chance(view: View, name: OperatorName, alias: str) -> bool:

@@ -1,0 +1,131 @@
+"""What the checks say of skipped kernels, of autocast and of conjugate bits, on a live PyTorch."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.checks.check import Finding
+from tests.capture.support import torch_python
+from tests.checks.helpers import StateOf, findings
+
+pytestmark = pytest.mark.live
+
+SEED = "DISPATCH_CLI_LIVE_SEED"
+OPERATORS = int(os.environ.get("DISPATCH_CLI_CALL_CLAIMS", "120"))
+MATH, DEFAULT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
+KEYS = (MATH, DEFAULT, "CPU", "AutogradCPU", "Autograd", "AutogradCUDA", "FuncTorchBatched", "SparseCPU")
+STALE = "stale-live-table"
+"""Calls of an operator that it speaks of go by the order of registrations, and not by what is registered."""
+BELOW = ("inference", "below autograd", "custom op")
+
+
+@pytest.fixture(scope="module")
+def operators() -> list[list[str]]:
+    """The keys of random operators, a composite kernel more often than not."""
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    print(f"{SEED}={seed}")
+    dice = random.Random(seed)
+    picked = (dict.fromkeys(dice.choices((*KEYS, MATH, *KEYS[3::3]), k=dice.randint(1, 4))) for _ in range(OPERATORS))
+    return [[*keys] for keys in picked]
+
+
+@pytest.fixture(scope="module")
+def live(operators: list[list[str]]) -> Any:
+    """What PyTorch does."""
+    script = Path(__file__).with_name("live_call_claims.py")
+    asked = json.dumps(operators)
+    done = subprocess.run(
+        [torch_python(), str(script)], input=asked, stdout=subprocess.PIPE, encoding="utf-8", check=True, timeout=300
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def said(operators: list[list[str]], state_of: StateOf) -> list[list[Finding]]:
+    """What the checks say of each operator, with the universe of the live PyTorch."""
+    universe = run_probe(torch_python())["universe"]
+    made = [
+        {"func": f"demo::op{number}(Tensor x) -> Tensor", "dispatch": {key: f"k_{key}" for key in keys}}
+        for number, keys in enumerate(operators)
+    ]
+    state = state_of(json.dumps({"dispatch": 1, "universe": universe, "operators": made}))
+    found: list[list[Finding]] = [[] for _ in operators]
+    for one in findings(state, select=f"autograd-only,unreachable-batching-rule,{STALE}"):
+        assert one.operator is not None
+        found[int(one.operator.removeprefix("demo::op"))].append(one)
+    return found
+
+
+def test_what_is_skipped_below_autograd(operators: list[list[str]], live: Any, said: list[list[Finding]]) -> None:
+    wrong, skipped = [], 0
+    for keys, calls, found in zip(operators, live["calls"], said, strict=True):
+        if any(one.check == STALE for one in found):
+            continue
+        of_cpu = [one for one in found if one.check == "autograd-only" and one.key == "AutogradCPU"]
+        named = {one.details for one in of_cpu if "is skipped" in one.message}
+        happens = calls["plain"] == "AutogradCPU" and all(calls[one] in (MATH, DEFAULT) for one in BELOW)
+        runs = all(f"k_{calls[one]} from {calls[one]} runs" in of_cpu[0].message for one in BELOW) if named else True
+        if bool(named) != happens or not runs or calls["no_grad"] != calls["plain"]:
+            wrong.append(f"{keys}: {calls}; {[one.message for one in of_cpu]}")
+        skipped += happens
+    assert not wrong
+    assert skipped > OPERATORS // 20
+
+
+def test_what_is_not_reached_under_vmap_of_grad(
+    operators: list[list[str]], live: Any, said: list[list[Finding]]
+) -> None:
+    wrong, unreached = [], 0
+    for keys, calls, found in zip(operators, live["calls"], said, strict=True):
+        if any(one.check == STALE for one in found):
+            continue
+        of_rule = [one for one in found if one.check == "unreachable-batching-rule"]
+        named = any("AutogradCPU" in dict(one.details).get("autograd keys", "").split(", ") for one in of_rule)
+        happens = calls["vmap(grad)"] == calls["vmap(jvp)"] == MATH and calls["vmap"] == "FuncTorchBatched"
+        if named != happens or (happens and calls["grad(vmap)"] != "FuncTorchBatched"):
+            wrong.append(f"{keys}: {calls}; {[one.message for one in of_rule]}")
+        unreached += happens
+    assert not wrong
+    assert unreached > OPERATORS // 40
+
+
+def test_one_hot_of_pytorch(live: Any) -> None:
+    assert live["one_hot"]["vmap"] == "none", "it works"
+    assert live["one_hot"]["vmap(grad)"].startswith("vmap:"), "it raises"
+
+
+def test_calls_under_autocast(live: Any, state_of: StateOf) -> None:
+    fails = {device for device, (_, under) in live["autocasts"].items() if under != "works"}
+    universe = run_probe(torch_python())["universe"]
+    devices = {device: key for device, key in universe["devices"].items() if device in live["autocasts"]}
+    operators = [
+        {"func": f"demo::{device}(Tensor x) -> Tensor", "dispatch": {key: "k", f"Autograd{key}": "a"}}
+        for device, key in devices.items()
+    ]
+    state = state_of(json.dumps({"dispatch": 1, "universe": universe, "operators": operators}))
+    found = findings(state, select="no-autocast-fallback")
+    assert {one.key for one in found} == {f"Autocast{devices[device]}" for device in fails}
+    assert fails == {"xla", "hpu", "ipu", "privateuseone"}
+    assert {before for before, _ in live["autocasts"].values()} == {"works"}
+    assert live["out of tree"]["otherwise"] == live["out of tree"]["with a fallthrough"] == "works"
+    assert "from the 'Autocastnpu' backend" in live["out of tree"]["under autocast"]
+
+
+def test_fallthroughs_make_results_wrong(live: Any) -> None:
+    """A kernel that reads memory: right with PyTorch's fallbacks, wrong and without a warning past them."""
+    assert live["bits"] == {
+        "Conjugate": [True, 0],
+        "Conjugate falls through": [False, 0],
+        "Negative": [True, 0],
+        "Negative falls through": [False, 0],
+        "ZeroTensor": False,
+        "ZeroTensor falls through": True,
+    }
