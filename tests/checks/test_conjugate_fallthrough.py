@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli.checks.check import Finding, Severity
+from dispatch_cli.model.edit import Action, Edit
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
 ID = "conjugate-fallthrough"
+NAME = OperatorName("demo::scale")
+FALLTHROUGH = "registered at x.yaml:3"
+OUTCOME = "silently wrong results unless it looks at the bit"
 OVERLAY = "dispatch: 1\nextends: [torch-2.15]\noperators:\n"
 
 
@@ -25,14 +30,19 @@ def test_a_library_of_ones_own(state_of: StateOf) -> None:
             check=ID,
             severity=Severity.WARNING,
             message=(
-                "demo::scale: the fallthrough at Conjugate and Negative makes every backend's kernel, those of other "
-                "libraries too, get conjugated and negated tensors that are not materialised"
+                "demo::scale, your own operator, falls through at Conjugate and Negative: every backend's kernel gets "
+                f"conjugated and negated tensors as they are, and gives {OUTCOME}"
             ),
             operator="demo::scale",
             key="Conjugate",
+            details=(("keys", "Conjugate, Negative"),),
             span=Span("x.yaml", 4, 48),
             tip="leave it out unless every kernel of the operator heeds the bit",
             mark="Conjugate",
+            fix=(
+                Edit(Action.REMOVE, NAME, "Conjugate", kernel=FALLTHROUGH, span=Span("x.yaml", 4, 48)),
+                Edit(Action.REMOVE, NAME, "Negative", kernel=FALLTHROUGH, span=Span("x.yaml", 4, 71)),
+            ),
         ),
     )
 
@@ -46,11 +56,10 @@ def test_kernels_of_others(state_of: StateOf) -> None:
     )
     (finding,) = findings(state_of(text))
     assert finding.message == (
-        "demo::scale: the fallthrough at ZeroTensor makes every backend's kernel, those at CUDA, XLA, of other "
-        "libraries, "
-        "get zero tensors that are not materialised"
+        "demo::scale, an operator of another library, falls through at ZeroTensor: every backend's kernel, those of "
+        f"other libraries at CUDA, XLA too, gets zero tensors as they are, and crashes or gives {OUTCOME}"
     )
-    assert finding.details == (("kernels of others", "CUDA, XLA"),)
+    assert finding.details == (("keys", "ZeroTensor"), ("kernels of others", "CUDA, XLA"))
     assert finding.related == (
         Related("the kernel at CUDA", Span("base.yaml", 4, 22)),
         Related("the kernel at XLA", Span("base.yaml", 4, 30)),
@@ -66,11 +75,12 @@ def test_a_backend_under_the_fallthroughs_of_pytorch(state_of: StateOf) -> None:
             check=ID,
             severity=Severity.INFO,
             message=(
-                "aten::view: the kernel npu_view at PrivateUse1 gets conjugated and negated tensors that are not "
-                "materialised, because the operator falls through at Conjugate and Negative"
+                "aten::view, PyTorch's operator, falls through at Conjugate and Negative: the kernel npu_view at "
+                f"PrivateUse1 gets conjugated and negated tensors as they are, and gives {OUTCOME}"
             ),
             operator="aten::view",
             key="PrivateUse1",
+            details=(("keys", "Conjugate, Negative"),),
             span=Span("x.yaml", 4, 50),
             tip="see that the kernel heeds or resolves the bit; a kernel that only makes a view passes it on",
             mark="PrivateUse1",
@@ -84,3 +94,12 @@ def test_a_backend_under_the_fallthroughs_of_pytorch(state_of: StateOf) -> None:
 def test_nothing_to_say(name: str, kernel: str, state_of: StateOf) -> None:
     text = f"{OVERLAY}  - {{name: '{name}', dispatch: {{{kernel}}}}}\n"
     assert [one for one in findings(state_of(text)) if one.check == ID] == []
+
+
+@pytest.mark.parametrize("name", ["aten::mm", "aten::relu"])
+def test_a_fallthrough_for_an_operator_of_pytorch(name: str, state_of: StateOf) -> None:
+    text = f"{OVERLAY}  - {{name: '{name}', dispatch: {{'Conjugate, Negative': fallthrough}}}}\n"
+    (finding,) = (one for one in findings(state_of(text)) if one.check == ID)
+    assert finding.severity is Severity.WARNING
+    assert finding.message.startswith(f"{name}, PyTorch's operator, falls through at Conjugate and Negative: every ")
+    assert "CPU" in dict(finding.details)["kernels of others"].split(", ") or name == "aten::relu"
