@@ -391,6 +391,11 @@ SKIPPED = (
         (f"AutogradCPU: a, {MATH}: b, CUDA: c", [("warning", "AutogradCPU", MATH, "CPU")]),
         (f"AutogradCPU: a, {MATH}: b, CPU: c", []),
         (f"AutogradCPU: a, {MATH}: a", []),
+        (f"AutogradCPU: a, {MATH}: b, QuantizedCPU: c", []),
+        (
+            f"AutogradCPU: {{kernel: a, redispatches: false}}, {MATH}: b, QuantizedCPU: c",
+            [("warning", "AutogradCPU", MATH, "CPU")],
+        ),
         (f"AutogradCPU: fallthrough, {MATH}: b", []),
         (f"AutogradCPU: {{kernel: a, redispatches: below-autograd}}, {MATH}: b", []),
         (f"AutogradMeta: a, {MATH}: b", []),

@@ -21,7 +21,8 @@ Reported are
 - kernels of your own files at the autograd key of one backend, such as AutogradXLA, when nothing is registered for the
   backend and a composite kernel is in its slot. Declared as going on (`redispatches: below-autograd`), they are left
   out. Where nothing is declared, those above CompositeExplicitAutograd are an info: most of them bring the derivative
-  that this kernel lacks, and go on to it. One at CompositeImplicitAutograd has a derivative already;
+  that this kernel lacks, and go on to it. One at CompositeImplicitAutograd has a derivative already. Nothing is said
+  where another key of the backend has a kernel, such as SparseCPU, unless the autograd kernel is declared to compute;
 - as info, operators for which the Python dispatcher has a kernel at Autograd, and neither at
   CompositeImplicitAutograd nor at a backend: it is used with gradients and not in inference mode, as with
   `aten::hardshrink`.
@@ -174,6 +175,8 @@ def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Reg
     decision = pattern.decision(backend)
     if decision.rule not in (Rule.MATH, Rule.DEFAULT) or decision.source is None:
         return
+    if goes is None and any(pattern.rule(key) is Rule.KERNEL for key in _of_backend(view, backend)):
+        return  # it goes on to these, as to a sparse one
     below = view.active(name)[decision.source]
     same = Edit(Action.REGISTER, name, backend, Function.SAME, above.key, above.kernel.debug)
     yield CHECK.finding(
@@ -188,6 +191,12 @@ def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Reg
         severity=Severity.INFO if goes is None and decision.rule is Rule.DEFAULT else None,
         fix=(same,) if goes is not None and backend in view.universe.parseable else (),
     )
+
+
+def _of_backend(view: View, backend: str) -> Iterator[str]:
+    """The keys where calls with tensors of a backend end."""
+    parts = view.universe.runtime_parts
+    return (key for key in backend_keys(view.universe) if parts[key][1] == backend)
 
 
 def _decomposes(kernel: Kernel) -> bool:
