@@ -118,8 +118,11 @@ def _from_error(
     state: State, source: SourceOptions, assumed: bool, file: str, errors: list[ErrorText]
 ) -> ExplainReport | MessageReport:
     """The slot that the first error is about, explained; what the error means, where it is about none."""
+    from dispatch_cli import api, bases
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.explain_error import ANSWERS, error_report, key_of, register_from_text
+    from dispatch_cli.report.explain_error import ANSWERS, error_report, key_of
+    from dispatch_cli.report.from_text import register_from_text
+    from dispatch_cli.report.printed_keys import read_key
 
     first = errors[0]
     named = None if first.operator is None else OperatorName.parse(first.operator)
@@ -140,11 +143,12 @@ def _from_error(
         message = unknown_operator_text(first, state.over)
         hint = as_sentence(similar_operators(dispatcher, str(name)))
         raise click.BadParameter(f"{message}{hint} Give the files that declare it.", param_hint="'--from-error'")
-    key = first.key or key_of(dispatcher, name)
     universe = dispatcher.universe
-    if not any(key in known for known in (universe.slot, universe.aliases, universe.per_backend)):
-        message = f"the text names the key {key[:200]!r}, which {universe.name} does not have"
+    found = None if first.key is None else read_key(universe, first.key)
+    if first.key is not None and found is None:
+        message = f"the text names the key {first.key[:200]!r}, which {universe.name} does not have"
         raise click.BadParameter(f"{message}; perhaps the text is cut there.", param_hint="'--from-error'")
+    key = key_of(dispatcher, name) if found is None else found.key
     if key not in universe.slot:
         message = f"the text names {key}, which has no slot in a dispatch table; PyTorch's errors name runtime keys."
         hint = f"`explain {name} {key}` says what it stands for."
@@ -152,7 +156,8 @@ def _from_error(
     report = _report(state, assumed, name, key)
     if from_text:
         report = replace(report, schema=None)
-    return replace(report, error=error_report(state, name, key, file, errors, from_text))
+    universes = api.load_universes(bases.names())
+    return replace(report, error=error_report(state, name, key, file, errors, from_text, universes))
 
 
 def _report(state: State, assumed: bool, name: OperatorName, key: str) -> ExplainReport:

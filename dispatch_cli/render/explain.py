@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.advice import advice_line
+from dispatch_cli.render.advice import advice_line, advice_text
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -37,8 +37,10 @@ from dispatch_cli.render.words import (
     runs_label,
     source_label,
 )
+from dispatch_cli.report.advice import Advice, Manual
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
+from dispatch_cli.report.explain_error import ErrorReport
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.folding import Folded
 from dispatch_cli.report.table import TableRow
@@ -57,13 +59,7 @@ STATE_TONES = {RuleState.FIRED: Tone.KERNEL, RuleState.GAVE_WAY: Tone.WARN, Rule
 def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]:
     """What an error text says, where one asked; the operator; the answer."""
     if report.error is not None:
-        from dispatch_cli.render.explain_error import DIFFERENCES, error_sentences
-
-        yield from _headed(error_sentences(report, report.error))
-        if report.error.differences:
-            yield Gap()
-            yield TableBlock(DIFFERENCES, report.error.differences)
-        yield Gap()
+        yield from _error(report, report.error)
     yield Paragraph(report.schema or report.operator, kind=ParagraphKind.TITLE)
     if report.span is not None:
         yield Paragraph(Run(f"defined at {report.span}", Tone.DIM))
@@ -76,6 +72,30 @@ def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]
         yield from _alias(what)
     else:
         yield from _block(what)
+
+
+def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
+    """What is so, what helps the user and then the author, and how the text fits the table that follows."""
+    from dispatch_cli.render.error_answer import step_text
+    from dispatch_cli.render.explain_error import DIFFERENCES, comparison_sentences, error_sentences, sentence_list
+
+    yield from _headed(error_sentences(report, error))
+    yield from sentence_list("What you can do", map(step_text, error.steps))
+    yield from sentence_list("What the author of the operator can do", map(advice_text, _advice(report)))
+    compared = [*comparison_sentences(report, error)]
+    if compared:
+        yield Gap()
+        yield from map(Paragraph, compared)
+    if error.differences:
+        yield Gap()
+        yield TableBlock(DIFFERENCES, error.differences)
+    yield Gap()
+
+
+def _advice(report: ExplainReport) -> list[Advice]:
+    """What changes of registrations help; where the reader of an error is to pass a tensor, that is said already."""
+    found = report.what.advice if isinstance(report.what, SlotExplanation) else ()
+    return [one for one in found if one.changes or one.manual not in (None, Manual.PASS_TENSOR)]
 
 
 def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator[Block]:
@@ -92,9 +112,11 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator
     if around:
         yield Gap()
         yield from map(Paragraph, around)
+    said = _advice(report) if report.error is not None else []
     for advice in what.advice:
-        yield Gap()
-        yield Paragraph(advice_line(advice))
+        if advice not in said:
+            yield Gap()
+            yield Paragraph(advice_line(advice))
 
 
 def _headed(sentences: Iterable[str]) -> Iterator[Block]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from dispatch_cli.render.document import Column
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
+from dispatch_cli.render.error_answer import fact_text
 from dispatch_cli.report.error_text import DumpLine, ErrorText
 from dispatch_cli.report.explain import ExplainReport
-from dispatch_cli.report.explain_error import DifferenceKind, ErrorReport, NamedError, TextDifference
+from dispatch_cli.report.explain_error import ErrorReport, NamedError
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, filled
+from dispatch_cli.report.printed_table import Shown
+from dispatch_cli.report.printed_version import Fit, VersionFit
+from dispatch_cli.report.text_differences import DifferenceKind, TextDifference
 
 
 def unknown_operator_text(error: ErrorText, over: tuple[str, ...]) -> str:
@@ -20,16 +24,22 @@ def unknown_operator_text(error: ErrorText, over: tuple[str, ...]) -> str:
 
 
 def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
-    """What was found where, and whether it is so here."""
-    key = report.what.key
+    """What the text says, and where, and then what is so."""
     source = "standard input" if error.file == "-" else error.file
+    key = report.what.key if error.backend_name is None else f"{error.printed_key} ({report.what.key})"
     yield f"{source}, line {error.line}: {filled(MESSAGES[error.kind].says, error.operator, key, ())}"
-    here = ", ".join(report.over) or "these files"
+    yield " ".join(map(fact_text, error.facts))
+
+
+def comparison_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
+    """How the text fits what is explained."""
+    key, here = report.what.key, ", ".join(report.over) or "these files"
     if error.operator_from_text:
         shown = "what the text itself shows" if error.shows_registrations else "what the error means"
         yield f"{error.operator} is not in {here}: {shown} is explained. Files that declare it would say more."
     if error.key is None:
         yield f"The text names no key; {key} is explained."
+    yield from _version(error.versions, report.universe)
     if not error.reproduced:
         python = error.kind is TextKind.NO_PYTHON_KERNEL
         here_now = f"with the Python dispatcher, {key} gets something else" if python else f"{key} holds something else"
@@ -37,22 +47,50 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
             f"It is not so here: {here_now}. The build that printed the text is another one, or it "
             "lacks registrations, or has some, that are not declared here."
         )
+    yield from _compared(error)
     if error.others:
         yield f"The text has other errors too: {others_label(error.others)}."
+
+
+def _version(versions: tuple[VersionFit, ...], compared: str) -> Iterator[str]:
+    """Which PyTorch the text is from, where it is not the one that is compared."""
+    here = next(one for one in versions if one.version == compared)
+    fits = [one.version for one in versions if one.fit is Fit.FITS]
+    if here.fit in (Fit.FITS, Fit.UNKNOWN):
+        return
+    if fits:
+        yield f"The keys in the text are those of {fits[0]}, not of {compared}: `--base {fits[0]}` compares it with that."
+        return
+    older = [one for one in versions if one.fit is Fit.OLDER]
+    newer = [one.version for one in versions if one.fit is Fit.NEWER]
+    between = f"older than {older[-1].version}" if older else ""
+    between += (" and " if older and newer else "") + (f"newer than {newer[0]}" if newer else "")
+    last = older[-1] if older else here
+    names = f"it names {', '.join(last.because)}" if last.because else ""
+    lacks = f"it lacks {', '.join(last.lacks)}" if last.lacks else ""
+    why = " and ".join(part for part in (names, lacks) if part)
+    yield f"The text is from another PyTorch, {between}: {why}."
+
+
+def _compared(error: ErrorReport) -> Iterator[str]:
+    """How the table or the list of the text differs, and how much the text shows of it."""
+    lines = plural(error.table_lines, "line")
+    if error.table is Shown.PART:
+        yield f"The table in the text is cut: of it there {'is' if error.table_lines == 1 else 'are'} {lines}."
+    elif error.keys is Shown.PART:
+        yield "The list of keys in the text is cut."
     if error.differences is None:
         return
-    printed = (
-        f"The table in the text ({plural(error.table_lines, 'line')})"
-        if error.table_lines
-        else "The list of keys in the text"
-    )
+    whole = error.table is Shown.WHOLE or (error.table is Shown.NOTHING and error.keys is Shown.WHOLE)
+    printed = f"The table in the text ({lines})" if error.table is Shown.WHOLE else "The list of keys in the text"
+    printed = printed if whole else "What is left of it" if error.table_lines else "What the text shows of keys"
+    other = any(one.fit in (Fit.OLDER, Fit.NEWER) for one in error.versions[:1])
+    besides = ", beside the keys that another version has," if other else ""
     if not error.differences:
-        # a table that was made from the text says the same, which tells nothing
-        if not error.operator_from_text:
-            yield f"{printed} says what the table here says."
+        yield f"{printed} says{besides} what the table here says."
     else:
         count = sum(len(one.keys) for one in error.differences)
-        yield f"{printed} differs from the one here at {plural(count, 'key')}:"
+        yield f"{printed} differs{besides} from the one here at {plural(count, 'key')}:"
 
 
 def others_label(others: tuple[NamedError, ...]) -> str:
@@ -63,6 +101,15 @@ def others_label(others: tuple[NamedError, ...]) -> str:
             for one in others
         )
     )
+
+
+def sentence_list(title: str, sentences: Iterable[str]) -> Iterator[Block]:
+    """Sentences below a title; nothing where there are none."""
+    found = [*sentences]
+    if found:
+        yield Gap()
+        yield Paragraph(Run(f"{title}:", Tone.HEAD))
+        yield from (Paragraph(f"- {one}", hang=2) for one in found)
 
 
 def _cells(difference: TextDifference, short: bool) -> tuple[str, str, str]:

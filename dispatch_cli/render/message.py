@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
-from dispatch_cli.render.explain_error import others_label
+from dispatch_cli.render.explain_error import others_label, sentence_list
 from dispatch_cli.render.registrations import KERNELS
 from dispatch_cli.report.message import MessageReport
 
@@ -24,19 +24,12 @@ def document(report: MessageReport, _: int | None = None) -> Iterator[Block]:
     if facts:
         yield Gap()
         yield Facts(facts)
-    yield from _list("What you can do", report.user)
-    yield from _list("What the author of the operator can do", report.author)
+    yield from sentence_list("What you can do", report.user)
+    yield from sentence_list("What the author of the operator can do", report.author)
     yield from _kernels(report)
     if report.others:
         yield Gap()
         yield Paragraph(f"The text has other errors too: {others_label(report.others)}.")
-
-
-def _list(title: str, sentences: tuple[str, ...]) -> Iterator[Block]:
-    if sentences:
-        yield Gap()
-        yield Paragraph(Run(f"{title}:", Tone.HEAD))
-        yield from (Paragraph(f"- {one}", hang=2) for one in sentences)
 
 
 def _kernels(report: MessageReport) -> Iterator[Block]:

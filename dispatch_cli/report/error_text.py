@@ -53,7 +53,7 @@ class ErrorText(NamedTuple):
     operator, key: None where the text names none. line: where it begins, 1-based. dump: the dispatch table that it
     prints, by key; empty where it prints none. available: the keys that it lists as available; None where it lists
     none. state: the registrations that it prints, newest first. details: what else it names, by the names of
-    `messages.template.HOLES`.
+    `messages.template.HOLES`. available_cut: the text ends inside of the list.
     """
 
     kind: TextKind
@@ -64,6 +64,7 @@ class ErrorText(NamedTuple):
     available: tuple[str, ...] | None
     state: tuple[StateLine, ...] = ()
     details: tuple[tuple[str, str], ...] = ()
+    available_cut: bool = False
 
 
 _HARD_BREAK = re.compile(r"\n[ \t>|]{0,40}")
@@ -74,7 +75,7 @@ _CLOSING = " \t\r'\"`)}"
 """What may stand after the last line of a table that was quoted: ``…[kernel]")``."""
 _FALLTHROUGH = "fallthrough "
 _RULES = {f"{rule.dump_text}]": rule for rule in Rule}
-_AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})\]")
+_AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
 _OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", re.DOTALL)
 """What PyTorch adds of itself to a warning."""
 
@@ -155,8 +156,11 @@ def _found(pasted: Plain, gap: str) -> Iterator[ErrorText]:
         rest = text[end : starts[position + 1]]
         listed = _AVAILABLE.search(re.sub(r"[\s>|]+", " ", rest[:40000]))
         available = None if listed is None else tuple(one.strip() for one in listed[1].split(",") if one.strip())
+        cut = listed is not None and not listed[2]
+        if cut and available is not None:
+            available = available[:-1]  # the last name may be half of one
         line = pasted.line_at(start)
-        yield ErrorText(kind, operator, key, line, dict(_dump(rest)), available, tuple(_state(rest)), details)
+        yield ErrorText(kind, operator, key, line, dict(_dump(rest)), available, tuple(_state(rest)), details, cut)
         if len(seen) == MAX_ERRORS:
             return
 

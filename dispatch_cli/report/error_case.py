@@ -1,0 +1,83 @@
+"""What is known of the slot where a call ended: from the text, and else from the state that is compared."""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.error_facts import ErrorCase, ErrorPlace, device_of
+from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.printed_table import PrintedTable
+from dispatch_cli.report.printed_version import Fit, VersionFit
+
+FACTORIES = frozenset({"aten::empty.memory_format", "aten::empty_strided"})
+"""Every backend has kernels of these: they make its tensors."""
+
+
+def case_of(
+    state: State,
+    name: OperatorName,
+    key: str,
+    kind: TextKind,
+    shown: PrintedTable,
+    from_text: bool,
+    here: bool,
+    versions: tuple[VersionFit, ...],
+    backend_name: str | None,
+) -> ErrorCase:
+    """What is known of the slot where a call ended.
+
+    here: the compared state has a kernel there, or whatever the text says is missing.
+    """
+    dispatcher = state.dispatcher
+    universe, definition = dispatcher.universe, dispatcher.operator(name).definition
+    kernels = shown.kernels(universe)
+    in_text = kernels is not None
+    if kernels is None and not from_text and not here:
+        table = dispatcher.table(name)
+        filled = (one for one in universe.runtime if table[one].rule not in (Rule.MISSING, Rule.FALLBACK))
+        kernels = tuple(one for one in filled if autograd_key_of(universe, one) is not None)
+    schema = None if definition is None or from_text else definition.schema
+    fit = next(one.fit for one in versions if one.version == universe.name)
+    return ErrorCase(
+        universe=universe,
+        kind=kind,
+        place=ErrorPlace(
+            operator=str(name),
+            key=key,
+            functionality=UNDEFINED if key == UNDEFINED else universe.runtime_parts[key][0],
+            backend=device_of(universe, key),
+            backend_name=backend_name,
+            over=" and ".join(state.over) or "the files",
+        ),
+        kernels=kernels,
+        in_text=in_text,
+        pytorchs=_is_pytorchs(state, name),
+        here=here and not from_text,
+        built=_is_built(dispatcher, key),
+        factory=str(name) in FACTORIES,
+        older=fit is Fit.OLDER,
+        lists=() if schema is None else tuple(one.name for one in schema.arguments if _is_list(str(one.type))),
+        tags=() if definition is None or from_text else definition.tags,
+    )
+
+
+def _is_list(type_: str) -> bool:
+    return type_.startswith("Tensor") and "[" in type_
+
+
+def _is_pytorchs(state: State, name: OperatorName) -> bool:
+    """Whether an operator is of PyTorch, and not of a library or a file: by its namespace."""
+    own = {str(name), *map(str, state.own_operators())}
+    names = (one for one in state.dispatcher.names() if one not in own) if state.over else ()
+    return name.namespace == "aten" or any(OperatorName.parse(one).namespace == name.namespace for one in names)
+
+
+def _is_built(dispatcher: Dispatcher, key: str) -> bool:
+    """Whether the build that is compared has the backend of a key: it can make tensors of it."""
+    part = dispatcher.universe.runtime_parts.get(key, (key, None))[1]
+    factory = OperatorName.parse("aten::empty.memory_format")
+    return part is not None and factory in dispatcher and dispatcher.table(factory)[part].rule is Rule.KERNEL

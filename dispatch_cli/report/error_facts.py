@@ -1,0 +1,156 @@
+"""The kinds of facts and steps of which the answer to an error text is made, and what they are concluded from."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.universe import META, UNDEFINED, Universe
+from dispatch_cli.report.messages.kinds import TextKind
+
+
+class FactKind(Enum):
+    """What is so; the value is the name in machine formats.
+
+    ONLY_AT: the operator has kernels at these backend keys only. NOWHERE: at no backend key.
+    TENSORS: the key that the tensors of the call bring. NO_TENSORS: the call has none; the keys are names of lists.
+    NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built without this backend. NO_EXTENSION: it was built without any kernels, or
+    they were not loaded. OTHER_VENDOR: it was built for the first backend, and the tensors are of the second.
+    NOT_LOADED: nothing has registered this backend. NOT_WRITTEN: the backend is there, and nobody wrote this kernel.
+    OTHER_LAYOUT: on this device it has kernels, for tensors of another kind. ONLY_LAYOUT: only for another kind.
+    NO_DATA: the operator reads data, which these tensors do not have. SIZE_OF_DATA: the size of its result does.
+    HERE: the state that is compared has a kernel there. NOT_REACHED: the call ends at the first key, before it gets to
+    the kernel at the second. NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap has no rule
+    for it, and would call it once for each element of the batch.
+    """
+
+    ONLY_AT = "only-at"
+    NOWHERE = "nowhere"
+    TENSORS = "tensors"
+    NO_TENSORS = "no-tensors"
+    NOT_BUILT = "not-built"
+    PYTORCH_NOT_BUILT = "pytorch-not-built"
+    NO_EXTENSION = "no-extension"
+    OTHER_VENDOR = "other-vendor"
+    NOT_LOADED = "not-loaded"
+    NOT_WRITTEN = "not-written"
+    OTHER_LAYOUT = "other-layout"
+    NO_DATA = "no-data"
+    SIZE_OF_DATA = "size-of-data"
+    HERE = "here"
+    NOT_REACHED = "not-reached"
+    NO_GRADIENT = "no-gradient"
+    LOOPS = "loops"
+
+
+class ErrorPlace(NamedTuple):
+    """Where a call ended.
+
+    functionality: the kind of tensors that bring the key, or which part of a call it is. backend: their device; None
+    for keys of no one device. backend_name: what the text calls PrivateUse1. over: the state that is compared.
+    """
+
+    operator: str
+    key: str
+    functionality: str
+    backend: str | None
+    backend_name: str | None
+    over: str
+
+
+class ErrorFact(NamedTuple):
+    """One thing that is so.
+
+    probable: it is a conclusion, and something else may be the reason. in_text: the text shows it; else it is so in the
+    state that is compared.
+    """
+
+    place: ErrorPlace
+    kind: FactKind
+    keys: tuple[str, ...]
+    probable: bool = False
+    in_text: bool = True
+
+
+class StepKind(Enum):
+    """What a user can do; the value is the name in machine formats."""
+
+    INSTALL_BUILD = "install-build"
+    LOAD_EXTENSION = "load-extension"
+    INSTALL_PYTORCH = "install-pytorch"
+    IMPORT_BACKEND = "import-backend"
+    MOVE = "move"
+    UPGRADE = "upgrade"
+    MPS_FALLBACK = "mps-fallback"
+    TO_DENSE = "to-dense"
+    NO_SPARSE_GRADIENT = "no-sparse-gradient"
+    TO_SPARSE = "to-sparse"
+    DEQUANTIZE = "dequantize"
+    QUANTIZE = "quantize"
+    PAD = "pad"
+    UNPACK = "unpack"
+    GIVE_DATA = "give-data"
+    KEEP_OUT = "keep-out"
+    NOT_EMPTY = "not-empty"
+    INFERENCE_MODE = "inference-mode"
+    NO_GRAD = "no-grad"
+    NO_AUTOCAST = "no-autocast"
+    NO_VMAP = "no-vmap"
+    RESOLVE = "resolve"
+    DROP_NAMES = "drop-names"
+
+
+class ErrorStep(NamedTuple):
+    """One thing that helps. keys: to which device, for which backend; or names of arguments. sure: it has been seen to be there."""
+
+    place: ErrorPlace
+    kind: StepKind
+    keys: tuple[str, ...] = ()
+    sure: bool = False
+
+
+MKLDNN = "MkldnnCPU"
+"""The one key of a kind of CPU tensors that is not per backend."""
+
+
+class ErrorCase(NamedTuple):
+    """What is known of the slot where a call ended.
+
+    kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
+    pytorchs: the operator is PyTorch's own. here: the compared state has a kernel at the key, where the text says that
+    there is none. built: the compared state is of a build with that backend. factory: every backend has the operator,
+    since it makes tensors. older: the text is of an older PyTorch than the compared state.
+    lists: the operator's arguments that are lists of tensors. tags: its tags.
+    """
+
+    universe: Universe
+    kind: TextKind
+    place: ErrorPlace
+    kernels: tuple[str, ...] | None
+    in_text: bool
+    pytorchs: bool
+    here: bool
+    built: bool
+    factory: bool
+    older: bool
+    lists: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    def devices(self, functionality: str) -> tuple[str, ...]:
+        """The backends, but Meta, where there is a kernel for tensors of one kind."""
+        parts = self.universe.runtime_parts
+        found = (parts[key] for key in self.kernels or ())
+        return tuple(backend for kind, backend in found if kind == functionality and backend not in (None, META))
+
+    def other_kinds(self) -> tuple[str, ...]:
+        """The kinds of tensors for which there are kernels on the same device."""
+        key, backend = self.place.key, self.place.backend
+        if backend is None:
+            return ()
+        found = (one for one in self.kernels or () if one != key and device_of(self.universe, one) == backend)
+        return tuple(self.universe.runtime_parts[one][0] for one in found)
+
+
+def device_of(universe: Universe, key: str) -> str | None:
+    """The backend of a key's tensors; None for keys of no one device."""
+    return "CPU" if key == MKLDNN else None if key == UNDEFINED else universe.runtime_parts[key][1]

@@ -1,0 +1,63 @@
+"""Dispatch keys by the names that PyTorch prints: today's, those of older versions, and those of renamed backends.
+
+Sources: ``toString`` in c10/core/DispatchKey.cpp, of several versions; ``OperatorEntry::reportError``, which writes the
+name of ``torch.utils.rename_privateuse1_backend`` in the place of PrivateUse1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dispatch_cli.model.universe import AUTOGRAD, Universe
+
+RENAMED = "PrivateUse1"
+"""The backend that an out-of-tree library can give a name of its own."""
+UNNAMED = "UNKNOWN_TENSOR_TYPE_ID"
+"""What PyTorch prints for a key that its ``toString`` lacks."""
+_OLD_ENDING = "TensorId"
+_OLD_NAMES = {"Autocast": "AutocastCUDA", "ORT": "MAIA", "Variable": AUTOGRAD}
+"""Keys that older versions call otherwise: Autocast until 1.11, ORT until 2.3, VariableTensorId until 1.5."""
+
+
+class PrintedKey(NamedTuple):
+    """A key that a text names. backend: the name that a library gave to PrivateUse1; None where the text has none."""
+
+    key: str
+    backend: str | None = None
+
+
+def read_key(universe: Universe, printed: str) -> PrintedKey | None:
+    """The key of the universe that a text means; None where it has none of that name.
+
+    Names of renamed backends are told by their small letters: ``npu``, ``SparseCsrnpu``.
+    """
+    if _is_key(universe, printed):
+        return PrintedKey(printed)
+    old = printed.removesuffix(_OLD_ENDING)
+    old = _OLD_NAMES.get(old, old)
+    if _is_key(universe, old):
+        return PrintedKey(old)
+    heads = sorted((key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED)), key=len, reverse=True)
+    for head in heads:
+        backend = printed.removeprefix(head)
+        if printed.startswith(head) and backend and backend == backend.lower() and backend[0].isalpha():
+            return PrintedKey(f"{head}{RENAMED}", None if backend == "privateuseone" else backend)
+    return None
+
+
+def _is_key(universe: Universe, name: str) -> bool:
+    return any(name in known for known in (universe.slot, universe.aliases, universe.per_backend))
+
+
+def are_indices(listed: Iterable[str]) -> bool:
+    """Whether the names of a list are wrong ones.
+
+    PyTorch 1.12 and 1.13 wrote the key of the number that a slot has, not the slot's key. Most of those have no name.
+    """
+    return [*listed].count(UNNAMED) > 1
+
+
+def is_old(name: str) -> bool:
+    """Whether only PyTorch before 1.6 prints such a name."""
+    return name.endswith(_OLD_ENDING)

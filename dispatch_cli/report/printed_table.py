@@ -1,0 +1,98 @@
+"""How much a text shows of an operator's dispatch table. People paste first lines, ends, and parts in between."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.keys.autograd import autograd_key_of
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import Universe
+from dispatch_cli.report.error_text import DumpLine, ErrorText
+from dispatch_cli.report.printed_keys import are_indices, read_key
+
+
+class Shown(Enum):
+    """What a text shows of a table; the value is the name in machine formats."""
+
+    NOTHING = "nothing"
+    PART = "part"
+    WHOLE = "whole"
+
+
+class PrintedTable(NamedTuple):
+    """A table in a text, by the keys of the universe.
+
+    lines: those of the table. listed: the keys that the first line lists; None where it lists none, or wrong ones.
+    table, keys: how much the text shows of each. reaches: the slots from Undefined to the last that the text shows; of
+    these it is known what they hold. unknown: names in it that the universe does not have.
+    """
+
+    lines: dict[str, DumpLine]
+    listed: frozenset[str] | None
+    table: Shown
+    keys: Shown
+    reaches: frozenset[str]
+    unknown: tuple[str, ...]
+
+    def kernels(self, universe: Universe) -> tuple[str, ...] | None:
+        """The backend keys where the text shows a kernel of the operator, in the order of tables; None: it shows none.
+
+        A list of keys does not say which of them hold a backend fallback: at Meta it may be that.
+        """
+        if self.lines and (self.listed is None or self.keys is not Shown.WHOLE):
+            shown = {key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK}
+        elif self.listed is not None:
+            fallen = {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
+            shown = set(self.listed) - fallen
+        else:
+            return None
+        return tuple(key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None)
+
+    def lists(self, key: str) -> bool:
+        """Whether the first line names a key."""
+        return self.listed is not None and key in self.listed
+
+    def sure_of(self, key: str) -> bool:
+        """Whether the text says what is at a key, or that nothing is there."""
+        return key in self.reaches
+
+
+def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
+    """What an error text shows of a table."""
+    unknown: dict[str, None] = {}
+    lines = {key: line for name, line in text.dump.items() if (key := _slot(universe, name, unknown))}
+    listed = None
+    if text.available is not None and not are_indices(text.available):
+        listed = frozenset(key for name in text.available if (key := _slot(universe, name, unknown)))
+    keys = Shown.NOTHING if listed is None else Shown.PART if text.available_cut else Shown.WHOLE
+    table = Shown.NOTHING if not lines else Shown.WHOLE if _is_whole(universe, lines, listed, keys) else Shown.PART
+    whole = Shown.WHOLE in (table, keys)
+    reached = universe.slots if whole else _up_to(universe, [lines, listed or ()])
+    return PrintedTable(lines, listed, table, keys, frozenset(reached), tuple(unknown))
+
+
+def _slot(universe: Universe, name: str, unknown: dict[str, None]) -> str | None:
+    found = read_key(universe, name)
+    if found is None or found.key not in universe.slot:
+        unknown[name] = None
+        return None
+    return found.key
+
+
+def _is_whole(
+    universe: Universe, lines: Collection[str], listed: frozenset[str] | None, keys: Shown
+) -> bool:
+    """A table has a line for each key that the text lists, or else reaches the last of PyTorch's fallbacks."""
+    if listed is not None and keys is Shown.WHOLE:
+        return listed.issubset(lines)
+    slots = [universe.slot[key] for key in lines]
+    fallbacks = [universe.slot[one.key] for one in universe.fallbacks]
+    return max(slots) >= max(fallbacks) and min(slots) <= universe.slot["BackendSelect"]
+
+
+def _up_to(universe: Universe, shown: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """The slots up to the last that is shown. Lines are in the order of slots, and a cut text begins with the first."""
+    last = max((universe.slot[key] for keys in shown for key in keys), default=-1)
+    return universe.slots[: last + 1]
