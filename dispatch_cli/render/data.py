@@ -30,6 +30,8 @@ PAIRS = frozenset({"details"})
 """Fields that are pairs of a name and a value, written as an object."""
 OMITTED = {
     "Assumed": frozenset({"kernels"}),
+    "ErrorFact": frozenset({"place"}),
+    "ErrorStep": frozenset({"place"}),
     "HigherOrderHop": frozenset({"entry"}),
     "HigherOrderImpl": frozenset(
         {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}
@@ -42,6 +44,8 @@ SENTENCES = {
     "Advice": {"text": "advice.advice_text"},
     "Assumed": {"text": "resolve_step_wording.assumption"},
     "Change": {"text": "advice.change_text", "declarations": "edits.declarations_text"},
+    "ErrorFact": {"text": "error_answer.fact_text"},
+    "ErrorStep": {"text": "error_answer.step_text"},
     "ExpressionNote": {"text": "key_wording.expression_note_text"},
     "Note": {"text": "words.note_text"},
     "RuleEntry": {"name": "rules.name_of", "words": "rules.words_of"},

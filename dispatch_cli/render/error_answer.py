@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.model.universe import META
 from dispatch_cli.render.words import some_of
-from dispatch_cli.report.error_facts import MKLDNN, ErrorFact, FactKind, ErrorPlace, ErrorStep, StepKind
+from dispatch_cli.report.error_facts import MKLDNN, ErrorFact, ErrorPlace, ErrorStep, FactKind, StepKind
 
 KINDS_OF_TENSORS = {
     "Dense": "dense",
@@ -49,6 +49,8 @@ def fact_text(fact: ErrorFact) -> str:
             return f"{build} has no kernel of {place.operator} for any device."
         case FactKind.TENSORS:
             return f"The call was made with {_tensor(place)}."
+        case FactKind.MAKES:
+            return f"The call is to make {_tensor(place)}."
         case FactKind.NO_TENSORS:
             lists = f"{_and(keys)}, a list of tensors, was empty" if keys else "a list of tensors was empty"
             return f"The call had no tensor among its arguments: {lists}."
@@ -63,7 +65,9 @@ def fact_text(fact: ErrorFact) -> str:
             kinds = _and(tuple(dict.fromkeys(KINDS_OF_TENSORS.get(one, one) for one in keys)))
             return f"On {_device(place, place.backend or '')} it has kernels for {kinds} tensors."
         case FactKind.HERE:
-            return f"{place.over} has a kernel there."
+            return f"{place.over} has a {'batching rule' if 'Batched' in place.key else 'kernel'} there."
+        case FactKind.HERE_DECLARED:
+            return "The files here declare a kernel there."
         case FactKind.NO_GRADIENT:
             return "The operator itself ran. What is wrong is its gradient: no autograd kernel says how to compute it."
         case FactKind.LOOPS:
@@ -123,8 +127,10 @@ def step_text(step: ErrorStep) -> str:
         case StepKind.MOVE:
             calls = " or ".join(f"`x.to('{_type(place, key)}')`" for key in keys[:2])
             return f"Move the tensors to {_or(devices)} for this call: {calls}."
+        case StepKind.MAKE_ON:
+            return f"Make the tensor on {_or(devices)}: `device='{_type(place, keys[0])}'`."
         case StepKind.UPGRADE if step.sure:
-            return f"Install a newer PyTorch: {place.over} has the kernel."
+            return f"Install a newer PyTorch: {place.over} has what is missing."
         case StepKind.UPGRADE:
             return "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
         case StepKind.MPS_FALLBACK:
@@ -136,7 +142,9 @@ def step_text(step: ErrorStep) -> str:
             lists = f"{_and(keys)} is" if keys else "the list is"
             return f"Find out why {lists} empty, and leave the call out in this case."
         case StepKind.NO_AUTOCAST:
-            return f"Turn autocast off around the call: `with torch.autocast('{_type(place, keys[0])}', enabled=False):`."
+            return (
+                f"Turn autocast off around the call: `with torch.autocast('{_type(place, keys[0])}', enabled=False):`."
+            )
         case StepKind.RESOLVE:
             return f"Materialize the tensor before the call: `{RESOLVES.get(keys[0], 'x.clone()')}`."
         case _:
@@ -151,8 +159,8 @@ STEPS = {
         "Dequantize the tensor before the call: `x.dequantize()`; in a module, by a DeQuantStub before this layer."
     ),
     StepKind.QUANTIZE: (
-        "Quantize the tensor before the call: `torch.quantize_per_tensor(...)`; in a module, by a QuantStub before this "
-        "layer. Or use the layer that is not quantized."
+        "Quantize the tensor before the call: `torch.quantize_per_tensor(...)`; in a module, by a QuantStub before "
+        "this layer. Or use the layer that is not quantized."
     ),
     StepKind.PAD: "Make it dense before the call: `torch.nested.to_padded_tensor(x, 0)`.",
     StepKind.UNPACK: (
@@ -174,8 +182,11 @@ STEPS = {
         "operator: what is trained through this one gets no gradient, or a wrong one."
     ),
     StepKind.NO_VMAP: (
-        "A warning needs no change. After an error, call the operator outside of vmap, with the batch as a dimension of "
-        "its tensors, or write the loop."
+        "A warning needs no change. After an error, call the operator outside of vmap, with the batch as a dimension "
+        "of its tensors, or write the loop."
+    ),
+    StepKind.LOAD_DECLARED: (
+        "Load the library that the files describe, in that version, before the call: it registers what is missing."
     ),
     StepKind.DROP_NAMES: "Drop the names before the call: `x.rename(None)`.",
 }

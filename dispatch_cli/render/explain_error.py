@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, Tone
-from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
 from dispatch_cli.render.error_answer import fact_text
+from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
 from dispatch_cli.report.error_text import DumpLine, ErrorText
 from dispatch_cli.report.explain import ExplainReport
 from dispatch_cli.report.explain_error import ErrorReport, NamedError
@@ -59,7 +59,7 @@ def _version(versions: tuple[VersionFit, ...], compared: str) -> Iterator[str]:
     if here.fit in (Fit.FITS, Fit.UNKNOWN):
         return
     if fits:
-        yield f"The keys in the text are those of {fits[0]}, not of {compared}: `--base {fits[0]}` compares it with that."
+        yield f"The keys in the text are those of {fits[0]}, not of {compared}; `--base {fits[0]}` compares with that."
         return
     older = [one for one in versions if one.fit is Fit.OLDER]
     newer = [one.version for one in versions if one.fit is Fit.NEWER]
@@ -84,13 +84,16 @@ def _compared(error: ErrorReport) -> Iterator[str]:
     whole = error.table is Shown.WHOLE or (error.table is Shown.NOTHING and error.keys is Shown.WHOLE)
     printed = f"The table in the text ({lines})" if error.table is Shown.WHOLE else "The list of keys in the text"
     printed = printed if whole else "What is left of it" if error.table_lines else "What the text shows of keys"
-    other = any(one.fit in (Fit.OLDER, Fit.NEWER) for one in error.versions[:1])
-    besides = ", beside the keys that another version has," if other else ""
+    there, here = some_of(error.devices_there), some_of(error.devices_here)
+    builds = ((there, "the text's build has"), (here, "the one that is compared has"))
+    only = [f"only {has} {devices}" for devices, has in builds if devices]
+    if only:
+        yield f"The builds are for other devices: {', and '.join(only)}."
     if not error.differences:
-        yield f"{printed} says{besides} what the table here says."
+        yield f"{printed} says what the table here says."
     else:
         count = sum(len(one.keys) for one in error.differences)
-        yield f"{printed} differs{besides} from the one here at {plural(count, 'key')}:"
+        yield f"{printed} differs from the one here at {plural(count, 'key')}:"
 
 
 def others_label(others: tuple[NamedError, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone
+from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, TableBlock
 from dispatch_cli.render.explain_error import others_label, sentence_list
 from dispatch_cli.render.registrations import KERNELS
 from dispatch_cli.report.message import MessageReport

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dispatch_cli.engine.call.options import is_factory
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.model.universe import BACKEND_SELECT, UNDEFINED
 from dispatch_cli.report.error_facts import ErrorCase, ErrorPlace, device_of
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.printed_table import PrintedTable
-from dispatch_cli.report.printed_version import Fit, VersionFit
+from dispatch_cli.report.printed_version import Fit
 
-FACTORIES = frozenset({"aten::empty.memory_format", "aten::empty_strided"})
+EMPTY = OperatorName("aten::empty", "memory_format")
+FACTORIES = frozenset({EMPTY, OperatorName("aten::empty_strided")})
 """Every backend has kernels of these: they make its tensors."""
 
 
@@ -25,23 +27,24 @@ def case_of(
     shown: PrintedTable,
     from_text: bool,
     here: bool,
-    versions: tuple[VersionFit, ...],
+    fit: Fit,
     backend_name: str | None,
 ) -> ErrorCase:
     """What is known of the slot where a call ended.
 
-    here: the compared state has a kernel there, or whatever the text says is missing.
+    here: the compared state has a kernel there, or whatever the text says is missing. fit: how the text fits its
+    version. backend_name: what the text calls PrivateUse1.
     """
     dispatcher = state.dispatcher
     universe, definition = dispatcher.universe, dispatcher.operator(name).definition
     kernels = shown.kernels(universe)
     in_text = kernels is not None
+    table = dispatcher.table(name)
     if kernels is None and not from_text and not here:
-        table = dispatcher.table(name)
         filled = (one for one in universe.runtime if table[one].rule not in (Rule.MISSING, Rule.FALLBACK))
         kernels = tuple(one for one in filled if autograd_key_of(universe, one) is not None)
+    kernel = table[key].kernel
     schema = None if definition is None or from_text else definition.schema
-    fit = next(one.fit for one in versions if one.version == universe.name)
     return ErrorCase(
         universe=universe,
         kind=kind,
@@ -57,9 +60,11 @@ def case_of(
         in_text=in_text,
         pytorchs=_is_pytorchs(state, name),
         here=here and not from_text,
-        built=_is_built(dispatcher, key),
-        factory=str(name) in FACTORIES,
-        older=fit is Fit.OLDER,
+        declared=kernel is not None and kernel.span is not None,
+        built=device_of(universe, key) in built_backends(dispatcher),
+        factory=name in FACTORIES,
+        makes=is_factory(schema) and BACKEND_SELECT in table.active,
+        fit=fit,
         lists=() if schema is None else tuple(one.name for one in schema.arguments if _is_list(str(one.type))),
         tags=() if definition is None or from_text else definition.tags,
     )
@@ -76,8 +81,9 @@ def _is_pytorchs(state: State, name: OperatorName) -> bool:
     return name.namespace == "aten" or any(OperatorName.parse(one).namespace == name.namespace for one in names)
 
 
-def _is_built(dispatcher: Dispatcher, key: str) -> bool:
-    """Whether the build that is compared has the backend of a key: it can make tensors of it."""
-    part = dispatcher.universe.runtime_parts.get(key, (key, None))[1]
-    factory = OperatorName.parse("aten::empty.memory_format")
-    return part is not None and factory in dispatcher and dispatcher.table(factory)[part].rule is Rule.KERNEL
+def built_backends(dispatcher: Dispatcher) -> tuple[str, ...]:
+    """The backends that a state has: those that can make tensors."""
+    if EMPTY not in dispatcher:
+        return ()
+    table = dispatcher.table(EMPTY)
+    return tuple(one for one in dispatcher.universe.backends if table[one].rule is Rule.KERNEL)

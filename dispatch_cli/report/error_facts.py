@@ -7,26 +7,31 @@ from typing import NamedTuple
 
 from dispatch_cli.model.universe import META, UNDEFINED, Universe
 from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.printed_version import Fit
 
 
 class FactKind(Enum):
     """What is so; the value is the name in machine formats.
 
     ONLY_AT: the operator has kernels at these backend keys only. NOWHERE: at no backend key.
-    TENSORS: the key that the tensors of the call bring. NO_TENSORS: the call has none; the keys are names of lists.
-    NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built without this backend. NO_EXTENSION: it was built without any kernels, or
-    they were not loaded. OTHER_VENDOR: it was built for the first backend, and the tensors are of the second.
-    NOT_LOADED: nothing has registered this backend. NOT_WRITTEN: the backend is there, and nobody wrote this kernel.
-    OTHER_LAYOUT: on this device it has kernels, for tensors of another kind. ONLY_LAYOUT: only for another kind.
+    TENSORS: a tensor brings the key; MAKES: the call is to make such a tensor.
+    NO_TENSORS: the call has no tensor; the keys are names of lists.
+    NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built without this backend.
+    NO_EXTENSION: the package was built without any kernels, or they were not loaded. OTHER_VENDOR: it was built for
+    the first backend, and the tensors are of the second. NOT_LOADED: nothing has registered this backend.
+    NOT_WRITTEN: the backend is there, and nobody wrote this kernel.
+    OTHER_LAYOUT: on this device it has kernels for these kinds of tensors, and not for this one.
     NO_DATA: the operator reads data, which these tensors do not have. SIZE_OF_DATA: the size of its result does.
-    HERE: the state that is compared has a kernel there. NOT_REACHED: the call ends at the first key, before it gets to
-    the kernel at the second. NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap has no rule
-    for it, and would call it once for each element of the batch.
+    HERE: the compared state has a kernel there; HERE_DECLARED: one that a file of the user declares.
+    NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second.
+    NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap has no rule for it, and would call it
+    once for each element of the batch.
     """
 
     ONLY_AT = "only-at"
     NOWHERE = "nowhere"
     TENSORS = "tensors"
+    MAKES = "makes"
     NO_TENSORS = "no-tensors"
     NOT_BUILT = "not-built"
     PYTORCH_NOT_BUILT = "pytorch-not-built"
@@ -38,6 +43,7 @@ class FactKind(Enum):
     NO_DATA = "no-data"
     SIZE_OF_DATA = "size-of-data"
     HERE = "here"
+    HERE_DECLARED = "here-declared"
     NOT_REACHED = "not-reached"
     NO_GRADIENT = "no-gradient"
     LOOPS = "loops"
@@ -80,7 +86,9 @@ class StepKind(Enum):
     INSTALL_PYTORCH = "install-pytorch"
     IMPORT_BACKEND = "import-backend"
     MOVE = "move"
+    MAKE_ON = "make-on"
     UPGRADE = "upgrade"
+    LOAD_DECLARED = "load-declared"
     MPS_FALLBACK = "mps-fallback"
     TO_DENSE = "to-dense"
     NO_SPARSE_GRADIENT = "no-sparse-gradient"
@@ -101,7 +109,10 @@ class StepKind(Enum):
 
 
 class ErrorStep(NamedTuple):
-    """One thing that helps. keys: to which device, for which backend; or names of arguments. sure: it has been seen to be there."""
+    """One thing that helps.
+
+    keys: to which device, for which backend; or names of arguments. sure: the compared state has what is missing.
+    """
 
     place: ErrorPlace
     kind: StepKind
@@ -118,9 +129,10 @@ class ErrorCase(NamedTuple):
 
     kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
     pytorchs: the operator is PyTorch's own. here: the compared state has a kernel at the key, where the text says that
-    there is none. built: the compared state is of a build with that backend. factory: every backend has the operator,
-    since it makes tensors. older: the text is of an older PyTorch than the compared state.
-    lists: the operator's arguments that are lists of tensors. tags: its tags.
+    there is none; declared: a file of the user declares it. built: the compared state is of a build with that backend.
+    factory: every backend has the operator, since it makes tensors. makes: it is told where its result is to be.
+    fit: how the text fits the version of the compared state. lists: the operator's arguments that are lists of tensors.
+    tags: its tags.
     """
 
     universe: Universe
@@ -130,9 +142,11 @@ class ErrorCase(NamedTuple):
     in_text: bool
     pytorchs: bool
     here: bool
+    declared: bool
     built: bool
     factory: bool
-    older: bool
+    makes: bool
+    fit: Fit
     lists: tuple[str, ...]
     tags: tuple[str, ...]
 

@@ -9,85 +9,24 @@ from collections.abc import Iterator
 
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.model.universe import AUTOGRAD, META, UNDEFINED
-from dispatch_cli.report.error_facts import ErrorCase, ErrorFact, FactKind, ErrorStep, StepKind
+from dispatch_cli.report.error_facts import ErrorCase, ErrorFact, ErrorStep, FactKind, StepKind
 from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.printed_version import Fit
 
-DENSE, SPARSE, QUANTIZED = "Dense", "Sparse", "Quantized"
+DENSE, SPARSE, CSR, QUANTIZED = "Dense", "Sparse", "SparseCsr", "Quantized"
 VENDORS = {"HIP": "CUDA", "CUDA": "HIP"}
 """Backends of builds that exclude one another: AMD's and NVIDIA's."""
+IN_BUILDS = ("CUDA", "HIP", "MPS", "XPU")
+"""The backends that are part of builds of PyTorch itself; others come with a package of their own."""
+VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
+MATH_BITS = ("Conjugate", "Negative", "ZeroTensor")
 READS_DATA, SIZE_OF_DATA = "data_dependent_output", "dynamic_output_shape"
-"""Tags of operators that meta tensors can not have a kernel of, or hardly."""
+"""Tags of operators that need the data of tensors."""
 
 
 def facts(case: ErrorCase) -> tuple[ErrorFact, ...]:
     """What is so, the most certain first."""
     return tuple(_facts(case))
-
-
-def _facts(case: ErrorCase) -> Iterator[ErrorFact]:
-    if case.place.key == UNDEFINED:
-        yield ErrorFact(case.place, FactKind.NO_TENSORS, case.lists)
-        return
-    if _is_backend(case):
-        real = tuple(key for key in case.kernels or () if key != META)
-        if case.kernels is not None and (case.in_text or case.built):
-            kind = FactKind.ONLY_AT if real else FactKind.NOWHERE
-            yield ErrorFact(case.place, kind, case.kernels if real else (), in_text=case.in_text)
-        yield ErrorFact(case.place, FactKind.TENSORS, (case.place.key,))
-    else:
-        yield from _of_call(case)
-    if case.place.key == META and READS_DATA in case.tags:
-        yield ErrorFact(case.place, FactKind.NO_DATA, (case.place.key,), in_text=False)
-    elif case.place.key == META and SIZE_OF_DATA in case.tags:
-        yield ErrorFact(case.place, FactKind.SIZE_OF_DATA, (case.place.key,), in_text=False)
-    if _is_backend(case) and case.place.key != META:
-        yield from _reason(case)
-    if case.here and READS_DATA not in case.tags:
-        yield ErrorFact(case.place, FactKind.HERE, (case.place.key,), in_text=False)
-
-
-def _is_backend(case: ErrorCase) -> bool:
-    """Whether the key is one that tensors of a device bring, and no part of a call above the kernels."""
-    return case.place.key != UNDEFINED and autograd_key_of(case.universe, case.place.key) is not None
-
-
-def _of_call(case: ErrorCase) -> Iterator[ErrorFact]:
-    """What a key is that comes before the backends'."""
-    if case.kind is TextKind.NO_AUTOGRAD:
-        yield ErrorFact(case.place, FactKind.NO_GRADIENT, (case.place.key,))
-    elif case.kind is TextKind.NO_BATCHING_RULE:
-        yield ErrorFact(case.place, FactKind.LOOPS, (case.place.key,))
-    elif case.place.backend is not None:
-        yield ErrorFact(case.place, FactKind.NOT_REACHED, (case.place.key, case.place.backend))
-    else:
-        yield ErrorFact(case.place, FactKind.NOT_REACHED, (case.place.key,))
-
-
-def _reason(case: ErrorCase) -> Iterator[ErrorFact]:
-    """Why there is no kernel at a backend key, as far as it can be concluded."""
-    kinds = case.other_kinds()
-    if kinds:
-        yield ErrorFact(case.place, FactKind.OTHER_LAYOUT, kinds, in_text=case.in_text)
-    others = tuple(one for one in case.devices(case.place.functionality) if one != case.place.backend)
-    if case.place.backend is None or case.place.functionality != DENSE:
-        if case.pytorchs and not case.here:
-            yield ErrorFact(case.place, FactKind.NOT_WRITTEN, (case.place.key,), probable=True)
-    elif not kinds and case.kernels is not None and not case.devices(DENSE).count(case.place.backend):
-        yield _missing_device(case, case.place.backend, others)
-
-
-def _missing_device(case: ErrorCase, backend: str, others: tuple[str, ...]) -> ErrorFact:
-    """Why there is no kernel for dense tensors of a device."""
-    if case.factory and backend != "CPU":
-        return ErrorFact(case.place, FactKind.NOT_LOADED, (backend,), probable=True)
-    if not others:
-        return ErrorFact(case.place, FactKind.NO_EXTENSION, (), probable=True)
-    if VENDORS.get(backend) in others:
-        return ErrorFact(case.place, FactKind.OTHER_VENDOR, (VENDORS[backend], backend), probable=True)
-    if backend == "CPU" or (case.pytorchs and not case.here and not case.built):
-        return ErrorFact(case.place, FactKind.NOT_WRITTEN, (case.place.key,), probable=True)
-    kind = FactKind.PYTORCH_NOT_BUILT if case.pytorchs else FactKind.NOT_BUILT
-    return ErrorFact(case.place, kind, (backend,), probable=True)
 
 
 def steps(case: ErrorCase) -> tuple[ErrorStep, ...]:
@@ -96,76 +35,155 @@ def steps(case: ErrorCase) -> tuple[ErrorStep, ...]:
     return tuple(dict.fromkeys(_steps(case, kinds)))
 
 
+def _facts(case: ErrorCase) -> Iterator[ErrorFact]:
+    place, key = case.place, case.place.key
+    if key == UNDEFINED:
+        yield ErrorFact(place, FactKind.NO_TENSORS, case.lists)
+        return
+    if _is_backend(case):
+        if case.kernels is not None and (case.in_text or case.built):
+            real = case.kernels if any(one != META for one in case.kernels) else ()
+            yield ErrorFact(place, FactKind.ONLY_AT if real else FactKind.NOWHERE, real, in_text=case.in_text)
+        yield ErrorFact(place, FactKind.MAKES if case.makes else FactKind.TENSORS, (key,))
+    else:
+        yield _of_call(case)
+    if key == META and READS_DATA in case.tags:
+        yield ErrorFact(place, FactKind.NO_DATA, (key,), in_text=False)
+        return
+    if key == META and SIZE_OF_DATA in case.tags:
+        yield ErrorFact(place, FactKind.SIZE_OF_DATA, (key,), in_text=False)
+    if _is_backend(case) and key != META:
+        yield from _reason(case)
+    if case.here:
+        kind = FactKind.HERE_DECLARED if case.declared else FactKind.HERE
+        yield ErrorFact(place, kind, (key,), in_text=False)
+
+
+def _is_backend(case: ErrorCase) -> bool:
+    """Whether the key is one that tensors of a device bring, and no part of a call above the kernels."""
+    return case.place.key != UNDEFINED and autograd_key_of(case.universe, case.place.key) is not None
+
+
+def _of_call(case: ErrorCase) -> ErrorFact:
+    """What a key is that comes before those of backends."""
+    place = case.place
+    if case.kind is TextKind.NO_AUTOGRAD:
+        return ErrorFact(place, FactKind.NO_GRADIENT, (place.key,))
+    if case.kind is TextKind.NO_BATCHING_RULE:
+        return ErrorFact(place, FactKind.LOOPS, (place.key,))
+    below = (place.backend,) if place.backend is not None else ()
+    return ErrorFact(place, FactKind.NOT_REACHED, (place.key, *below))
+
+
+def _reason(case: ErrorCase) -> Iterator[ErrorFact]:
+    """Why there is no kernel at a backend key, as far as it can be concluded."""
+    kinds = case.other_kinds()
+    if kinds:
+        yield ErrorFact(case.place, FactKind.OTHER_LAYOUT, kinds, in_text=case.in_text)
+    if case.place.backend is None or case.place.functionality != DENSE:
+        if not case.here:
+            yield ErrorFact(case.place, FactKind.NOT_WRITTEN, (case.place.key,), probable=True)
+    elif not kinds and case.kernels is not None and case.place.key not in case.kernels:
+        yield _missing_device(case, case.place.backend)
+
+
+def _missing_device(case: ErrorCase, backend: str) -> ErrorFact:
+    """Why there is no kernel for dense tensors of a device."""
+    others = case.devices(DENSE)
+    kind = FactKind.PYTORCH_NOT_BUILT if case.pytorchs else FactKind.NOT_BUILT
+    keys: tuple[str, ...] = (backend,)
+    if case.factory and backend != "CPU":
+        kind = FactKind.NOT_LOADED
+    elif not others and not case.pytorchs:
+        kind, keys = FactKind.NO_EXTENSION, ()
+    elif VENDORS.get(backend) in others and not case.pytorchs:
+        kind, keys = FactKind.OTHER_VENDOR, (VENDORS[backend], backend)
+    elif backend == "CPU" or (case.pytorchs and not case.here and not (case.built and "CPU" in others)):
+        kind, keys = FactKind.NOT_WRITTEN, (case.place.key,)
+    return ErrorFact(case.place, kind, keys, probable=True)
+
+
 def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorStep]:
+    place = case.place
     if FactKind.NO_TENSORS in kinds:
-        yield ErrorStep(case.place, StepKind.NOT_EMPTY, case.lists)
-    if FactKind.HERE in kinds and case.older:
-        yield ErrorStep(case.place, StepKind.UPGRADE, sure=True)
-    if FactKind.NOT_LOADED in kinds:
-        own = case.built or case.place.backend in (*VENDORS, "MPS", "XPU")  # of these PyTorch itself has builds
-        yield ErrorStep(case.place, StepKind.INSTALL_PYTORCH if own else StepKind.IMPORT_BACKEND, kinds[FactKind.NOT_LOADED].keys)
-    if FactKind.PYTORCH_NOT_BUILT in kinds:
-        yield ErrorStep(case.place, StepKind.INSTALL_PYTORCH, kinds[FactKind.PYTORCH_NOT_BUILT].keys)
-    for kind in (FactKind.NOT_BUILT, FactKind.OTHER_VENDOR):
-        if kind in kinds:
-            yield ErrorStep(case.place, StepKind.INSTALL_BUILD, kinds[kind].keys[-1:])
-    if FactKind.NO_EXTENSION in kinds:
-        yield ErrorStep(case.place, StepKind.LOAD_EXTENSION, (case.place.backend,) if case.place.backend not in (None, "CPU") else ())
-    if case.place.key == "MPS" and case.pytorchs:
-        yield ErrorStep(case.place, StepKind.MPS_FALLBACK)
-    if _is_backend(case) and case.place.key != META:
+        yield ErrorStep(place, StepKind.NOT_EMPTY, case.lists)
+    if FactKind.HERE_DECLARED in kinds:
+        yield ErrorStep(place, StepKind.LOAD_DECLARED)
+    newer = FactKind.HERE in kinds and case.fit is not Fit.NEWER
+    if newer and case.fit is Fit.OLDER:
+        yield ErrorStep(place, StepKind.UPGRADE, sure=True)
+    yield from _of_build(case, kinds)
+    if place.key == "MPS" and case.pytorchs:
+        yield ErrorStep(place, StepKind.MPS_FALLBACK)
+    if _is_backend(case) and place.key != META:
         yield from _of_layout(case)
-        devices = tuple(one for one in case.devices(case.place.functionality) if one != case.place.backend)
+        devices = tuple(one for one in case.devices(place.functionality) if one != place.backend)
         if devices:
-            yield ErrorStep(case.place, StepKind.MOVE, ("CPU",) if "CPU" in devices else devices)
-        if case.pytorchs and FactKind.NOT_WRITTEN in kinds:
-            yield ErrorStep(case.place, StepKind.UPGRADE)
-    if FactKind.HERE in kinds and not case.older:
-        yield ErrorStep(case.place, StepKind.UPGRADE, sure=True)
+            move = StepKind.MAKE_ON if case.makes else StepKind.MOVE
+            yield ErrorStep(place, move, ("CPU",) if "CPU" in devices else devices)
+    if newer and case.fit is not Fit.OLDER:
+        yield ErrorStep(place, StepKind.UPGRADE, sure=True)
+    elif case.pytorchs and FactKind.NOT_WRITTEN in kinds:
+        yield ErrorStep(place, StepKind.UPGRADE)
     yield from _around(case, kinds)
+
+
+def _of_build(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorStep]:
+    """What to install or to import."""
+    place = case.place
+    for kind, fact in kinds.items():
+        match kind:
+            case FactKind.NOT_LOADED:
+                own = StepKind.INSTALL_PYTORCH if place.backend in IN_BUILDS else StepKind.IMPORT_BACKEND
+                yield ErrorStep(place, own, fact.keys)
+            case FactKind.PYTORCH_NOT_BUILT:
+                yield ErrorStep(place, StepKind.INSTALL_PYTORCH, fact.keys)
+            case FactKind.NOT_BUILT | FactKind.OTHER_VENDOR:
+                yield ErrorStep(place, StepKind.INSTALL_BUILD, fact.keys[-1:])
+            case FactKind.NO_EXTENSION:
+                device = (place.backend,) if place.backend is not None and place.backend != "CPU" else ()
+                yield ErrorStep(place, StepKind.LOAD_EXTENSION, device)
+            case _:
+                pass
 
 
 def _of_layout(case: ErrorCase) -> Iterator[ErrorStep]:
     """The tensors as the kernels take them that are there; where nothing is known of kernels, as most take them."""
     there = {DENSE} if case.kernels is None else {*case.other_kinds()}
     match case.place.functionality:
+        case _ if case.makes:
+            found = []
         case "Sparse" | "SparseCsr" | "MkldnnCPU":
-            if case.place.functionality == "SparseCsr" and SPARSE in there:
-                yield ErrorStep(case.place, StepKind.TO_SPARSE)
-            if DENSE in there:
-                yield ErrorStep(case.place, StepKind.TO_DENSE)
-            if case.place.functionality == SPARSE:
-                yield ErrorStep(case.place, StepKind.NO_SPARSE_GRADIENT)
+            found = [StepKind.TO_SPARSE] * (case.place.functionality == CSR and SPARSE in there)
+            found += [StepKind.TO_DENSE] * (DENSE in there)
         case "Quantized":
-            if DENSE in there:
-                yield ErrorStep(case.place, StepKind.DEQUANTIZE)
+            found = [StepKind.DEQUANTIZE] * (DENSE in there)
         case "NestedTensor":
-            yield ErrorStep(case.place, StepKind.PAD)
-            yield ErrorStep(case.place, StepKind.UNPACK)
+            found = [StepKind.PAD, StepKind.UNPACK]
         case "Dense":
-            if QUANTIZED in there:
-                yield ErrorStep(case.place, StepKind.QUANTIZE)
-            elif SPARSE in there:
-                yield ErrorStep(case.place, StepKind.TO_SPARSE)
+            found = [StepKind.QUANTIZE] * (QUANTIZED in there) or [StepKind.TO_SPARSE] * (SPARSE in there)
         case _:
-            pass
+            found = []
+    if case.place.functionality == SPARSE:
+        found = [*found, StepKind.NO_SPARSE_GRADIENT]
+    yield from (ErrorStep(case.place, kind) for kind in found)
 
 
 def _around(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorStep]:
     """What to leave out of the call, where the key is none of a device, or Meta."""
-    key = case.place.key
+    place, key = case.place, case.place.key
     if key == META:
-        yield ErrorStep(case.place, StepKind.GIVE_DATA)
-        yield ErrorStep(case.place, StepKind.KEEP_OUT)
+        yield ErrorStep(place, StepKind.GIVE_DATA)
+        yield ErrorStep(place, StepKind.KEEP_OUT)
     elif FactKind.NO_GRADIENT in kinds:
-        yield ErrorStep(case.place, StepKind.NO_GRAD)
+        yield ErrorStep(place, StepKind.NO_GRAD)
     elif key in case.universe.covered_by(AUTOGRAD):
-        yield ErrorStep(case.place, StepKind.INFERENCE_MODE)
+        yield ErrorStep(place, StepKind.INFERENCE_MODE)
     elif key.startswith("Autocast"):
-        yield ErrorStep(case.place, StepKind.NO_AUTOCAST, (key.removeprefix("Autocast"),))
-    elif key in ("FuncTorchBatched", "BatchedNestedTensor", "Batched"):
-        yield ErrorStep(case.place, StepKind.NO_VMAP)
-    elif key in ("Conjugate", "Negative", "ZeroTensor"):
-        yield ErrorStep(case.place, StepKind.RESOLVE, (key,))
+        yield ErrorStep(place, StepKind.NO_AUTOCAST, (key.removeprefix("Autocast"),))
+    elif key in VMAP:
+        yield ErrorStep(place, StepKind.NO_VMAP)
+    elif key in MATH_BITS:
+        yield ErrorStep(place, StepKind.RESOLVE, (key,))
     elif key == "Named":
-        yield ErrorStep(case.place, StepKind.DROP_NAMES)
+        yield ErrorStep(place, StepKind.DROP_NAMES)

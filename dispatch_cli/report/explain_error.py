@@ -11,11 +11,10 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python.table import resolve_key
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import Table
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AUTOGRAD, Universe
-from dispatch_cli.report.error_case import case_of
-from dispatch_cli.report.error_facts import ErrorFact, ErrorStep
+from dispatch_cli.model.universe import AUTOGRAD, META, Universe
+from dispatch_cli.report.error_case import built_backends, case_of
+from dispatch_cli.report.error_facts import ErrorFact, ErrorStep, device_of
 from dispatch_cli.report.error_reasons import facts, steps
 from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.messages.kinds import TextKind
@@ -59,8 +58,9 @@ class ErrorReport(NamedTuple):
     shows_registrations: which shows them, and not only that there are none.
     table, keys: how much the text shows of the operator's table, and of the list of its keys.
     table_lines: how many lines of a table the text has. versions: how its keys fit the versions that are known.
-    differences: where the text differs from the table here, as far as it shows it, and beyond what its version explains;
-    None where it shows nothing of a table, or the table here was made from it.
+    devices_there, devices_here: backends that only the text's build has, or only the one that is compared.
+    differences: where the text differs from the table here, as far as it shows it, and beyond what its version and its
+    devices explain; None where it shows nothing of a table, or the table here was made from it.
     """
 
     file: str
@@ -79,6 +79,8 @@ class ErrorReport(NamedTuple):
     keys: Shown
     table_lines: int
     versions: tuple[VersionFit, ...]
+    devices_there: tuple[str, ...]
+    devices_here: tuple[str, ...]
     differences: tuple[TextDifference, ...] | None
     others: tuple[NamedError, ...]
 
@@ -98,13 +100,14 @@ def error_report(
     """
     first, *others = errors
     universe = state.dispatcher.universe
-    table = state.dispatcher.table(name)
     shown = printed_table(universe, first)
     versions = version_fits(_newest_first([universe, *universes]), first)
+    fit = next(one.fit for one in versions if one.version == universe.name)
     reproduced = _rule_here(state, name, key, first.kind) in ANSWERS[first.kind]
     printed = None if first.key is None else read_key(universe, first.key)
     backend_name = None if printed is None else printed.backend
-    case = case_of(state, name, key, first.kind, shown, from_text, not reproduced, versions, backend_name)
+    case = case_of(state, name, key, first.kind, shown, from_text, not reproduced, fit, backend_name)
+    there, here = ((), ()) if from_text or not case.pytorchs else _devices(state.dispatcher, name, shown)
     return ErrorReport(
         file=file,
         kind=first.kind,
@@ -122,7 +125,9 @@ def error_report(
         keys=shown.keys,
         table_lines=len(first.dump),
         versions=versions,
-        differences=None if from_text else _differences(universe, table, shown, versions),
+        devices_there=there,
+        devices_here=here,
+        differences=None if from_text else _differences(state.dispatcher, name, shown, fit, (*there, *here)),
         others=tuple(NamedError(one.kind, one.operator, one.key) for one in others),
     )
 
@@ -136,16 +141,44 @@ def _newest_first(universes: Sequence[Universe]) -> list[Universe]:
 _NUMBERS = re.compile(r"\d+")
 
 
+def _devices(
+    dispatcher: Dispatcher, name: OperatorName, shown: PrintedTable
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The backends that only the text's build seems to have, and only the compared one.
+
+    The latter has kernels of the operator for them, where the text shows that there is none at any of their keys.
+    """
+    universe, table, built = dispatcher.universe, dispatcher.table(name), built_backends(dispatcher)
+    kernels = shown.kernels(universe)
+    if kernels is None or not built:
+        return (), ()
+    there = {device_of(universe, key) for key in kernels}
+    own = {backend: _keys_of(universe, backend) for backend in universe.backends if backend != META}
+    filled = {
+        backend: [key for key in keys if table[key].rule is Rule.KERNEL and shown.sure_of(key)]
+        for backend, keys in own.items()
+    }
+    only_there = (one for one in own if one in there and one not in built and not filled[one])
+    only_here = (one for one in own if one not in there and one in built and filled[one])
+    return tuple(only_there), tuple(only_here)
+
+
+def _keys_of(universe: Universe, backend: str) -> list[str]:
+    """The keys of the tensors of a backend."""
+    return [key for key in universe.runtime if autograd_key_of(universe, key) and device_of(universe, key) == backend]
+
+
 def _differences(
-    universe: Universe, table: Table, shown: PrintedTable, versions: tuple[VersionFit, ...]
+    dispatcher: Dispatcher, name: OperatorName, shown: PrintedTable, fit: Fit, devices: tuple[str, ...]
 ) -> tuple[TextDifference, ...] | None:
     if Shown.NOTHING is shown.table is shown.keys:
         return None
-    fit = next(one.fit for one in versions if one.version == universe.name)
+    universe = dispatcher.universe
     core = {one.key for one in universe.fallbacks}
     there = {*shown.lines, *(shown.listed or ())}
-    other_version = {*shown.unknown, *(core - there)} if fit in (Fit.OLDER, Fit.NEWER) else set()
-    return tuple(text_differences(table, shown, other_version))
+    ignored = {*shown.unknown, *(core - there)} if fit in (Fit.OLDER, Fit.NEWER) else set()
+    ignored |= {key for backend in devices for key in _keys_of(universe, backend)}
+    return tuple(text_differences(dispatcher.table(name), shown, ignored))
 
 
 def _rule_here(state: State, name: OperatorName, key: str, kind: TextKind) -> Rule:

@@ -38,7 +38,9 @@ def read_key(universe: Universe, printed: str) -> PrintedKey | None:
     old = _OLD_NAMES.get(old, old)
     if _is_key(universe, old):
         return PrintedKey(old)
-    heads = sorted((key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED)), key=len, reverse=True)
+    heads = sorted(
+        (key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED)), key=len, reverse=True
+    )
     for head in heads:
         backend = printed.removeprefix(head)
         if printed.startswith(head) and backend and backend == backend.lower() and backend[0].isalpha():

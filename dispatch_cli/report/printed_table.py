@@ -81,9 +81,7 @@ def _slot(universe: Universe, name: str, unknown: dict[str, None]) -> str | None
     return found.key
 
 
-def _is_whole(
-    universe: Universe, lines: Collection[str], listed: frozenset[str] | None, keys: Shown
-) -> bool:
+def _is_whole(universe: Universe, lines: Collection[str], listed: frozenset[str] | None, keys: Shown) -> bool:
     """A table has a line for each key that the text lists, or else reaches the last of PyTorch's fallbacks."""
     if listed is not None and keys is Shown.WHOLE:
         return listed.issubset(lines)

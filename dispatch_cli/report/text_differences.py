@@ -36,11 +36,11 @@ class TextDifference(NamedTuple):
     here: DumpLine | None
 
 
-def text_differences(table: Table, shown: PrintedTable, other_version: Container[str]) -> Iterator[TextDifference]:
-    """What differs at the keys that the text shows. other_version: keys that differ because of the version alone."""
+def text_differences(table: Table, shown: PrintedTable, ignored: Container[str]) -> Iterator[TextDifference]:
+    """What differs at the keys that the text shows. ignored: keys that are not compared."""
     groups: dict[tuple[object, ...], list[tuple[DifferenceKind, str, DumpLine | None, DumpLine | None]]] = {}
     for key in table:
-        if key in other_version or not shown.sure_of(key) or (key == UNDEFINED and key not in shown.lines):
+        if key in ignored or not shown.sure_of(key) or (key == UNDEFINED and key not in shown.lines):
             continue  # Undefined is in no list
         there, here = shown.lines.get(key), _line(table[key])
         kind = _kind(there, here) if there is not None or not shown.lists(key) else _kind_of_listed(table[key])
@@ -51,7 +51,7 @@ def text_differences(table: Table, shown: PrintedTable, other_version: Container
     for found in groups.values():
         kind, _, there, here = found[0]
         yield TextDifference(kind, tuple(key for _, key, _, _ in found), there, here)
-    unknown = tuple(key for key in shown.unknown if key not in other_version)
+    unknown = tuple(key for key in shown.unknown if key not in ignored)
     if unknown:
         yield TextDifference(DifferenceKind.NO_KEY, unknown, None, None)
 

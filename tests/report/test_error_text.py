@@ -19,7 +19,8 @@ from dispatch_cli.report.error_text import (
     ErrorText,
     find_errors,
 )
-from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+from dispatch_cli.report.explain_error import error_report, key_of
+from dispatch_cli.report.from_text import register_from_text
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.pasted_text import plain
 from tests.cli.support import ROOT

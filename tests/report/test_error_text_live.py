@@ -18,7 +18,8 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.error_text import find_errors
 from dispatch_cli.report.explain import SlotExplanation, explain
-from dispatch_cli.report.explain_error import error_report, key_of, register_from_text
+from dispatch_cli.report.explain_error import error_report, key_of
+from dispatch_cli.report.from_text import register_from_text
 from dispatch_cli.report.messages.kinds import TextKind
 from tests.capture.support import torch_python
 from tests.cli.support import ROOT
