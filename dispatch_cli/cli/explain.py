@@ -98,7 +98,7 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
 def _errors(file: str) -> list[ErrorText]:
     """What a text says; exits with 2 when it can not be read, and when there is no error in it."""
     from dispatch_cli.declarations.source import SourceError, decoded, read_bytes
-    from dispatch_cli.report.error_text import MAX_CHARACTERS, find_errors
+    from dispatch_cli.report.error_text import MAX_CHARACTERS, find_errors, lines_of_table
     from dispatch_cli.report.messages.table import looked_for
 
     try:
@@ -110,6 +110,13 @@ def _errors(file: str) -> list[ErrorText]:
         return errors
     name = "standard input" if file == "-" else file
     texts = "\n".join(f"  {one}" for one in looked_for())
+    lines = lines_of_table(text)
+    if lines:
+        message = (
+            f"{name} has {lines} {'line' if lines == 1 else 'lines'} of a dispatch table, and not the line before it "
+            "that names the operator: \"Could not run 'OP' with arguments from the 'KEY' backend\". Paste that too."
+        )
+        raise click.BadParameter(message, param_hint="'--from-error'")
     message = f"{name} has none of the texts that PyTorch prints about operators and dispatch, such as:\n{texts}"
     raise click.BadParameter(message, param_hint="'--from-error'")
 

@@ -41,12 +41,19 @@ def fact_text(fact: ErrorFact) -> str:
     first = _device(place, keys[0]) if keys else ""
     build = "This build" if fact.in_text else place.over
     match fact.kind:
-        case FactKind.ONLY_AT if len(keys) > MANY:
+        case FactKind.ONLY_AT | FactKind.ONLY_AT_BUT_META if len(keys) > MANY:
             return f"{build} has kernels of {place.operator} at {some_of(keys)}, and none at {_key(place)}."
         case FactKind.ONLY_AT:
             return f"{build} has kernels of {place.operator} at {_and(keys)} only."
+        case FactKind.ONLY_AT_BUT_META:
+            return f"{build} has kernels of {place.operator} at {_and(keys)} only, and perhaps at Meta."
         case FactKind.NOWHERE:
             return f"{build} has no kernel of {place.operator} for any device."
+        case FactKind.AUTOGRAD_ONLY:
+            return (
+                "It has kernels at the autograd keys alone: a call fails where these are left out, as in inference "
+                "mode and below an autograd kernel."
+            )
         case FactKind.TENSORS:
             return f"The call was made with {_tensor(place)}."
         case FactKind.MAKES:
@@ -177,6 +184,7 @@ STEPS = {
         "If no gradient is needed, call it under `torch.inference_mode()`, which leaves the autograd keys out; "
         "`torch.no_grad()` does not."
     ),
+    StepKind.WITH_AUTOGRAD: "Call it outside of `torch.inference_mode()`; `torch.no_grad()` does no harm.",
     StepKind.NO_GRAD: (
         "If no gradient has to go through it, call it under `torch.no_grad()`, or with `x.detach()`. Else use another "
         "operator: what is trained through this one gets no gradient, or a wrong one."

@@ -74,6 +74,10 @@ def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]
         yield from _block(what)
 
 
+FOR_USERS = (Manual.PASS_TENSOR, Manual.CORRECT_NAME)
+"""Advice that is none for the author of an operator: that a tensor is missing, or a name is mistyped in a file."""
+
+
 def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
     """What is so, what helps the user and then the author, and how the text fits the table that follows."""
     from dispatch_cli.render.error_answer import step_text
@@ -93,9 +97,9 @@ def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
 
 
 def _advice(report: ExplainReport) -> list[Advice]:
-    """What changes of registrations help; where the reader of an error is to pass a tensor, that is said already."""
+    """What changes of registrations help who wrote the operator."""
     found = report.what.advice if isinstance(report.what, SlotExplanation) else ()
-    return [one for one in found if one.changes or one.manual not in (None, Manual.PASS_TENSOR)]
+    return [one for one in found if one.changes or one.manual not in (None, *FOR_USERS)]
 
 
 def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator[Block]:

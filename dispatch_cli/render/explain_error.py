@@ -28,7 +28,7 @@ def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
     source = "standard input" if error.file == "-" else error.file
     key = report.what.key if error.backend_name is None else f"{error.printed_key} ({report.what.key})"
     yield f"{source}, line {error.line}: {filled(MESSAGES[error.kind].says, error.operator, key, ())}"
-    yield " ".join(map(fact_text, error.facts))
+    yield " ".join((*map(fact_text, error.facts), *([error.means] if error.means else [])))
 
 
 def comparison_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:

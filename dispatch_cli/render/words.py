@@ -60,7 +60,7 @@ def count_cell(number: int, tone: Tone = Tone.PLAIN) -> Run:
 
 def short_kernel(debug: str) -> str:
     """A kernel's text for a narrow place: of ``registered at DIRECTORIES/FILE:LINE`` the file and the line."""
-    return re.sub(r"^registered at (?:.*/)?([^/]+:\d+)(?= \[|$)", r"\1", debug, count=1)
+    return re.sub(r"^registered at (?:.*[/\\])?([^/\\]+:\d+)(?= \[|$)", r"\1", debug, count=1)
 
 
 def short_function(name: str) -> str:

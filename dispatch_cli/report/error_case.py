@@ -8,7 +8,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, UNDEFINED
+from dispatch_cli.model.universe import BACKEND_SELECT, META, UNDEFINED
 from dispatch_cli.report.error_facts import ErrorCase, ErrorPlace, device_of
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.printed_table import PrintedTable
@@ -54,13 +54,15 @@ def case_of(
             functionality=UNDEFINED if key == UNDEFINED else universe.runtime_parts[key][0],
             backend=device_of(universe, key),
             backend_name=backend_name,
-            over=" and ".join(state.over) or "the files",
+            over=" and ".join(state.over) or "The state here",
         ),
         kernels=kernels,
         in_text=in_text,
+        meta=in_text and shown.may_have(META),
+        autograd=shown.has_autograd(universe),
         pytorchs=_is_pytorchs(state, name),
         here=here and not from_text,
-        declared=kernel is not None and kernel.span is not None,
+        declared=not state.over or (kernel is not None and kernel.span is not None),
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,
         makes=is_factory(schema) and BACKEND_SELECT in table.active,

@@ -13,7 +13,8 @@ from dispatch_cli.report.printed_version import Fit
 class FactKind(Enum):
     """What is so; the value is the name in machine formats.
 
-    ONLY_AT: the operator has kernels at these backend keys only. NOWHERE: at no backend key.
+    ONLY_AT: the operator has kernels at these backend keys only; ONLY_AT_BUT_META: it is not known of Meta.
+    NOWHERE: at no backend key. AUTOGRAD_ONLY: it has them at autograd keys, and at no backend key.
     TENSORS: a tensor brings the key; MAKES: the call is to make such a tensor.
     NO_TENSORS: the call has no tensor; the keys are names of lists.
     NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built without this backend.
@@ -29,7 +30,9 @@ class FactKind(Enum):
     """
 
     ONLY_AT = "only-at"
+    ONLY_AT_BUT_META = "only-at-but-meta"
     NOWHERE = "nowhere"
+    AUTOGRAD_ONLY = "autograd-only"
     TENSORS = "tensors"
     MAKES = "makes"
     NO_TENSORS = "no-tensors"
@@ -101,6 +104,7 @@ class StepKind(Enum):
     KEEP_OUT = "keep-out"
     NOT_EMPTY = "not-empty"
     INFERENCE_MODE = "inference-mode"
+    WITH_AUTOGRAD = "with-autograd"
     NO_GRAD = "no-grad"
     NO_AUTOCAST = "no-autocast"
     NO_VMAP = "no-vmap"
@@ -128,6 +132,7 @@ class ErrorCase(NamedTuple):
     """What is known of the slot where a call ended.
 
     kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
+    meta: whether it has one at Meta is not known. autograd: the text shows a kernel at autograd keys.
     pytorchs: the operator is PyTorch's own. here: the compared state has a kernel at the key, where the text says that
     there is none; declared: a file of the user declares it. built: the compared state is of a build with that backend.
     factory: every backend has the operator, since it makes tensors. makes: it is told where its result is to be.
@@ -140,6 +145,8 @@ class ErrorCase(NamedTuple):
     place: ErrorPlace
     kernels: tuple[str, ...] | None
     in_text: bool
+    meta: bool
+    autograd: bool
     pytorchs: bool
     here: bool
     declared: bool

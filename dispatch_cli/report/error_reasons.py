@@ -43,7 +43,8 @@ def _facts(case: ErrorCase) -> Iterator[ErrorFact]:
     if _is_backend(case):
         if case.kernels is not None and (case.in_text or case.built):
             real = case.kernels if any(one != META for one in case.kernels) else ()
-            yield ErrorFact(place, FactKind.ONLY_AT if real else FactKind.NOWHERE, real, in_text=case.in_text)
+            only = FactKind.ONLY_AT_BUT_META if case.meta and META not in real else FactKind.ONLY_AT
+            yield ErrorFact(place, only if real else FactKind.NOWHERE, real, in_text=case.in_text)
         yield ErrorFact(place, FactKind.MAKES if case.makes else FactKind.TENSORS, (key,))
     else:
         yield _of_call(case)
@@ -84,16 +85,19 @@ def _reason(case: ErrorCase) -> Iterator[ErrorFact]:
         if not case.here:
             yield ErrorFact(case.place, FactKind.NOT_WRITTEN, (case.place.key,), probable=True)
     elif not kinds and case.kernels is not None and case.place.key not in case.kernels:
-        yield _missing_device(case, case.place.backend)
+        others = case.devices(DENSE)
+        if case.autograd and not others:
+            yield ErrorFact(case.place, FactKind.AUTOGRAD_ONLY, ())
+        elif others or case.here or not case.pytorchs:
+            yield _missing_device(case, case.place.backend, others)
 
 
-def _missing_device(case: ErrorCase, backend: str) -> ErrorFact:
-    """Why there is no kernel for dense tensors of a device."""
-    others = case.devices(DENSE)
+def _missing_device(case: ErrorCase, backend: str, others: tuple[str, ...]) -> ErrorFact:
+    """Why there is no kernel for dense tensors of a device, where others have some."""
     kind = FactKind.PYTORCH_NOT_BUILT if case.pytorchs else FactKind.NOT_BUILT
     keys: tuple[str, ...] = (backend,)
     if case.factory and backend != "CPU":
-        kind = FactKind.NOT_LOADED
+        kind = kind if backend in IN_BUILDS else FactKind.NOT_LOADED
     elif not others and not case.pytorchs:
         kind, keys = FactKind.NO_EXTENSION, ()
     elif VENDORS.get(backend) in others and not case.pytorchs:
@@ -109,8 +113,9 @@ def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorS
         yield ErrorStep(place, StepKind.NOT_EMPTY, case.lists)
     if FactKind.HERE_DECLARED in kinds:
         yield ErrorStep(place, StepKind.LOAD_DECLARED)
-    newer = FactKind.HERE in kinds and case.fit is not Fit.NEWER
-    if newer and case.fit is Fit.OLDER:
+    build = FactKind.PYTORCH_NOT_BUILT in kinds
+    newer = FactKind.HERE in kinds and case.fit is not Fit.NEWER and not (build and case.factory)
+    if newer and case.fit is Fit.OLDER and not build:
         yield ErrorStep(place, StepKind.UPGRADE, sure=True)
     yield from _of_build(case, kinds)
     if place.key == "MPS" and case.pytorchs:
@@ -118,10 +123,10 @@ def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorS
     if _is_backend(case) and place.key != META:
         yield from _of_layout(case)
         devices = tuple(one for one in case.devices(place.functionality) if one != place.backend)
-        if devices:
+        if devices and FactKind.OTHER_VENDOR not in kinds:
             move = StepKind.MAKE_ON if case.makes else StepKind.MOVE
             yield ErrorStep(place, move, ("CPU",) if "CPU" in devices else devices)
-    if newer and case.fit is not Fit.OLDER:
+    if newer and (build if case.fit is Fit.OLDER else not build):
         yield ErrorStep(place, StepKind.UPGRADE, sure=True)
     elif case.pytorchs and FactKind.NOT_WRITTEN in kinds:
         yield ErrorStep(place, StepKind.UPGRADE)
@@ -134,12 +139,13 @@ def _of_build(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[Err
     for kind, fact in kinds.items():
         match kind:
             case FactKind.NOT_LOADED:
-                own = StepKind.INSTALL_PYTORCH if place.backend in IN_BUILDS else StepKind.IMPORT_BACKEND
-                yield ErrorStep(place, own, fact.keys)
+                yield ErrorStep(place, StepKind.IMPORT_BACKEND, fact.keys)
             case FactKind.PYTORCH_NOT_BUILT:
                 yield ErrorStep(place, StepKind.INSTALL_PYTORCH, fact.keys)
             case FactKind.NOT_BUILT | FactKind.OTHER_VENDOR:
                 yield ErrorStep(place, StepKind.INSTALL_BUILD, fact.keys[-1:])
+            case FactKind.AUTOGRAD_ONLY:
+                yield ErrorStep(place, StepKind.WITH_AUTOGRAD)
             case FactKind.NO_EXTENSION:
                 device = (place.backend,) if place.backend is not None and place.backend != "CPU" else ()
                 yield ErrorStep(place, StepKind.LOAD_EXTENSION, device)

@@ -104,6 +104,11 @@ def find_errors(text: str) -> list[ErrorText]:
     return sorted(found, key=lambda error: MESSAGES[error.kind].warning)
 
 
+def lines_of_table(text: str) -> int:
+    """How many lines of a dispatch table a text has, whatever error it belongs to."""
+    return sum(1 for _ in _dump(plain(text[:MAX_CHARACTERS], _worth).text))
+
+
 @cache
 def _compiled(template: str, gap: str) -> re.Pattern[str]:
     return re.compile(expression(template, gap))

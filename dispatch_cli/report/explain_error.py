@@ -18,6 +18,7 @@ from dispatch_cli.report.error_facts import ErrorFact, ErrorStep, device_of
 from dispatch_cli.report.error_reasons import facts, steps
 from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.messages.table import MESSAGES, filled
 from dispatch_cli.report.printed_keys import read_key
 from dispatch_cli.report.printed_table import PrintedTable, Shown, printed_table
 from dispatch_cli.report.printed_version import Fit, VersionFit, version_fits
@@ -52,7 +53,8 @@ class ErrorReport(NamedTuple):
     file: where it was read from. kind, operator, key, line: of the first error in it, the line from 1; key is None
     where the text names none. printed_key: the key as the text writes it. backend_name: what it calls PrivateUse1.
     others: further errors.
-    facts: what is so. steps: what helps who calls the operator, the best first.
+    means: what PyTorch means, where that is always the same. facts: what is so. steps: what helps who calls the
+    operator, the best first.
     reproduced: the slot holds what the error says, or for an error of the Python dispatcher: so does ``resolve_key``.
     operator_from_text: the operator is not declared here, and its registrations were read from the text;
     shows_registrations: which shows them, and not only that there are none.
@@ -70,6 +72,7 @@ class ErrorReport(NamedTuple):
     printed_key: str | None
     backend_name: str | None
     line: int
+    means: str
     facts: tuple[ErrorFact, ...]
     steps: tuple[ErrorStep, ...]
     reproduced: bool
@@ -116,6 +119,7 @@ def error_report(
         printed_key=first.key,
         backend_name=backend_name,
         line=first.line,
+        means=filled(MESSAGES[first.kind].means, str(name), key, first.details),
         facts=facts(case),
         steps=steps(case),
         reproduced=reproduced,
@@ -153,12 +157,13 @@ def _devices(
     if kernels is None or not built:
         return (), ()
     there = {device_of(universe, key) for key in kernels}
+    strange = {device_of(universe, key) for key in kernels if table[key].rule is Rule.MISSING}
     own = {backend: _keys_of(universe, backend) for backend in universe.backends if backend != META}
     filled = {
         backend: [key for key in keys if table[key].rule is Rule.KERNEL and shown.sure_of(key)]
         for backend, keys in own.items()
     }
-    only_there = (one for one in own if one in there and one not in built and not filled[one])
+    only_there = (one for one in own if one in strange and one not in built)
     only_here = (one for one in own if one not in there and one in built and filled[one])
     return tuple(only_there), tuple(only_here)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.report.error_text import DumpLine, ErrorText
 from dispatch_cli.report.printed_keys import are_indices, read_key
 
@@ -39,16 +39,28 @@ class PrintedTable(NamedTuple):
     def kernels(self, universe: Universe) -> tuple[str, ...] | None:
         """The backend keys where the text shows a kernel of the operator, in the order of tables; None: it shows none.
 
-        A list of keys does not say which of them hold a backend fallback: at Meta it may be that.
+        A list of keys does not say which of them hold a backend fallback: Meta is left out then, where PyTorch has one.
         """
         if self.lines and (self.listed is None or self.keys is not Shown.WHOLE):
             shown = {key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK}
         elif self.listed is not None:
+            core = {one.key for one in universe.fallbacks if one.key not in self.lines}
             fallen = {key for key, line in self.lines.items() if line.rule is Rule.FALLBACK}
-            shown = set(self.listed) - fallen
+            shown = {*self.listed} - core - fallen
         else:
             return None
         return tuple(key for key in universe.runtime if key in shown and autograd_key_of(universe, key) is not None)
+
+    def may_have(self, key: str) -> bool:
+        """Whether the text lists a key, and does not show whether a kernel of the operator or a fallback is there."""
+        return self.lists(key) and key not in self.lines
+
+    def has_autograd(self, universe: Universe) -> bool:
+        """Whether the text shows a kernel of the operator at autograd keys, and not PyTorch's fallbacks alone."""
+        core = {one.key for one in universe.fallbacks}
+        keys = universe.covered_by(AUTOGRAD)
+        shown = (key for key, line in self.lines.items() if line.rule is not Rule.FALLBACK)
+        return any(key in keys for key in shown) or any(self.lists(key) for key in keys if key not in core)
 
     def lists(self, key: str) -> bool:
         """Whether the first line names a key."""

@@ -41,6 +41,10 @@ crossref $TMP/recording.json
 crossref --live --python $TMP/python
 explain --from-error tests/cli/error.txt
 explain --from-error tests/cli/overridden.txt tests/report/broken.yaml
+explain --from-error tests/reports/texts/quantized_conv2d_1_4.txt
+explain --from-error tests/reports/texts/renamed_backend.txt
+explain --from-error tests/reports/texts/sparse_view_in_rust.txt
+explain --from-error tests/reports/texts/xla_sparse.txt
 explain --from-error $TMP/errors.txt
 explain --from-error $TMP/undefined.txt
 explain --from-error $TMP/older.txt

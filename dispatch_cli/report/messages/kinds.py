@@ -18,6 +18,7 @@ class TextKind(Enum):
     NO_PYTHON_KERNEL = "no-python-kernel"
     NO_BATCHING_RULE = "no-batching-rule"
     NOT_ON_MPS = "not-on-mps"
+    RAN_ON_CPU = "ran-on-cpu"
     NO_NAMES = "no-names"
     # devices, dtypes, and what a kernel itself refuses
     NO_DEVICE_KERNEL = "no-device-kernel"

@@ -32,6 +32,7 @@ MESSAGES = (
             "{op}: We could not find the fake impl for this operator",
             "{op}: We could not find the abstract impl for this operator",
             "UnsupportedOperatorException: {op}",
+            "unsupported operator: {op}",
             "propagate_real_tensors: we cannot infer a Fake kernel (meta kernel) for operator {op}",
         ),
         "MetaFallbackKernel.cpp, torch/_library/utils.py, torch/_subclasses/fake_tensor.py",
@@ -83,7 +84,6 @@ MESSAGES = (
         "no kernel of {op} for MPS devices",
         (
             "The operator '{op}' is not currently implemented for the MPS device",
-            "The operator '{op}' is not currently supported on the MPS backend and will fall back to run on the CPU",
             "The operator '{op}' is not current implemented for the MPS device",
         ),
         "aten/src/ATen/mps/MPSFallback.mm",
@@ -93,12 +93,26 @@ MESSAGES = (
             "registered. The fallback raises, or with PYTORCH_ENABLE_MPS_FALLBACK=1 copies the tensors to the CPU "
             "and back."
         ),
-        user=(
-            "Set the environment variable PYTORCH_ENABLE_MPS_FALLBACK=1 before torch is imported: the CPU kernel runs.",
-            "Move the tensors to the CPU around this call.",
-            "A newer PyTorch may have the kernel: more are added in each release.",
+    ),
+    Message(
+        TextKind.RAN_ON_CPU,
+        "{op} has no kernel for {device}, and ran on the CPU",
+        (
+            "The operator '{op}' is not currently supported on the {device} backend and will fall back to run on the "
+            "CPU",
         ),
-        author=("Register a kernel at MPS, or one at a Composite key that calls operators which MPS has.",),
+        "aten/src/ATen/mps/MPSFallback.mm, and the fallbacks of torch_npu, torch-directml and others",
+        means=(
+            "{device} has a backend fallback (rule 9) that copies the tensors to the CPU, calls {op} there, and copies "
+            "the result back. The result is right; the copies cost time. Other operators run on {device} as before."
+        ),
+        user=(
+            "Nothing has to be done.",
+            "If it is too slow: a newer PyTorch or a newer package of the backend may have the kernel, or another "
+            "operator does the same.",
+        ),
+        author=("Register a kernel of {op} at the key of {device}.",),
+        warning=True,
     ),
     Message(
         TextKind.NO_NAMES,
@@ -110,7 +124,5 @@ MESSAGES = (
             "A tensor among the arguments has named dimensions, which adds the key Named to the call. {op} has nothing "
             "of its own there, so the backend fallback of Named (rule 9) runs, and it raises."
         ),
-        user=("Drop the names before the call, `x.rename(None)`, and set them again on the result.",),
-        author=("Register a fallthrough at Named if the operator has nothing to do with names.",),
     ),
 )

@@ -1,0 +1,61 @@
+"""Reports of others: the answer tells the cause that the thread found, before any rule is named."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.cli.support import call
+from tests.reports.collected import COLLECTED, TEXTS, Collected
+
+
+def answer(report: Collected) -> str:
+    """What is said before the rules in turn."""
+    result = call("explain", "--from-error", str(report.file))
+    assert (result.code, result.err) == (0, "")
+    return result.out.partition("\n  #  Rule")[0]
+
+
+def test_every_text_has_its_report() -> None:
+    assert sorted(one.name for one in COLLECTED) == sorted(path.stem for path in TEXTS.glob("*.txt"))
+    assert len({one.address for one in COLLECTED}) == len(COLLECTED) == 22
+
+
+@pytest.mark.parametrize("report", COLLECTED, ids=[one.name for one in COLLECTED])
+def test_the_answer_tells_the_cause_that_the_thread_found(report: Collected) -> None:
+    text = answer(report)
+    missing = [one for one in report.says if re.search(one, text) is None]
+    assert missing == [], text
+
+
+@pytest.mark.parametrize("report", COLLECTED, ids=[one.name for one in COLLECTED])
+def test_the_order_is_what_is_so_then_the_user_then_the_author(report: Collected) -> None:
+    lines = answer(report).splitlines()
+    user = lines.index("What you can do:")
+    assert user >= 3
+    authors = [at for at, line in enumerate(lines) if line == "What the author of the operator can do:"]
+    assert all(user < at for at in authors)
+    assert all(len(line) < 500 for line in lines[: user + 1])
+
+
+@pytest.mark.parametrize("report", COLLECTED, ids=[one.name for one in COLLECTED])
+def test_the_same_as_data(report: Collected) -> None:
+    result = call("explain", "--from-error", str(report.file), "--format", "json")
+    data = json.loads(result.out)
+    if data["report"] == "message":
+        assert data["user"]
+        return
+    text = answer(report)
+    for said in (*data["error"]["facts"], *data["error"]["steps"]):
+        assert said["text"] in text
+    assert data["error"]["steps"]
+
+
+def test_a_cut_table_is_a_cut_table() -> None:
+    """The three lines are as in PyTorch; the other 34 keys are in the list, whose lines are not in the text."""
+    report = next(one for one in COLLECTED if one.name == "torchvision_nms")
+    assert "The table in the text is cut: of it there are 3 lines." in answer(report)
+    data = json.loads(call("explain", "--from-error", str(report.file), "--format", "json").out)["error"]
+    assert (data["table"], data["keys"], data["differences"]) == ("part", "whole", None)
