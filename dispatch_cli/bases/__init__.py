@@ -26,6 +26,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
 
 if TYPE_CHECKING:
+    from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import Data
 
@@ -109,7 +110,7 @@ class Base:
 
     def header(self, name: str) -> CapturedHeader:
         """One operator, as far as a table needs it. Errors: KeyError when the state has none of that name."""
-        schema, _, _, _, kernels, python_kernels = self._record(name)
+        schema, _, _, _, kernels, python_kernels, *_ = self._record(name)
         # oldest first, so that the last one at a key, the active one, remains
         active = {kernel[0]: (kernel[1], "f" in kernel[3]) for kernel in kernels}
         overridden: tuple[str, ...] = ()
@@ -122,6 +123,12 @@ class Base:
         """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""
         kernels: list[list[str]] = self._record(name)[5]
         return kernels
+
+    def fake_rules(self, name: str) -> FakeRules:
+        """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
+        from dispatch_cli.model.fake_tensor import FakeRules
+
+        return FakeRules(*(values for rest in self._record(name)[6:] for values in rest))
 
     def _record(self, name: str) -> list[Any]:
         place = bisect_left(self.names, name)
@@ -167,7 +174,7 @@ class Base:
 def _operator(name: str, record: list[Any]) -> CapturedOperator:
     from dispatch_cli.model.schema import parse_printed_schema
 
-    schema, debug, alias_analysis, tags, kernels, python_kernels = record
+    schema, debug, alias_analysis, tags, kernels, python_kernels, *_ = record
     kind = None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else AliasAnalysisKind[alias_analysis]
     return CapturedOperator(
         name=OperatorName.parse(name),

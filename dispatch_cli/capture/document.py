@@ -68,6 +68,7 @@ def _parts(operator: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mappi
     undefined = before if imported.get("schema") else after
     if defined:
         undefined.update(schema=None, tags=[])
+    (after if undefined is before else before).pop("fake_tensor_mode", None)
     if not before["kernels"] and not before["python"] and (imported.get("schema") or not defined):
         return None, after
     return before, after
@@ -91,6 +92,8 @@ def _operator(operator: Mapping[str, Any]) -> Document:
     found.update(_registered(operator["kernels"]))
     if operator["python"]:
         found["python_dispatch"] = _grouped(operator["python"].items())
+    if operator.get("fake_tensor_mode"):
+        found["fake_tensor_mode"] = operator["fake_tensor_mode"]
     return found
 
 

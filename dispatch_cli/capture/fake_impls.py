@@ -1,12 +1,15 @@
-"""Which kernels at Meta a running PyTorch has from ``torch.library.register_fake``, and what these are.
+"""What a running PyTorch has for fake tensors: fake implementations, and what ``FakeTensorMode`` asks for besides.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import re
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
@@ -75,3 +78,64 @@ def _content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:  # it is empty
         return None
+
+
+# What FakeTensorMode asks for (``_dispatch_impl`` in ``torch/_subclasses/fake_tensor.py``).
+
+
+def fallbacks() -> list[str]:
+    """The namespaces of the operators whose own kernels the mode runs where there is nothing for fake tensors."""
+    mode = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
+    return sorted(mode._can_run_unsafe_fallback_allowed_namespaces)
+
+
+def note_rules(operators: dict[str, Data], name_of: Callable[[Any], str]) -> None:
+    """Note in dumped operators, by name, what the mode has for them (the field ``fake_tensor_mode``)."""
+    ops = importlib.import_module("torch._ops")
+    decompositions = importlib.import_module("torch._decomp")
+    modes = importlib.import_module("torch._subclasses.fake_tensor")
+    impls = importlib.import_module("torch._subclasses.fake_impls")
+    found: dict[str, Data] = {}
+
+    def rules_of(operator: Any) -> Data:
+        return found.setdefault(operator.name(), {})
+
+    for operator, function in decompositions.decomposition_table.items():
+        if isinstance(operator, ops.OpOverload) and modes.torch_decomp_decompositions(operator):
+            rules_of(operator)["decomposition"] = name_of(function)
+    for operator in [*decompositions.meta_table, *modes.FakeTensorMode._cpp_meta_supports_symint]:
+        rules_of(operator)["no_decomposition"] = True
+    for name, operator in operators.items():
+        if "view_copy" in operator["tags"]:
+            found.setdefault(name, {})["no_decomposition"] = True
+        if name.startswith("prims::") and (function := _prim_meta(name)) is not None:
+            found.setdefault(name, {})["prim_meta"] = name_of(function)
+    for operator, function in impls.op_implementations_dict.items():
+        rules = rules_of(operator)
+        rules["implementation"] = name_of(function)
+        if raised := _only_raises(function):
+            rules["raises"] = raised
+    for name, rules in found.items():
+        if name in operators:
+            operators[name]["fake_tensor_mode"] = rules
+
+
+def _prim_meta(name: str) -> Any:
+    """The function that computes a primitive's result (``prim_meta_impl``); None where it has none."""
+    packet = getattr(importlib.import_module("torch").ops.prims, name.partition("::")[2].partition(".")[0], None)
+    return getattr(getattr(packet, name.partition(".")[2] or "default", None), "prim_meta_impl", None)
+
+
+def _only_raises(function: Any) -> str | None:
+    """The exception that a function raises, where it does nothing else for the operators that it is registered for."""
+    try:
+        definition = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
+        return None
+    body = definition.body if isinstance(definition, ast.FunctionDef) else []
+    while len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:  # it asks whether it is one of them
+        body = body[0].body
+    if len(body) != 1 or not isinstance(body[0], ast.Raise):
+        return None
+    called = getattr(body[0].exc, "func", None)
+    return getattr(called, "id", None) or getattr(called, "attr", None)

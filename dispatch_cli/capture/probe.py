@@ -328,6 +328,7 @@ def about_tensors(live: Live) -> Data:
         "mask_by_arguments": _mask_by_arguments(live),
         "grad_ends_inference": _grad_ends_inference(live),
         "python_needs_snapshot": _python_needs_snapshot(live),
+        "fake_fallbacks": fake_impls.fallbacks(),
         "fake_overrides": "allow_override" in inspect.signature(live.torch.library.register_fake).parameters,
     }
 
@@ -940,6 +941,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     torch, live = asked.torch, Live(asked)
     step = step or progress(len(asked.now.dumps) + len(live.ids))
     found, skipped = operators(live, asked, step)
+    fake_impls.note_rules({one["name"]: one for one in found}, function_name)
     higher_order = higher_order_operators(live)
     return {
         "format": FORMAT,

@@ -10,6 +10,7 @@ from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Node
 from dispatch_cli.model.declarations import Block, LibraryKind, PythonKernel, Registrant, Step
+from dispatch_cli.model.fake_tensor import DeclaredFakeRules
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.settings import CheckSettings, Suppression
@@ -32,6 +33,7 @@ class FileContext:
     python_kernels: list[PythonKernel] = field(default_factory=list)
     higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
     modes: list[ModeType] = field(default_factory=list)
+    fake_rules: list[DeclaredFakeRules] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     settings: list[CheckSettings] = field(default_factory=list)

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import expect, is_true, read_record, text_of
-from dispatch_cli.declarations.format import FAKE_IMPL, FALLTHROUGH
+from dispatch_cli.declarations.format import FAKE_IMPL, FAKE_TENSOR_MODE, FALLTHROUGH
 from dispatch_cli.declarations.kernels import entries
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.declarations import Block, Implement
+from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import META
 
 _NAME = ("the name of a Python function", "leave the field out where there is no fake implementation")
+
+
+_RULES = ("decomposition", "prim_meta", "implementation", "raises")
 
 
 def read_fakes(context: FileContext, node: Node | None, block: Block, name: OperatorName | None) -> None:
@@ -27,6 +31,17 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
         kernel = _kernel(context, entry, block)
         if kernel is not None and name is not None:
             context.steps.append(Implement(block, name, META, kernel, kernel.span))
+
+
+def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName) -> None:
+    """The field ``fake_tensor_mode``; mistakes are noted."""
+    values = None if node is None else read_record(context.problems, node, FAKE_TENSOR_MODE)
+    if values is None:
+        return
+    texts = (text_of(context.problems, values.get(field)) for field in _RULES)
+    decomposition, prim_meta, implementation, raises = texts
+    rules = FakeRules(decomposition, is_true(values.get("no_decomposition")) is True, prim_meta, implementation, raises)
+    context.fake_rules.append(DeclaredFakeRules(name, rules))
 
 
 def _kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:

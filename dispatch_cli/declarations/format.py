@@ -229,6 +229,25 @@ FAKE_IMPL = Record(
     ),
     ("kernel", "missing"),
 )
+FAKE_TENSOR_MODE = Record(
+    "fake_tensor_mode",
+    "what FakeTensorMode has for an operator",
+    "What PyTorch's Python code has for an operator, beside kernels and fake implementations, when `FakeTensorMode` is "
+    "called with it. `capture` notes it of PyTorch's operators; others seldom have it.",
+    (
+        Field("decomposition", TEXT, "The function that decomposes it (`torch._decomp.decomposition_table`)."),
+        Field(
+            "no_decomposition",
+            BOOLEAN,
+            "The mode does not decompose it, not even by a kernel at `CompositeImplicitAutograd`: there is a Python "
+            "meta function (`torch._decomp.meta_table`), or its C++ kernel at `Meta` takes symbolic sizes.",
+            default="false",
+        ),
+        Field("prim_meta", TEXT, "The function that computes the result of a primitive (`prim_meta_impl`)."),
+        Field("implementation", TEXT, "The mode's own function for it (`register_op_impl`)."),
+        Field("raises", TEXT, "The exception that this function raises, where it does nothing else."),
+    ),
+)
 OPERATOR = Record(
     "operator",
     "an operator",
@@ -251,6 +270,11 @@ OPERATOR = Record(
             _FAKES,
             "Its fake implementation (`torch.library.register_fake`): what runs for the tensors of `FakeTensorMode`, "
             "and at `Meta`. It is registered before or after the kernels in `dispatch`, as the two fields are written.",
+        ),
+        Field(
+            "fake_tensor_mode",
+            _record("fake_tensor_mode", "a mapping"),
+            "What PyTorch's Python code has for the operator when `FakeTensorMode` is called with it.",
         ),
         Field(
             "python_dispatch",
@@ -578,6 +602,7 @@ RECORDS = (
     OPERATOR,
     KERNEL,
     FAKE_IMPL,
+    FAKE_TENSOR_MODE,
     LIBRARY,
     DEFINITION,
     LIBRARY_KERNEL,

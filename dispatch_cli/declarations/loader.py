@@ -154,6 +154,7 @@ class _Loader:
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
             higher_order_operators=tuple(op for context in contexts for op in context.higher_order_operators),
             modes=tuple(mode for context in contexts for mode in context.modes),
+            fake_rules=tuple(rules for context in contexts for rules in context.fake_rules),
             guards=tuple(
                 guard._replace(through=file.through)
                 for file, context in zip(self._history, contexts, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fakes import read_fakes
+from dispatch_cli.declarations.fakes import read_fake_rules, read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
 from dispatch_cli.declarations.format import OPERATOR
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
@@ -39,6 +39,8 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
             _read_dispatch(context, value, block, name)
         elif field == "fake":
             read_fakes(context, value, block, name)
+        elif field == "fake_tensor_mode":
+            read_fake_rules(context, value, name)
     _read_python_dispatch(context, values.get("python_dispatch"), name)
 
 

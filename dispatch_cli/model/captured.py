@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
     from dispatch_cli.model.names import OperatorName
@@ -62,6 +63,9 @@ class StateSource(Protocol):
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The kernels of the Python dispatcher for the same operator: key and function name."""
+
+    def fake_rules(self, name: str) -> FakeRules:
+        """What ``FakeTensorMode`` asks for of the same operator, beside its kernels."""
 
     @property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.fake_tensor import DeclaredFakeRules
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
 from dispatch_cli.model.kernel import Kernel
@@ -171,6 +172,7 @@ class Declarations(NamedTuple):
     python_kernels: tuple[PythonKernel, ...] = ()
     higher_order_operators: tuple[HigherOrderOperator, ...] = ()
     modes: tuple[ModeType, ...] = ()
+    fake_rules: tuple[DeclaredFakeRules, ...] = ()
     guards: tuple[Guard, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     settings: tuple[CheckSettings, ...] = ()

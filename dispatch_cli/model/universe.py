@@ -73,6 +73,8 @@ class Universe:
     python_needs_snapshot: whether the fallback at Python fails unless the one at PythonTLSSnapshot ran before.
     fake_overrides: whether ``torch.library.register_fake`` has a parameter ``allow_override``, true by default;
         otherwise it refuses to replace anything.
+    fake_fallbacks: the namespaces of the operators whose own kernels ``FakeTensorMode`` runs where nothing else is
+        there for fake tensors (``_can_run_unsafe_fallback_allowed_namespaces``).
     """
 
     name: str
@@ -102,6 +104,7 @@ class Universe:
     grad_ends_inference: bool
     python_needs_snapshot: bool
     fake_overrides: bool
+    fake_fallbacks: tuple[str, ...]
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

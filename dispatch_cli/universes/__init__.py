@@ -100,6 +100,8 @@ HIGHER_ORDER_FALLTHROUGH = (
 )
 """What a universe file says with its field ``higher_order_fallthrough``; older files do not have it, and then it is
 this (PyTorch 2.0 to 2.4), as far as the universe has the keys."""
+FAKE_FALLBACKS = ("aten", "prims", "debugprims", "quantized", "vision", "torchaudio", "torchtext", "xla")
+"""What a universe file says with its field ``fake_fallbacks``; the same holds of older files (PyTorch 2.4 to 2.15)."""
 WRAPPED = ("CPU", "CUDA", "XLA", "Conjugate", "Negative")
 """What a universe file says with its field ``wrapped``; the same holds of older files."""
 _FLAGS = ("mask_by_arguments", "grad_ends_inference", "python_needs_snapshot", "fake_overrides")
@@ -141,6 +143,7 @@ def _universe(data: object) -> Universe:
     older = {
         "higher_order_fallthrough": [key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]],
         "wrapped": [key for key in WRAPPED if key in values["runtime"]],
+        "fake_fallbacks": [*FAKE_FALLBACKS],
         "plain_devices": [device for device, key in values["devices"].items() if key not in values["backends"]],
     }
     for field, default in older.items():

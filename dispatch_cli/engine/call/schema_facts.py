@@ -44,6 +44,11 @@ def most_tensors(schema: FunctionSchema) -> int | None:
     return sum(is_tensor(argument.type) for argument in schema.arguments)
 
 
+def has_tensor(schema: FunctionSchema | None) -> bool:
+    """Whether an argument takes a tensor, or several (``contains_tensor_types``)."""
+    return schema is not None and most_tensors(schema) != 0
+
+
 def has_aliases(schema: FunctionSchema | None) -> bool:
     """``hasAnyAliasInfo``."""
     return schema is not None and any(one.alias is not None for one in (*schema.arguments, *schema.returns))

@@ -14,6 +14,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, Wrapper, WrapperKind
+from dispatch_cli.model.fake_tensor import NO_FAKE_RULES
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
@@ -60,7 +61,8 @@ def simulate(
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
     if keyset is not None and not values and most != 0:
         values = (Value(keyset, str(keyset), None),)
-    hops, end = CallSimulator(dispatcher, name, maker, python, options).run(values, thread, keyset)
+    rules = NO_FAKE_RULES if isinstance(state, Dispatcher) else state.fake_rules(name)
+    hops, end = CallSimulator(dispatcher, name, maker, python, options, rules).run(values, thread, keyset)
     return Call(name, tensors, contexts, hops, end, options)
 
 

@@ -6,17 +6,19 @@ import re
 from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors
+from dispatch_cli.engine.call.fake_tensor_mode import FAKE_TENSOR
 from dispatch_cli.engine.call.kernels import entry as kernels
 from dispatch_cli.engine.call.select import SlotSelector, slot_of
 from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
-from dispatch_cli.engine.call.thread import Thread
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
 from dispatch_cli.engine.call.trace import Does, End, EndKind, Hop, PythonChoice, Reached, Selection, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.table import chosen_key, resolve_key
 from dispatch_cli.engine.table.table import TableEntry
+from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options, generator_named
 from dispatch_cli.model.universe import PYTHON, PYTHON_DISPATCHER
@@ -41,6 +43,7 @@ class CallSimulator:
     """Simulates calls of one operator.
 
     python: its kernels for the Python dispatcher, by dispatch key. options: what it is given beside tensors.
+    fake_rules: what FakeTensorMode asks for, beside its kernels.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class CallSimulator:
         maker: TensorMaker,
         python: dict[str, str],
         options: Options = NO_OPTIONS,
+        fake_rules: FakeRules = NO_FAKE_RULES,
     ) -> None:
         self._dispatcher = dispatcher
         self._name = name
@@ -62,6 +66,7 @@ class CallSimulator:
         self._tags = () if definition is None else definition.tags
         self._selector = SlotSelector(dispatcher.universe, self._operator)
         self._python = python
+        self._fake_rules = fake_rules
         self._hops: list[Hop] = []
         self._canonical = dispatcher.table(name)
 
@@ -85,8 +90,28 @@ class CallSimulator:
             seen[place] = len(self._hops)
             step = self._at_slot(at)
             if step.end is not None:
-                return tuple(self._hops), step.end
+                hops = tuple(self._hops)
+                return hops, self._in_fake_mode(at, step.end)
             at = self._next(at, step)
+
+    def _in_fake_mode(self, at: _At, end: End) -> End:
+        """The end of a call: where FakeTensorMode takes it, with what the mode does."""
+        handler = end.handler
+        if end.kind is not EndKind.HANDLER or handler is None or handler.name not in (FAKE_TENSOR_MODE, FAKE_TENSOR):
+            return end
+        from dispatch_cli.engine.call.fake_dispatch import FakeCall
+
+        def inner(values: tuple[Value, ...], thread: Thread) -> tuple[tuple[Hop, ...], End]:
+            call = CallSimulator(
+                self._dispatcher, self._name, self._maker, self._python, self._options, self._fake_rules
+            )
+            return call.run(values, thread)
+
+        call = FakeCall(self._operator, self._fake_rules, self._python, self._maker, at.values, at.thread, inner)
+        outcome, error = call.dispatch()
+        if error is None:
+            return end._replace(fake=outcome)
+        return End(EndKind.ERROR, handler, error, end.passed, outcome)
 
     def _next(self, at: _At, step: KernelStep) -> _At:
         values = at.values if step.values is None else step.values

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.engine.call.fake_path import FakeOutcome
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
@@ -208,6 +209,8 @@ class ErrorKind(Enum):
     """The Python key or the Python dispatcher finds nothing to run."""
     MODES = "modes"
     """A fake mode refuses a tensor that is not its own."""
+    FAKE = "fake"
+    """A fake mode has nothing to run, or needs data that fake tensors do not have."""
     IMPL = "impl"
     """An implementation of a higher-order operator raises it, as its declaration says; no more may be known of it."""
     ENDLESS = "endless"
@@ -255,12 +258,14 @@ class End(NamedTuple):
 
     handler: of HANDLER, and of an error that a handler is known to raise. error: of ERROR.
     passed: the handlers that returned NotImplemented before, in the order in which they were asked.
+    fake: of a call that FakeTensorMode computes, or fails to, what it runs.
     """
 
     kind: EndKind
     handler: Handler | None = None
     error: Error | None = None
     passed: tuple[Handler, ...] = ()
+    fake: FakeOutcome | None = None
 
 
 class Call(NamedTuple):

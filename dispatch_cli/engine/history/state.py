@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
     from dispatch_cli.model.captured import StateSource
     from dispatch_cli.model.declarations import Declarations, PythonKernel
+    from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.span import Span
 
@@ -63,6 +64,15 @@ class State:
             kernels = self.source.python_kernels(str(name))
             captured = [PythonKernel(name, key, kernel) for key, kernel in kernels]
         return captured + self._declared_python_kernels.get(name, [])
+
+    def fake_rules(self, name: OperatorName) -> FakeRules:
+        """What ``FakeTensorMode`` asks for of an operator, beside its kernels: declared, else captured."""
+        from dispatch_cli.model.fake_tensor import NO_FAKE_RULES
+
+        declared = self._declared_fake_rules.get(name)
+        if declared is None and self.source is not None and str(name) in self.source.names:
+            return self.source.fake_rules(str(name))
+        return declared or NO_FAKE_RULES
 
     def own_operators(self) -> list[OperatorName]:
         """The operators that the files named by the user register something for, sorted by name."""
@@ -135,6 +145,10 @@ class State:
         inherited = self._declarations.inherited if self._declarations is not None else ()
         found = (one.through for one in inherited if one.is_state and one.name == self.source.name)
         return Origin(self.source.name, next(found, ()))
+
+    @cached_property
+    def _declared_fake_rules(self) -> dict[OperatorName, FakeRules]:
+        return {one.operator: one.rules for one in self.declarations.fake_rules}
 
     @cached_property
     def _declared_python_kernels(self) -> dict[OperatorName, list[PythonKernel]]:

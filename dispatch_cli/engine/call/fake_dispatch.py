@@ -1,0 +1,215 @@
+"""What FakeTensorMode does with a call that it takes: which of its ways it goes, and how that ends.
+
+Source: ``FakeTensorMode._dispatch_impl`` in ``torch/_subclasses/fake_tensor.py``; from PyTorch 2.4 to 2.15 it looks in
+the same order. It is followed for a mode without a ShapeEnv, whose tensors have sizes that are numbers and whose fallbacks
+are allowed, as ``FakeTensorMode()`` makes one; no tensor is taken to be a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from dispatch_cli.engine.call import fake_errors
+from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
+from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW, LIFTS, QUERIES, Callee
+from dispatch_cli.engine.call.schema_facts import has_tensor, is_mutable
+from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
+from dispatch_cli.engine.call.thread import Thread
+from dispatch_cli.engine.call.trace import End, EndKind, Error, Hop
+from dispatch_cli.engine.dispatcher.fakes import active_fake
+from dispatch_cli.engine.dispatcher.operator import Operator
+from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.model.call import Layout
+from dispatch_cli.model.fake_tensor import FakeRules
+from dispatch_cli.model.kernel import FakeImpl
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.types import TypeKind
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import IMPLICIT, META, PYTHON
+
+Inner = Callable[[tuple[Value, ...], Thread], tuple[tuple[Hop, ...], End]]
+"""Calls the operator again, on a thread."""
+Result = tuple[FakeOutcome, Error | None]
+
+BUILTIN = frozenset({"aten", "prim", "prims"})
+"""The namespaces of PyTorch's own operators (``torch._library.utils.is_builtin``)."""
+FBGEMM = "fbgemm::gmm"
+"""An operator whose own kernel may run on zeros, beside those of some namespaces (``can_run_unsafe_fallback``)."""
+FOREACH = "aten::_foreach_"
+"""How the names of the operators begin whose results go to the devices of their lists (``fake_impls.py``)."""
+CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
+FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
+DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
+RETURNED = frozenset({"out", "inplace"})
+"""Tags of operators that return what they are given to write to."""
+_SPARSE = (Layout.SPARSE, Layout.SPARSE_CSR, Layout.SPARSE_CSC, Layout.SPARSE_BSR, Layout.SPARSE_BSC)
+
+
+class FakeCall(NamedTuple):
+    """A call of an operator that FakeTensorMode takes.
+
+    rules: what it asks for beside kernels. python: the operator's kernels for the Python dispatcher, by key.
+    inner: calls the operator on another thread.
+    """
+
+    operator: Operator
+    rules: FakeRules
+    python: Mapping[str, str]
+    maker: TensorMaker
+    values: tuple[Value, ...]
+    thread: Thread
+    inner: Inner
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+        return str(self.operator.name)
+
+    @property
+    def schema(self) -> FunctionSchema | None:
+        """Its schema, where it has one."""
+        definition = self.operator.definition
+        return None if definition is None else definition.schema
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags."""
+        definition = self.operator.definition
+        return () if definition is None else definition.tags
+
+    def dispatch(self) -> Result:
+        """What the mode does, and the error of a call that fails."""
+        ways = (self._before, self._decomposed, self._implemented, self._called)
+        return next(found for way in ways if (found := way()) is not None)
+
+    def _before(self) -> Result | None:
+        """Questions, and calls without fake tensors."""
+        if self.name in QUERIES:
+            return FakeOutcome(FakePath.QUERY), None
+        fakes = any(value.spec is not None and value.spec.fake is not None for value in self.values)
+        numbers = Callee.of(self.operator.name).takes_numbers
+        if not fakes and (self.name in LIFTS or (numbers and has_tensor(self.schema))):
+            return FakeOutcome(FakePath.CONSTANT), None
+        return None
+
+    def _decomposed(self) -> Result | None:
+        """Decompositions, of which the mode takes none where there is a Python meta function; then primitives."""
+        if not self.rules.no_decomposition:
+            sparse = any(value.spec is not None and value.spec.layout in _SPARSE for value in self.values)
+            if self.rules.decomposition is not None and not sparse:
+                return FakeOutcome(FakePath.DECOMPOSITION, self.rules.decomposition), None
+            composite = self.operator.active(IMPLICIT)
+            if (function := self.python.get(IMPLICIT)) is not None:
+                return FakeOutcome(FakePath.COMPOSITE, function, IMPLICIT), None
+            if composite is not None:
+                kernel = composite.kernel
+                return FakeOutcome(FakePath.COMPOSITE, None, IMPLICIT, kernel.debug, span=kernel.span), None
+        if self.rules.prim_meta is not None:
+            return FakeOutcome(FakePath.PRIM_META, self.rules.prim_meta), None
+        return None
+
+    def _implemented(self) -> Result | None:
+        """The fake implementation, then the mode's own functions."""
+        registration = active_fake(self.operator)
+        if registration is not None and registration.kernel.fake is not None:
+            return self._fake_impl(registration.kernel.fake, registration.kernel.debug, registration.kernel.span)
+        rules = self.rules
+        if rules.implementation is not None:
+            outcome = FakeOutcome(FakePath.IMPLEMENTATION, rules.implementation)
+            needs_shapes = DYNAMIC_SHAPE in self.tags or DATA_DEPENDENT in self.tags
+            raised = rules.raises or (self._needed_data() if needs_shapes else None)
+            return outcome, None if raised is None else fake_errors.raised(raised, self.operator.name)
+        if _is_constructor(self.schema):
+            outcome, error = self._meta()
+            return outcome._replace(path=FakePath.IMPLEMENTATION, function=CONSTRUCTORS), error
+        if DYNAMIC_SHAPE in self.tags or DATA_DEPENDENT in self.tags:
+            outcome = FakeOutcome(FakePath.IMPLEMENTATION)
+            return outcome, fake_errors.raised(self._needed_data(), self.operator.name)
+        if self.name.startswith(FOREACH) and self._has_meta():
+            outcome, error = self._meta()
+            if error is None or error.type != fake_errors.NOT_IMPLEMENTED:
+                return outcome._replace(path=FakePath.IMPLEMENTATION, function=FOREACH_IMPL), error
+        return None
+
+    def _needed_data(self) -> str:
+        return fake_errors.DYNAMIC_SHAPE if DYNAMIC_SHAPE in self.tags else fake_errors.DATA_DEPENDENT
+
+    def _fake_impl(self, fake: FakeImpl, kernel: str, span: Span | None) -> Result:
+        outcome = FakeOutcome(FakePath.FAKE_IMPL, fake.function, META, kernel)
+        outcome = outcome._replace(span=span)
+        if fake.function is not None:
+            return outcome, None
+        if self._is_trivial():
+            return outcome._replace(path=FakePath.TRIVIAL), None
+        return outcome, fake_errors.no_fake_impl(self.operator.name)
+
+    def _called(self) -> Result:
+        """The call at Meta; what is done where there is no kernel."""
+        if not self._has_meta():
+            return self._unsafe(None)
+        outcome, error = self._meta()
+        if error is not None and error.type == fake_errors.NOT_IMPLEMENTED:
+            return self._unsafe(error)
+        return outcome, error
+
+    def _has_meta(self) -> bool:
+        """``has_meta``: the live table has something at Meta, a fallback perhaps."""
+        return self.operator.live[META].kernel is not None
+
+    def _meta(self) -> Result:
+        """The call inside of ``in_kernel_invocation_manager``: Python excluded, Meta included."""
+        hops, end = self.inner(self.values, self._without_python().include(self.maker.known(META)))
+        return _ended(FakePath.META, hops, end)
+
+    def _without_python(self) -> Thread:
+        universe = self.maker.universe
+        above = DispatchKeySet.full(universe) - DispatchKeySet.full_after(universe, PYTHON).add(PYTHON)
+        functionalities = DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
+        return self.thread.exclude(functionalities | self.maker.known(*PYTHON_KEYS))
+
+    def _unsafe(self, error: Error | None) -> Result:
+        """``maybe_run_unsafe_fallback``. error: of the call at Meta."""
+        if self._is_trivial():
+            return FakeOutcome(FakePath.TRIVIAL), None
+        name = self.operator.name
+        unsupported = fake_errors.raised(fake_errors.UNSUPPORTED, name)
+        if name.namespace not in self.maker.universe.fake_fallbacks and self.name != FBGEMM:
+            return FakeOutcome(FakePath.NONE), unsupported
+        if INPLACE_VIEW in self.tags:
+            return FakeOutcome(FakePath.FALLBACK), error or unsupported
+        hops, end = self.inner(tuple(map(self._real, self.values)), self._without_python())
+        return _ended(FakePath.FALLBACK, hops, end)
+
+    def _real(self, value: Value) -> Value:
+        """The zeros that stand for a fake tensor."""
+        if value.spec is None or value.spec.fake is None or value.wrapper is not None:
+            return value
+        spec = value.spec._replace(fake=None, requires_grad=False, bits=(), inference=False)
+        return self.maker.make(spec, self.thread.inference)
+
+    def _is_trivial(self) -> bool:
+        """``can_generate_trivial_fake_impl``."""
+        if self.operator.name.namespace in BUILTIN:
+            return False
+        if RETURNED & {*self.tags}:
+            return True
+        return self.schema is not None and is_mutable(self.schema) and not self.schema.returns
+
+
+def _ended(path: FakePath, hops: tuple[Hop, ...], end: End) -> Result:
+    """What a call inside of the mode came to."""
+    last = hops[-1]
+    kernel = last.live.kernel
+    slots = tuple(hop.slot for hop in hops)
+    outcome = FakeOutcome(path, None, last.slot, None if kernel is None else kernel.debug, slots)
+    if kernel is not None:
+        outcome = outcome._replace(span=kernel.span)
+    return outcome, end.error if end.kind is EndKind.ERROR else None
+
+
+def _is_constructor(schema: FunctionSchema | None) -> bool:
+    """``_is_tensor_constructor``: it takes no tensors and returns one."""
+    if schema is None or has_tensor(schema):
+        return False
+    return len(schema.returns) == 1 and schema.returns[0].type.kind is TypeKind.TENSOR

@@ -1,0 +1,30 @@
+"""The errors of FakeTensorMode, in PyTorch's words.
+
+Sources: ``torch/_subclasses/fake_tensor.py``, ``fake_impls.py`` and ``torch/_library/custom_ops.py``.
+"""
+
+from __future__ import annotations
+
+from dispatch_cli.engine.call.trace import Error, ErrorKind
+from dispatch_cli.model.names import OperatorName
+
+NOT_IMPLEMENTED = "NotImplementedError"
+UNSUPPORTED = "UnsupportedOperatorException"
+DATA_DEPENDENT = "DataDependentOutputException"
+DYNAMIC_SHAPE = "DynamicOutputShapeException"
+_NOT_YET = "AssertionError"
+
+
+def raised(exception: str, name: OperatorName) -> Error:
+    """One of the mode's exceptions: their text is the operator as Python prints it."""
+    shown = f"{name.name.replace('::', '.')}.{name.overload or 'default'}"
+    return Error(ErrorKind.FAKE, exception, f"NYI: {shown}" if exception == _NOT_YET else shown)
+
+
+def no_fake_impl(name: OperatorName) -> Error:
+    """An operator of ``torch.library.custom_op`` without a fake implementation."""
+    text = (
+        f"There was no fake impl registered for <CustomOpDef({name})>. This is necessary for "
+        "torch.compile/export/fx tracing to work."
+    )
+    return Error(ErrorKind.FAKE, "RuntimeError", text, whole=False)

@@ -1,0 +1,67 @@
+"""Call every operator of a live PyTorch with fake tensors, and compare what happens with what the engine says.
+
+usage: python -m tests.engine.call.fake PYTHON [SEED] [KINDS] [RANDOM]
+
+KINDS: kinds of calls, separated by commas (see `live_calls.py`). RANDOM: how many random operators are called besides.
+It prints a table by what FakeTensorMode did: calls made, judged and agreed, and calls that cannot be made, by reason.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from dispatch_cli.api import load_state
+from dispatch_cli.capture.run import run_probe
+from dispatch_cli.capture.write import state_text
+from dispatch_cli.engine.history.state import State
+from tests.engine.call.fake.judge import Verdict, judge, live_answers
+
+KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda"
+
+
+def table(verdicts: list[Verdict]) -> str:
+    """The table, and every call that differs."""
+    made = [one for one in verdicts if one.path]
+    lines = [f"{'path':<18}{'calls':>8}{'judged':>8}{'agreed':>8}"]
+    for path, count in sorted(Counter(one.path for one in made).items()):
+        own = [one for one in made if one.path == path]
+        judged, agreed = sum(one.judged for one in own), sum(one.agrees for one in own)
+        lines.append(f"{path:<18}{count:>8}{judged:>8}{agreed:>8}")
+    judged, agreed = sum(one.judged for one in made), sum(one.agrees for one in made)
+    lines.append(f"{'all':<18}{len(made):>8}{judged:>8}{agreed:>8}")
+    lines += ["", "not makeable:"]
+    reasons = Counter(one.why for one in verdicts if not one.path)
+    lines += [f"{count:>8}  {why}" for why, count in reasons.most_common()]
+    lines += ["", "not judged:"]
+    lines += [f"{count:>8}  {why}" for why, count in Counter(one.why for one in made if not one.judged).most_common()]
+    lines += ["", "different:"]
+    for one in made:
+        if one.judged and not one.agrees:
+            answer = one.answer
+            said = f"{answer['path']} {answer.get('function') or ''} {answer.get('error') or ''}".strip()
+            lines.append(f"  {answer['operator']} {answer['kind']}: {said}; {one.why}")
+    return "\n".join(lines)
+
+
+def captured_state(python: str) -> State:
+    """The state of a live PyTorch, without a first vmap: calls make none."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "state.json"
+        file.write_text("".join(state_text(run_probe(python, vmap=False), as_json=True)), encoding="utf-8")
+        return load_state([str(file)])
+
+
+def main(python: str, seed: str = "", kinds: str = KINDS, count: str = "500") -> None:
+    """Make the calls and print the table."""
+    seed = seed or str(random.SystemRandom().randrange(1, 1 << 31))
+    print(f"seed {seed}, calls: {kinds}\n")
+    state = captured_state(python)
+    print(table([*judge(state, live_answers(python, None, kinds.split(","), seed))]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

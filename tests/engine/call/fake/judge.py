@@ -1,0 +1,132 @@
+"""What FakeTensorMode did in a live PyTorch, against what the engine says: call by call."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dispatch_cli.engine.call.fake_path import FakePath
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import Call, End, EndKind
+from dispatch_cli.engine.dispatcher.refusal import Refused
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.call import CallError, Context, TensorSpec
+from dispatch_cli.model.names import OperatorName
+
+SCRIPT = Path(__file__).with_name("live_calls.py")
+Answer = dict[str, Any]
+
+
+class Verdict(NamedTuple):
+    """A call that was made. path: what FakeTensorMode did. why_not: why it cannot be judged, or how ours differs."""
+
+    answer: Answer
+    path: str
+    judged: bool
+    agrees: bool
+    why: str = ""
+
+
+def live_answers(
+    python: str, operators: Sequence[str] | None, kinds: Sequence[str], seed: str, library: Sequence[Any] = ()
+) -> Iterator[Answer]:
+    """What a live PyTorch does; after a crash it is started anew, behind the operator at which it crashed."""
+    first = 0
+    while True:
+        plan = {"operators": operators, "first": first, "seed": seed, "kinds": kinds, "library": library}
+        done = subprocess.run([python, str(SCRIPT)], input=json.dumps(plan), capture_output=True, text=True, check=False)
+        begun: Answer | None = None
+        made = 0
+        for line in done.stdout.splitlines():
+            answer = json.loads(line)
+            if "done" in answer:
+                return
+            if "begin" in answer:
+                begun, made = answer, 0
+            else:
+                made += 1
+                yield answer
+        assert begun is not None, done.stderr[-2000:]
+        for kind in kinds[made:]:
+            yield {"operator": begun["begin"], "kind": kind, "not_makeable": "the process crashes"}
+        first = begun["place"] + 1
+
+
+def judge(state: State, answers: Iterable[Answer]) -> Iterator[Verdict]:
+    """Each call that was made, with what the engine says."""
+    for answer in answers:
+        if "not_makeable" in answer:
+            yield Verdict(answer, "", judged=False, agrees=False, why=answer["not_makeable"])
+            continue
+        yield _judged(answer, predicted(state, answer))
+
+
+def predicted(state: State, answer: Answer) -> Call | str:
+    """The simulated call, or why there is none."""
+    tensors = [TensorSpec.parse(text) for text in answer["tensors"]]
+    contexts = [Context.parse(text) for text in answer["contexts"]]
+    try:
+        return simulate(state, OperatorName.parse(answer["operator"]), tensors, contexts)
+    except (CallError, Refused) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _judged(answer: Answer, call: Call | str) -> Verdict:
+    path: str = answer["path"]
+    if isinstance(call, str):
+        return Verdict(answer, path, judged=True, agrees=False, why=call)
+    said = path_of(call.end)
+    if path == "raised":
+        # An error before any operator was called: what decomposes, or computes, may raise for its arguments.
+        error = call.end.error
+        if error is not None and error.type == answer["error"]:
+            return Verdict(answer, path, judged=True, agrees=True)
+        why = "the kernel raises before it calls an operator"
+        return Verdict(answer, path, judged=error is not None, agrees=False, why=why)
+    if path == "no operator":
+        agrees = said in ("outside", "kernel")
+        return Verdict(answer, path, judged=True, agrees=agrees, why="" if agrees else f"ours: {said}")
+    if path != said:
+        return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {said} {call.end.error or ''}")
+    return _same_path(answer, path, call.end)
+
+
+def _same_path(answer: Answer, path: str, end: End) -> Verdict:
+    """Both went the same way: the function, and the error that is predicted, must be the same, too."""
+    function = None if end.fake is None else end.fake.function
+    if path in ("decomposition", "prim-meta", "implementation") and answer["function"] != function:
+        generic = path == "implementation" and function is None and end.error is not None
+        if not generic:
+            return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {function} not {answer['function']}")
+    if end.error is not None and path != "outside":
+        text = end.error.text
+        same = answer["own_error"] == end.error.type and (
+            answer["own_text"] == text[:300] or (not end.error.whole and answer["own_text"].startswith(text[:200]))
+        )
+        if not same:
+            return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {end.error.type}: {text[:80]}")
+    elif answer.get("own_error") in OF_THE_MODE:
+        return Verdict(answer, path, judged=True, agrees=False, why=f"ours: no error, not {answer['own_error']}")
+    return Verdict(answer, path, judged=True, agrees=True)
+
+
+OF_THE_MODE = ("UnsupportedOperatorException", "DataDependentOutputException", "DynamicOutputShapeException")
+
+
+def path_of(end: End) -> str:
+    """The word for what the engine says, as the live script has it."""
+    if end.fake is not None:
+        return end.fake.path.value
+    if end.kind is EndKind.DECOMPOSITION:
+        return "outside"
+    if end.kind is EndKind.HANDLER:
+        return "handler"
+    if end.error is not None:
+        return "refused" if end.handler is not None else "error"
+    return "kernel"
+
+
+PATHS = [path.value for path in FakePath]
