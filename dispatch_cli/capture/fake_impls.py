@@ -13,11 +13,13 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Data = dict[str, Any]
 
 META = "Meta"
+PRIMS = "prims::"
+"""In the name of an operator that the mode takes for a primitive."""
 _IN_PYTORCH = re.compile(r"torch/(?:library|_library/\w+)\.py:\d+$")
 """How the text of a kernel ends whose library PyTorch has made for a user."""
 _WRAPPERS = 8
@@ -108,12 +110,12 @@ def note_rules(operators: dict[str, Data], name_of: Callable[[Any], str]) -> Non
     for name, operator in operators.items():
         if "view_copy" in operator["tags"]:
             found.setdefault(name, {})["no_decomposition"] = True
-        if name.startswith("prims::") and (function := _prim_meta(name)) is not None:
+        if PRIMS in name and (function := _prim_meta(name)) is not None:
             found.setdefault(name, {})["prim_meta"] = name_of(function)
     for operator, function in impls.op_implementations_dict.items():
         rules = rules_of(operator)
         rules["implementation"] = name_of(function)
-        if raised := _only_raises(function):
+        if raised := _raised(function):
             rules["raises"] = raised
     for name, rules in found.items():
         if name in operators:
@@ -122,20 +124,69 @@ def note_rules(operators: dict[str, Data], name_of: Callable[[Any], str]) -> Non
 
 def _prim_meta(name: str) -> Any:
     """The function that computes a primitive's result (``prim_meta_impl``); None where it has none."""
-    packet = getattr(importlib.import_module("torch").ops.prims, name.partition("::")[2].partition(".")[0], None)
-    return getattr(getattr(packet, name.partition(".")[2] or "default", None), "prim_meta_impl", None)
+    namespace, _, rest = name.partition("::")
+    short, _, overload = rest.partition(".")
+    packet = getattr(getattr(importlib.import_module("torch").ops, namespace), short, None)
+    return getattr(getattr(packet, overload or "default", None), "prim_meta_impl", None)
 
 
-def _only_raises(function: Any) -> str | None:
-    """The exception that a function raises, where it does nothing else for the operators that it is registered for."""
-    try:
-        definition = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return None
-    body = definition.body if isinstance(definition, ast.FunctionDef) else []
+def _raised(function: Any) -> str | None:
+    """The exception that the mode's own function raises, in a mode without a ShapeEnv; None where it raises none.
+
+    Either the function does nothing else, for the operators that it is registered for; or it, or a function of its
+    module that it calls, raises where ``fake_mode.shape_env is None``.
+    """
+    definition = _definition(function)
+    body = [] if definition is None else definition.body
     while len(body) == 1 and isinstance(body[0], ast.If) and not body[0].orelse:  # it asks whether it is one of them
         body = body[0].body
-    if len(body) != 1 or not isinstance(body[0], ast.Raise):
+    if len(body) == 1 and isinstance(body[0], ast.Raise):
+        return _name_of_exception(body[0])
+    module = getattr(inspect.unwrap(function), "__globals__", {})
+    called = [definition]
+    for statement in _reached(definition):
+        value = getattr(statement, "value", None)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            other = module.get(value.func.id)
+            called += [_definition(other)] if inspect.isfunction(other) else []
+    return next((found for one in called if (found := _without_shapes(one)) is not None), None)
+
+
+def _definition(function: Any) -> ast.FunctionDef | None:
+    try:
+        found = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
         return None
-    called = getattr(body[0].exc, "func", None)
+    return found if isinstance(found, ast.FunctionDef) else None
+
+
+def _reached(definition: ast.FunctionDef | None) -> Iterator[ast.stmt]:
+    """The statements that a call comes to which is given only what it needs, as far as no other test decides."""
+    if definition is None:
+        return
+    given = {argument.arg for argument in [*definition.args.args, *definition.args.kwonlyargs]}
+    waiting = list(reversed(definition.body))
+    while waiting:
+        statement = waiting.pop()
+        yield statement
+        test = getattr(statement, "test", None)
+        if isinstance(statement, ast.If) and isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is):
+            subject = test.left.value if isinstance(test.left, ast.NamedExpr) else test.left
+            subject = subject.value if isinstance(subject, ast.Attribute) else subject
+            if isinstance(subject, ast.Name) and subject.id in given:
+                waiting += reversed(statement.body)
+
+
+def _without_shapes(definition: ast.FunctionDef | None) -> str | None:
+    """What a function raises where the mode has no ShapeEnv."""
+    for statement in _reached(definition):
+        if isinstance(statement, ast.If) and isinstance(statement.body[0], ast.Raise):
+            tests = [one for one in ast.walk(statement.test) if isinstance(one, ast.Compare)]
+            if any(isinstance(one.ops[0], ast.Is) and getattr(one.left, "attr", "") == "shape_env" for one in tests):
+                return _name_of_exception(statement.body[0])
+    return None
+
+
+def _name_of_exception(statement: ast.Raise) -> str | None:
+    called = getattr(statement.exc, "func", None)
     return getattr(called, "id", None) or getattr(called, "attr", None)

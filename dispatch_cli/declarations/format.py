@@ -245,7 +245,9 @@ FAKE_TENSOR_MODE = Record(
         ),
         Field("prim_meta", TEXT, "The function that computes the result of a primitive (`prim_meta_impl`)."),
         Field("implementation", TEXT, "The mode's own function for it (`register_op_impl`)."),
-        Field("raises", TEXT, "The exception that this function raises, where it does nothing else."),
+        Field(
+            "raises", TEXT, "The exception that this function raises in a mode without a `ShapeEnv`.", default="none"
+        ),
     ),
 )
 OPERATOR = Record(

@@ -17,7 +17,7 @@ class FakeRules(NamedTuple):
         its C++ kernel at Meta takes symbolic sizes (``cpp_meta_supports_symint``).
     prim_meta: the function of a primitive that computes its result (``prim_meta_impl``).
     implementation: the mode's own function for it (``register_op_impl`` in ``fake_impls.py``). raises: the exception
-        that this function does nothing but raise.
+        that this function raises in a mode without a ShapeEnv.
     """
 
     decomposition: str | None = None

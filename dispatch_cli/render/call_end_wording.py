@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.trace import End, ErrorKind, Handler, HandlerKind
+from dispatch_cli.render.words import short_kernel
 
 
 def handed_over(end: End) -> str:
@@ -20,6 +22,42 @@ def _handler_label(handler: Handler) -> str:
         return "the __torch_dispatch__ of a tensor with these keys"
     what = "context" if handler.kind is HandlerKind.MODE else "tensor"
     return f"{handler.name}.__torch_dispatch__ ({what} {handler.position})"
+
+
+def fake_sentence(fake: FakeOutcome) -> str:
+    """What FakeTensorMode does with the call, and where that is declared."""
+    place = f", declared at {fake.span}" if fake.span is not None else ""
+    by = f" {fake.function}" if fake.function is not None else ""
+    at = "" if fake.kernel is None else f" {short_kernel(fake.kernel)} at {fake.key}{place}"
+    match fake.path:
+        case FakePath.QUERY:
+            said = "answers the question about the tensor by itself"
+        case FakePath.CONSTANT:
+            said = "has the operator compute, as there is no fake tensor, and makes the result a fake tensor"
+        case FakePath.DECOMPOSITION:
+            said = f"runs the decomposition{by}"
+        case FakePath.COMPOSITE:
+            said = f"decomposes the operator with the kernel{by or at}"
+        case FakePath.PRIM_META:
+            said = f"runs the primitive's own function{by}"
+        case FakePath.FAKE_IMPL if fake.function is None:
+            said = "finds no fake implementation: torch.library.custom_op registers one that raises"
+        case FakePath.FAKE_IMPL:
+            said = f"runs the fake implementation{by}{place}"
+        case FakePath.IMPLEMENTATION:
+            said = f"runs its own function for the operator{by}"
+        case FakePath.META:
+            said = f"calls the operator with Meta included, which comes to the kernel{at}"
+        case FakePath.TRIVIAL:
+            said = "has nothing to compute: the operator returns nothing, or what it is given to write to"
+        case FakePath.FALLBACK:
+            said = f"finds nothing for fake tensors, and runs the real kernel on zeros:{at or ' there is none'}"
+        case FakePath.NONE:
+            said = (
+                "finds nothing to run: the operator has no decomposition, no kernel at CompositeImplicitAutograd, no "
+                "fake implementation and no kernel at Meta; add one with torch.library.register_fake"
+            )
+    return f"FakeTensorMode {said}."
 
 
 def raised_label(end: End) -> str:

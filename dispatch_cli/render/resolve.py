@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dispatch_cli.engine.call.trace import Does, End, MaskKind
-from dispatch_cli.render.call_end_wording import error_lines
+from dispatch_cli.render.call_end_wording import error_lines, fake_sentence
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -98,6 +98,8 @@ def answer(end: End | None, sentence: str, short: bool) -> Iterator[Block]:
     yield Paragraph(Run(sentence, Tone.BAD if fails else Tone.HEAD))
     if error := error_lines(end, short):
         yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE)
+    if end is not None and end.fake is not None:
+        yield Paragraph(fake_sentence(end.fake))
 
 
 def path(slots: Iterable[str]) -> Iterator[Block]:

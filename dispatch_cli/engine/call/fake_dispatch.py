@@ -1,8 +1,8 @@
 """What FakeTensorMode does with a call that it takes: which of its ways it goes, and how that ends.
 
 Source: ``FakeTensorMode._dispatch_impl`` in ``torch/_subclasses/fake_tensor.py``; from PyTorch 2.4 to 2.15 it looks in
-the same order. It is followed for a mode without a ShapeEnv, whose tensors have sizes that are numbers and whose fallbacks
-are allowed, as ``FakeTensorMode()`` makes one; no tensor is taken to be a constant.
+the same order. It is followed for a mode without a ShapeEnv, whose tensors have sizes that are numbers and whose
+fallbacks are allowed, as ``FakeTensorMode()`` makes one; no tensor is taken to be a constant.
 """
 
 from __future__ import annotations
@@ -13,23 +13,29 @@ from typing import NamedTuple
 from dispatch_cli.engine.call import fake_errors
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW, LIFTS, QUERIES, Callee
-from dispatch_cli.engine.call.schema_facts import has_tensor, is_mutable
+from dispatch_cli.engine.call.kernels.generated import called_by
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_tensor, is_mutable, writes
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
-from dispatch_cli.engine.call.trace import End, EndKind, Error, Hop
+from dispatch_cli.engine.call.trace import End, Error, Hop
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Layout
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.kernel import FakeImpl
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, PYTHON
 
-Inner = Callable[[tuple[Value, ...], Thread], tuple[tuple[Hop, ...], End]]
-"""Calls the operator again, on a thread."""
+Inner = Callable[[OperatorName, tuple[Value, ...], Thread, Options], tuple[tuple[Hop, ...], End]]
+"""Calls an operator on a thread."""
+MAX_GENERATED = 4
+"""How many generated kernels call one another, at most."""
 Result = tuple[FakeOutcome, Error | None]
 
 BUILTIN = frozenset({"aten", "prim", "prims"})
@@ -40,6 +46,7 @@ FOREACH = "aten::_foreach_"
 """How the names of the operators begin whose results go to the devices of their lists (``fake_impls.py``)."""
 CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
 FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
+DEVICE, META_DEVICE = "device", "meta"
 DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
 RETURNED = frozenset({"out", "inplace"})
 """Tags of operators that return what they are given to write to."""
@@ -50,9 +57,10 @@ class FakeCall(NamedTuple):
     """A call of an operator that FakeTensorMode takes.
 
     rules: what it asks for beside kernels. python: the operator's kernels for the Python dispatcher, by key.
-    inner: calls the operator on another thread.
+    inner: calls an operator on another thread. options: what it is given beside tensors.
     """
 
+    dispatcher: Dispatcher
     operator: Operator
     rules: FakeRules
     python: Mapping[str, str]
@@ -60,6 +68,7 @@ class FakeCall(NamedTuple):
     values: tuple[Value, ...]
     thread: Thread
     inner: Inner
+    options: Options = NO_OPTIONS
 
     @property
     def name(self) -> str:
@@ -117,12 +126,12 @@ class FakeCall(NamedTuple):
         rules = self.rules
         if rules.implementation is not None:
             outcome = FakeOutcome(FakePath.IMPLEMENTATION, rules.implementation)
-            needs_shapes = DYNAMIC_SHAPE in self.tags or DATA_DEPENDENT in self.tags
-            raised = rules.raises or (self._needed_data() if needs_shapes else None)
+            raised = rules.raises
+            if rules.implementation == CONSTRUCTORS:
+                return self._constructed()
             return outcome, None if raised is None else fake_errors.raised(raised, self.operator.name)
         if _is_constructor(self.schema):
-            outcome, error = self._meta()
-            return outcome._replace(path=FakePath.IMPLEMENTATION, function=CONSTRUCTORS), error
+            return self._constructed()
         if DYNAMIC_SHAPE in self.tags or DATA_DEPENDENT in self.tags:
             outcome = FakeOutcome(FakePath.IMPLEMENTATION)
             return outcome, fake_errors.raised(self._needed_data(), self.operator.name)
@@ -131,6 +140,14 @@ class FakeCall(NamedTuple):
             if error is None or error.type != fake_errors.NOT_IMPLEMENTED:
                 return outcome._replace(path=FakePath.IMPLEMENTATION, function=FOREACH_IMPL), error
         return None
+
+    def _constructed(self) -> Result:
+        """``constructors``: the operator is called with the device ``meta``, which it has to take."""
+        schema, outcome = self.schema, FakeOutcome(FakePath.IMPLEMENTATION, CONSTRUCTORS)
+        if schema is not None and all(argument.name != DEVICE for argument in schema.arguments):
+            return outcome, fake_errors.one_too_many(schema)
+        inner, error = self._meta(self.options._replace(device=META_DEVICE))
+        return inner._replace(path=outcome.path, function=outcome.function), error
 
     def _needed_data(self) -> str:
         return fake_errors.DYNAMIC_SHAPE if DYNAMIC_SHAPE in self.tags else fake_errors.DATA_DEPENDENT
@@ -157,10 +174,35 @@ class FakeCall(NamedTuple):
         """``has_meta``: the live table has something at Meta, a fallback perhaps."""
         return self.operator.live[META].kernel is not None
 
-    def _meta(self) -> Result:
+    def _meta(self, options: Options | None = None) -> Result:
         """The call inside of ``in_kernel_invocation_manager``: Python excluded, Meta included."""
-        hops, end = self.inner(self.values, self._without_python().include(self.maker.known(META)))
-        return _ended(FakePath.META, hops, end)
+        thread = self._without_python().include(self.maker.known(META))
+        return self._run(FakePath.META, self.values, thread, options or self.options)
+
+    def _run(self, path: FakePath, values: tuple[Value, ...], thread: Thread, options: Options) -> Result:
+        """A call inside of the mode. Of a generated kernel, the operator that it calls is called in its turn."""
+        name, tags, schema = self.operator.name, self.tags, self.schema
+        hops, end = self.inner(name, values, thread, options)
+        last, error = hops[-1], end.error
+        kernel = last.live.kernel
+        found = FakeOutcome(
+            path, None, last.slot, None if kernel is None else kernel.debug, tuple(h.slot for h in hops)
+        )
+        found = found if kernel is None else found._replace(span=kernel.span)
+        for _ in range(MAX_GENERATED):
+            other = None if kernel is None else called_by(self.dispatcher, name, tags, kernel.debug)
+            if error is not None or other is None:
+                break
+            values = _without_results(schema, values)
+            if path is FakePath.META:  # what a kernel makes is on the device of the tensors that it is given
+                options = options._replace(device=META_DEVICE)
+            hops, end = self.inner(other, values, thread, options)
+            if end.error is not None and end.error.type == fake_errors.NOT_IMPLEMENTED:
+                error = end.error
+            kernel, name = hops[-1].live.kernel, other
+            definition = self.dispatcher.operator(other).definition
+            tags, schema = ((), None) if definition is None else (definition.tags, definition.schema)
+        return found, error
 
     def _without_python(self) -> Thread:
         universe = self.maker.universe
@@ -178,8 +220,8 @@ class FakeCall(NamedTuple):
             return FakeOutcome(FakePath.NONE), unsupported
         if INPLACE_VIEW in self.tags:
             return FakeOutcome(FakePath.FALLBACK), error or unsupported
-        hops, end = self.inner(tuple(map(self._real, self.values)), self._without_python())
-        return _ended(FakePath.FALLBACK, hops, end)
+        values = tuple(map(self._real, self.values))
+        return self._run(FakePath.FALLBACK, values, self._without_python(), self.options)
 
     def _real(self, value: Value) -> Value:
         """The zeros that stand for a fake tensor."""
@@ -197,15 +239,14 @@ class FakeCall(NamedTuple):
         return self.schema is not None and is_mutable(self.schema) and not self.schema.returns
 
 
-def _ended(path: FakePath, hops: tuple[Hop, ...], end: End) -> Result:
-    """What a call inside of the mode came to."""
-    last = hops[-1]
-    kernel = last.live.kernel
-    slots = tuple(hop.slot for hop in hops)
-    outcome = FakeOutcome(path, None, last.slot, None if kernel is None else kernel.debug, slots)
-    if kernel is not None:
-        outcome = outcome._replace(span=kernel.span)
-    return outcome, end.error if end.kind is EndKind.ERROR else None
+def _without_results(schema: FunctionSchema | None, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The tensors of a call without those that are there to be written to by name, and without what is no tensor."""
+    arguments = arguments_of(schema, len(values))
+    return tuple(
+        value
+        for argument, value in zip(arguments, values, strict=True)
+        if not value.is_absent and (argument is None or not (argument.kwarg_only and writes(argument)))
+    )
 
 
 def _is_constructor(schema: FunctionSchema | None) -> bool:

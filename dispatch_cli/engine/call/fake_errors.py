@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.trace import Error, ErrorKind
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
 
 NOT_IMPLEMENTED = "NotImplementedError"
 UNSUPPORTED = "UnsupportedOperatorException"
@@ -28,3 +29,13 @@ def no_fake_impl(name: OperatorName) -> Error:
         "torch.compile/export/fx tracing to work."
     )
     return Error(ErrorKind.FAKE, "RuntimeError", text, whole=False)
+
+
+def one_too_many(schema: FunctionSchema) -> Error:
+    """An operator that makes a tensor gets a device from the mode, and takes none."""
+    count = len(schema.arguments)
+    text = (
+        f"{schema.name.name}() expected at most {count} argument(s) but received {count + 1} argument(s). "
+        f"Declaration: {schema}"
+    )
+    return Error(ErrorKind.FAKE, "RuntimeError", text)

@@ -101,13 +101,23 @@ class CallSimulator:
             return end
         from dispatch_cli.engine.call.fake_dispatch import FakeCall
 
-        def inner(values: tuple[Value, ...], thread: Thread) -> tuple[tuple[Hop, ...], End]:
-            call = CallSimulator(
-                self._dispatcher, self._name, self._maker, self._python, self._options, self._fake_rules
-            )
-            return call.run(values, thread)
+        def inner(
+            name: OperatorName, values: tuple[Value, ...], thread: Thread, options: Options
+        ) -> tuple[tuple[Hop, ...], End]:
+            python = self._python if name == self._name else {}
+            return CallSimulator(self._dispatcher, name, self._maker, python, options).run(values, thread)
 
-        call = FakeCall(self._operator, self._fake_rules, self._python, self._maker, at.values, at.thread, inner)
+        call = FakeCall(
+            self._dispatcher,
+            self._operator,
+            self._fake_rules,
+            self._python,
+            self._maker,
+            at.values,
+            at.thread,
+            inner,
+            self._options,
+        )
         outcome, error = call.dispatch()
         if error is None:
             return end._replace(fake=outcome)

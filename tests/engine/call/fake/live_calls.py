@@ -15,6 +15,7 @@ import functools
 import json
 import os
 import random
+import re
 import sys
 import warnings
 
@@ -117,10 +118,12 @@ def watch():
     utils = torch._library.utils
     if hasattr(utils, "generate_trivial_fake_impl"):
         utils.generate_trivial_fake_impl = noting(utils.generate_trivial_fake_impl, "trivial")
-    for name in [name for name in torch._C._dispatch_get_all_op_names() if name.startswith("prims::")]:
+    for name in [name for name in torch._C._dispatch_get_all_op_names() if "prims::" in name]:
         operator = found(name)
         if hasattr(operator, "prim_meta_impl"):
-            operator.prim_meta_impl = noting(operator.prim_meta_impl, "prim-meta", name=qualified(operator.prim_meta_impl))
+            operator.prim_meta_impl = noting(
+                operator.prim_meta_impl, "prim-meta", name=qualified(operator.prim_meta_impl)
+            )
     handlers = fake_tensor._DISPATCH_META_HANDLERS
     for operator, function in list(handlers.items()):
         handlers[operator] = answering(function, operator.name())
@@ -204,7 +207,8 @@ class Maker:
             return self.tensor()
         makers = {
             "int": lambda: 1, "SymInt": lambda: 1, "float": lambda: 0.5, "bool": lambda: False, "Scalar": lambda: 1.0,
-            "number": lambda: 1.0, "str": lambda: self.rng.choice(("mean", "none", "sum")), "Device": lambda: torch.device("cpu"),
+            "number": lambda: 1.0, "str": lambda: self.rng.choice(("mean", "none", "sum")),
+            "Device": lambda: torch.device("cpu"),
             "ScalarType": lambda: torch.float32, "Layout": lambda: torch.strided, "complex": lambda: 1j,
             "MemoryFormat": lambda: torch.contiguous_format, "Generator": lambda: torch.Generator(),
         }  # fmt: skip
@@ -216,7 +220,7 @@ class Maker:
             if str(inner) == "Tensor" and self.rng.random() < 0.5:
                 return self.tensor()
             if str(inner) == "Tensor":
-                self.tensors.append("none")
+                self.tensors.append("undefined")
             return None
         if kind_name == "ListType":
             return [self.value(kind.getElementType(), name) for _ in range(size or 2)]
@@ -242,7 +246,9 @@ class Maker:
 def entered(mode, contexts):
     with contextlib.ExitStack() as stack:
         for context in contexts:
-            stack.enter_context({"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}.get(context, lambda: mode)())
+            stack.enter_context(
+                {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}.get(context, lambda: mode)()
+            )
         yield
 
 
@@ -266,7 +272,13 @@ KINDS = {
     "cuda": ("cuda", ["mode=FakeTensorMode"]),
 }
 """The kinds of calls: tensors and contexts."""
-ARGUMENTS = ("Expected a value of type", "expected at most", "missing value for argument", "is missing value", "Unknown keyword")
+ARGUMENTS = (
+    "Expected a value of type",
+    "expected at most",
+    "missing value for argument",
+    "is missing value",
+    "Unknown keyword",
+)
 
 
 def call(name, operator, kind, rng):
@@ -295,6 +307,10 @@ def call(name, operator, kind, rng):
         answer["error"], answer["text"] = type(error).__name__, str(error)[:300]
         if not frames and any(words in str(error) for words in ARGUMENTS):
             return {**answer, "not_makeable": "arguments that the schema takes"}
+    answer["shown"] = str(operator)
+    answer["kernels"] = len(
+        re.findall(r"^\w+(?:\[alias\])?(?: \(inactive\))?: .* :: ", torch._C._dispatch_dump(name), re.MULTILINE)
+    )
     own = next((frame for frame in frames if frame["name"] == name), None)
     if own is None:
         answer["path"] = "outside" if frames else "raised" if error is not None else "no operator"
@@ -331,7 +347,10 @@ def body(name, kind, returns):
             return None
         if returns == "first":
             return args[0]
-        first = next((one for arg in args for one in (arg if isinstance(arg, list) else [arg]) if isinstance(one, torch.Tensor)), None)
+        first = next(
+            (one for arg in args for one in (arg if isinstance(arg, list) else [arg]) if isinstance(one, torch.Tensor)),
+            None,
+        )
         return torch.empty(2) if first is None else torch.empty_like(first)
 
     if kind == "autograd":
@@ -341,7 +360,7 @@ def body(name, kind, returns):
             return found(name).redispatch(below, *args, **kwargs)
 
         return autograd
-    return lambda *args, **kwargs: result(args)
+    return lambda *args, **_: result(args)
 
 
 def main():
