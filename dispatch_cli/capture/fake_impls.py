@@ -13,7 +13,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Data = dict[str, Any]
 
@@ -85,14 +85,35 @@ def _content(cell: Any) -> Any:
 # What FakeTensorMode asks for (``_dispatch_impl`` in ``torch/_subclasses/fake_tensor.py``).
 
 
-def fallbacks() -> list[str]:
-    """The namespaces of the operators whose own kernels the mode runs where there is nothing for fake tensors."""
+def about_mode(torch: Any) -> Data:
+    """What ``register_fake`` and the mode are like, as far as this PyTorch says it.
+
+    fake_overrides: ``register_fake`` has a parameter ``allow_override``. fake_fallbacks: the namespaces of the
+    operators whose own kernels the mode runs where there is nothing for fake tensors.
+    """
+    found: Data = {"fake_overrides": "allow_override" in inspect.signature(torch.library.register_fake).parameters}
     mode = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
-    return sorted(mode._can_run_unsafe_fallback_allowed_namespaces)
+    namespaces = getattr(mode, "_can_run_unsafe_fallback_allowed_namespaces", None)
+    return found if namespaces is None else {"fake_fallbacks": sorted(namespaces), **found}
 
 
-def note_rules(operators: dict[str, Data], name_of: Callable[[Any], str]) -> None:
-    """Note in dumped operators, by name, what the mode has for them (the field ``fake_tensor_mode``)."""
+def note_rules(operators: dict[str, Data], name_of: Callable[[Any], str]) -> bool:
+    """Note in dumped operators, by name, what the mode has for them (the field ``fake_tensor_mode``).
+
+    False where this PyTorch keeps it in another way; nothing is noted then.
+    """
+    try:
+        found = _rules(operators, name_of)
+    except (AttributeError, ImportError, TypeError):
+        return False
+    for name, rules in found.items():
+        if name in operators:
+            operators[name]["fake_tensor_mode"] = rules
+    return True
+
+
+def _rules(operators: Iterable[str], name_of: Callable[[Any], str]) -> dict[str, Data]:
+    """What the mode has for operators, by their names."""
     ops = importlib.import_module("torch._ops")
     decompositions = importlib.import_module("torch._decomp")
     modes = importlib.import_module("torch._subclasses.fake_tensor")
@@ -105,29 +126,32 @@ def note_rules(operators: dict[str, Data], name_of: Callable[[Any], str]) -> Non
     for operator, function in decompositions.decomposition_table.items():
         if isinstance(operator, ops.OpOverload) and modes.torch_decomp_decompositions(operator):
             rules_of(operator)["decomposition"] = name_of(function)
-    for operator in [*decompositions.meta_table, *modes.FakeTensorMode._cpp_meta_supports_symint]:
-        rules_of(operator)["no_decomposition"] = True
-    for name, operator in operators.items():
-        if "view_copy" in operator["tags"]:
-            found.setdefault(name, {})["no_decomposition"] = True
-        if PRIMS in name and (function := _prim_meta(name)) is not None:
-            found.setdefault(name, {})["prim_meta"] = name_of(function)
+    mode = modes.FakeTensorMode()
+    for name in operators:
+        operator = _in_python(name)
+        if not isinstance(operator, ops.OpOverload):
+            continue
+        if operator in decompositions.meta_table or mode.cpp_meta_supports_symint(operator):
+            rules_of(operator)["no_decomposition"] = True
+        if PRIMS in name and hasattr(operator, "prim_meta_impl"):
+            rules_of(operator)["prim_meta"] = name_of(operator.prim_meta_impl)
     for operator, function in impls.op_implementations_dict.items():
         rules = rules_of(operator)
         rules["implementation"] = name_of(function)
         if raised := _raised(function):
             rules["raises"] = raised
-    for name, rules in found.items():
-        if name in operators:
-            operators[name]["fake_tensor_mode"] = rules
+    return found
 
 
-def _prim_meta(name: str) -> Any:
-    """The function that computes a primitive's result (``prim_meta_impl``); None where it has none."""
+def _in_python(name: str) -> Any:
+    """The operator of ``torch.ops``; None where it cannot be had."""
     namespace, _, rest = name.partition("::")
     short, _, overload = rest.partition(".")
-    packet = getattr(getattr(importlib.import_module("torch").ops, namespace), short, None)
-    return getattr(getattr(packet, overload or "default", None), "prim_meta_impl", None)
+    try:
+        packet = getattr(getattr(importlib.import_module("torch").ops, namespace), short)
+        return getattr(packet, overload or "default")
+    except (AttributeError, RuntimeError):
+        return None
 
 
 def _raised(function: Any) -> str | None:

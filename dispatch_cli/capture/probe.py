@@ -328,8 +328,7 @@ def about_tensors(live: Live) -> Data:
         "mask_by_arguments": _mask_by_arguments(live),
         "grad_ends_inference": _grad_ends_inference(live),
         "python_needs_snapshot": _python_needs_snapshot(live),
-        "fake_fallbacks": fake_impls.fallbacks(),
-        "fake_overrides": "allow_override" in inspect.signature(live.torch.library.register_fake).parameters,
+        **fake_impls.about_mode(live.torch),
     }
 
 
@@ -941,8 +940,10 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     torch, live = asked.torch, Live(asked)
     step = step or progress(len(asked.now.dumps) + len(live.ids))
     found, skipped = operators(live, asked, step)
-    fake_impls.note_rules({one["name"]: one for one in found}, function_name)
-    higher_order = higher_order_operators(live)
+    higher_order, modes = higher_order_operators(live), mode_types()
+    # last: it imports modules of PyTorch that register higher-order operators
+    if not fake_impls.note_rules({one["name"]: one for one in found}, function_name):
+        asked.notes.append("what FakeTensorMode has for operators, beside kernels, could not be read")
     return {
         "format": FORMAT,
         "torch": str(torch.__version__),
@@ -956,7 +957,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
         "higher_order_operators": higher_order,
         "imported_fallbacks": asked.now.fallbacks_since(asked.before),
         "imported_higher_order_operators": asked.now.rules_since(asked.before),
-        "modes": mode_types(),
+        "modes": modes,
         "skipped": skipped,
     }
 

@@ -97,6 +97,8 @@ resolve aten::empty_like --tensor cpu --layout sparse
 resolve aten::mm --tensor 'cuda sparse' --tensor 'cpu sparse'
 resolve call_torchbind examples/call_torchbind.yaml --tensor cpu --context mode=FakeTensorMode
 resolve demo::shrink examples/scenarios/09_inference_mode.yaml --tensor cpu --context inference_mode
+resolve field::op tests/cli/fields/all.yaml --tensor 'cpu fake'
+resolve aten::relu --tensor 'cpu sparse fake'
 resolve field::math tests/cli/fields/all.yaml --tensor meta --context python_dispatcher
 resolve field_hop tests/cli/fields/all.yaml --tensor 'cpu subclass=Passes' --tensor 'cpu subclass=Handles'
 resolve field_hop tests/cli/fields/all.yaml --tensor 'cpu subclass=Passes' --context mode=FakeTensorMode

@@ -43,6 +43,7 @@ operators:
     fake: {kernel: k, source: "x.py:1", allow_override: false}
   - name: m::b
     fake: [f, {missing: true}]
+    fake_tensor_mode: {decomposition: d, no_decomposition: true, prim_meta: p, implementation: i, raises: E}
 libraries:
   - {kind: FRAGMENT, namespace: m, define: ["c() -> ()", {func: "d() -> ()", tags: [x]}]}
   - {kind: IMPL, namespace: m, impl: {c: x, d: [y, {kernel: z, dispatch_key: CPU}]}, fake: {c: f}}

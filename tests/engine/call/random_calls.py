@@ -434,10 +434,11 @@ def simulated(universe: Universe, number: int, asked: AskedOperator) -> list[Cal
 
 
 def said_of(call: Call) -> dict[str, Any]:
-    """A call in the form of live_calls.py."""
+    """A call in the form of live_calls.py, which ends a call where FakeTensorMode takes it."""
     selection = call.selection
-    end = "error" if call.end.kind is EndKind.ERROR else "ended"
-    error = call.end.error
+    taken = call.end.fake is not None
+    end = "error" if call.end.kind is EndKind.ERROR and not taken else "ended"
+    error = None if taken else call.end.error
     if error is not None and error.kind is ErrorKind.ENDLESS:
         end = "too deep"
     return {

@@ -44,7 +44,11 @@ def check(call: Call) -> None:
     if kind is not ErrorKind.ENDLESS:
         assert call.hops[-1].does is (ends[call.end.kind] if call.end.handler is None else Does.HANDS_OVER)
     assert (call.end.error is not None) == (call.end.kind is EndKind.ERROR)
-    assert kind is ErrorKind.MODES or (call.end.handler is not None) == (call.end.kind is EndKind.HANDLER)
+    assert (
+        call.end.fake is not None
+        or kind is ErrorKind.MODES
+        or (call.end.handler is not None) == (call.end.kind is EndKind.HANDLER)
+    )
 
 
 @pytest.mark.parametrize("universe", universes.names())

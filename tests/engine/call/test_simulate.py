@@ -287,7 +287,7 @@ def test_tensors_that_a_fake_mode_refuses() -> None:
     """The random calls of a live PyTorch are judged in the same way."""
 
     def said(tensors: str, *contexts: str) -> tuple[str, int | None] | None:
-        error = call(dispatcher_of(schema="(Tensor[] x) -> Tensor"), tensors, *contexts).end.error
+        error = call(dispatcher_of("Meta", schema="(Tensor[] x) -> Tensor"), tensors, *contexts).end.error
         return None if error is None else (error.text.split(" first")[0], error.tensor)
 
     mixed, plain = "Mixing fake modes NYI", "Please convert all Tensors to FakeTensors"
@@ -534,7 +534,7 @@ def test_a_batching_rule_in_another_transform() -> None:
 
 def test_new_zeros_are_not_functional() -> None:
     """So torch 2.13.0 has it: the mode makes the zeros, and computes with them."""
-    result = call(dispatcher_of("CPU"), "cpu zerotensor functional", "mode=FakeTensorMode")
+    result = call(dispatcher_of("CPU", "Meta"), "cpu zerotensor functional", "mode=FakeTensorMode")
     assert result.end.kind is EndKind.HANDLER
 
 

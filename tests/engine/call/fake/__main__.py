@@ -8,17 +8,21 @@ It prints a table by what FakeTensorMode did: calls made, judged and agreed, and
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.run import run_probe
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.history.state import State
 from tests.engine.call.fake.judge import Verdict, judge, live_answers
+from tests.engine.call.fake.random_library import declarations_of, operators_of, plan_of
 
 KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda"
 
@@ -47,20 +51,36 @@ def table(verdicts: list[Verdict]) -> str:
     return "\n".join(lines)
 
 
-def captured_state(python: str) -> State:
-    """The state of a live PyTorch, without a first vmap: calls make none."""
+def captured(python: str) -> tuple[State, Any]:
+    """The state of a live PyTorch, without a first vmap, since the calls make none; and its universe."""
+    probed = run_probe(python, vmap=False)
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "state.json"
-        file.write_text("".join(state_text(run_probe(python, vmap=False), as_json=True)), encoding="utf-8")
-        return load_state([str(file)])
+        file.write_text("".join(state_text(probed, as_json=True)), encoding="utf-8")
+        return load_state([str(file)]), probed["universe"]
+
+
+def random_verdicts(python: str, universe: Any, rng: random.Random, count: int, kinds: list[str]) -> Iterator[Verdict]:
+    """Calls of random operators, of which PyTorch knows nothing but what is registered."""
+    operators = operators_of(rng, count)
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "library.json"
+        file.write_text(json.dumps(declarations_of(operators, universe)), encoding="utf-8")
+        state = load_state([str(file)])
+    names = [one.name for one in operators]
+    yield from judge(state, live_answers(python, names, kinds, str(rng.random()), plan_of(operators)))
 
 
 def main(python: str, seed: str = "", kinds: str = KINDS, count: str = "500") -> None:
     """Make the calls and print the table."""
     seed = seed or str(random.SystemRandom().randrange(1, 1 << 31))
     print(f"seed {seed}, calls: {kinds}\n")
-    state = captured_state(python)
-    print(table([*judge(state, live_answers(python, None, kinds.split(","), seed))]))
+    state, universe = captured(python)
+    verdicts = [*judge(state, live_answers(python, None, kinds.split(","), seed))]
+    print(table(verdicts))
+    if int(count):
+        print(f"\n{count} random operators:\n")
+        print(table([*random_verdicts(python, universe, random.Random(seed), int(count), kinds.split(","))]))
 
 
 if __name__ == "__main__":

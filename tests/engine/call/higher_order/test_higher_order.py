@@ -48,6 +48,7 @@ def test_recorded_calls(tmp_path: Path) -> None:
     assert {EndKind.KERNEL, EndKind.HANDLER, *ErrorKind} - ends == {
         ErrorKind.NO_TENSORS,
         ErrorKind.MODES,
+        ErrorKind.FAKE,
         ErrorKind.NO_LAYOUT,
         ErrorKind.UNDEFINED,
         ErrorKind.IMPL,

@@ -1,0 +1,48 @@
+"""Calls with fake tensors on a live PyTorch: FakeTensorMode does what the engine says.
+
+A sample of what ``python -m tests.engine.call.fake PYTHON`` does with all operators.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import pytest
+
+from dispatch_cli.engine.history.state import State
+from tests.capture.support import torch_python
+from tests.engine.call.fake.__main__ import captured, random_verdicts, table
+from tests.engine.call.fake.judge import judge, live_answers
+
+pytestmark = pytest.mark.live
+OPERATORS, RANDOM_OPERATORS = 300, 60
+
+
+@pytest.fixture(scope="module")
+def seed() -> str:
+    return os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
+
+
+@pytest.fixture(scope="module")
+def live() -> tuple[State, Any]:
+    return captured(torch_python())
+
+
+def test_operators_of_pytorch(live: tuple[State, Any], seed: str) -> None:
+    """What a kernel that is written by hand calls is not known, so a few calls may differ."""
+    state, _ = live
+    names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
+    kinds = ["plain", "requires_grad", "inference_mode"]
+    verdicts = [*judge(state, live_answers(torch_python(), names, kinds, seed))]
+    judged = [one for one in verdicts if one.judged]
+    assert len(judged) > OPERATORS, f"seed {seed}"
+    assert sum(one.agrees for one in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
+
+
+def test_random_operators(live: tuple[State, Any], seed: str) -> None:
+    kinds = ["plain", "alone", "requires_grad", "inference_mode", "sparse"]
+    verdicts = [*random_verdicts(torch_python(), live[1], random.Random(seed), RANDOM_OPERATORS, kinds)]
+    assert len(verdicts) == RANDOM_OPERATORS * len(kinds)
+    assert [one for one in verdicts if not one.agrees] == [], f"seed {seed}\n{table(verdicts)}"
