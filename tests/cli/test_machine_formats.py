@@ -48,7 +48,7 @@ OWN = {"state": None, "through": []}
 def test_register_json(file: str) -> None:
     result = call("register", file, "--format", "json")
     assert (result.code, result.err) == (0, "")
-    kernel = {"active": True, "python": False, "redispatches": None}
+    kernel = {"active": True, "python": False, "redispatches": None, "fake": None}
     rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
     rule["errors"] = {}
     assert json.loads(result.out) == {
@@ -166,14 +166,14 @@ def test_register_json(file: str) -> None:
 
 def test_register_csv(file: str) -> None:
     assert call("register", file, "--format", "csv").out == (
-        "operator,key,alias,kernel,state,fills,signature,flags,declared_at,kind\n"
-        "demo::lost,CPU,false,lost_cpu,active,1,,boxed,a.yaml:12:21,kernel\n"
-        "demo::op,CPU,false,op_[alias]_*|`cpu`,active,1,(Tensor x) -> Tensor,boxed unboxed,a.yaml:7:12,kernel\n"
-        "demo::op,AutogradCPU,false,registered at a.yaml:4,active,1,,fallthrough boxed,a.yaml:9:20,kernel\n"
-        "demo::op,CompositeExplicitAutograd,true,op_default,active,69,,boxed,a.yaml:8:34,kernel\n"
-        "demo::op,CPU,,op_python,active,,,,a.yaml:10:23,python\n"
-        "hop,CPU,,hop_cpu,active,1,,,a.yaml:14:28,dispatch\n"
-        "hop,FakeTensorMode,,hop_fake,active,0,,,a.yaml:14:51,mode\n"
+        "operator,key,alias,kernel,state,fills,signature,flags,declared_at,kind,fake\n"
+        "demo::lost,CPU,false,lost_cpu,active,1,,boxed,a.yaml:12:21,kernel,\n"
+        "demo::op,CPU,false,op_[alias]_*|`cpu`,active,1,(Tensor x) -> Tensor,boxed unboxed,a.yaml:7:12,kernel,\n"
+        "demo::op,AutogradCPU,false,registered at a.yaml:4,active,1,,fallthrough boxed,a.yaml:9:20,kernel,\n"
+        "demo::op,CompositeExplicitAutograd,true,op_default,active,69,,boxed,a.yaml:8:34,kernel,\n"
+        "demo::op,CPU,,op_python,active,,,,a.yaml:10:23,python,\n"
+        "hop,CPU,,hop_cpu,active,1,,,a.yaml:14:28,dispatch,\n"
+        "hop,FakeTensorMode,,hop_fake,active,0,,,a.yaml:14:51,mode,\n"
     )
 
 

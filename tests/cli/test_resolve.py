@@ -108,7 +108,7 @@ def test_json_has_every_key_set() -> None:
         **dict.fromkeys(("device", "layout", "dtype", "generator")),
         "keyset": None,
         "stopped_after": None,
-        "end": {"kind": "decomposition", "handler": None, "passed": [], "error": None},
+        "end": {"kind": "decomposition", "handler": None, "passed": [], "error": None, "fake": None},
         "advice": [],
         "alternatives": [],
         "assumed": None,

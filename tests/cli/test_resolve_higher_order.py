@@ -48,7 +48,7 @@ def test_call_torchbind() -> None:
         "call_torchbind",
         True,
     )
-    assert found["end"] == {"kind": "kernel", "handler": None, "passed": [], "error": None}
+    assert found["end"] == {"kind": "kernel", "handler": None, "passed": [], "error": None, "fake": None}
     assert found["backward_error"] == "Autograd not implemented for call_torchbind"
     first, last = found["steps"]
     assert [(one["key"], one["status"], one["included"]) for one in first["keys"]] == [
