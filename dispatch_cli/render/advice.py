@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
@@ -30,16 +30,32 @@ def advice_text(advice: Advice) -> str:
     return " ".join((reason(advice.note, advice.operator), *ways_out(advice)))
 
 
-def advice_line(advice: Advice) -> tuple[Run, ...]:
-    """The text under its label; a note alone advises nothing."""
-    label = "Advice" if advice.changes or advice.manual is not None else "Note"
-    return joined(Run(f"{label}: ", Tone.HEAD), advice_text(advice))
+def advice_texts(advice: Iterable[Advice]) -> Iterator[str]:
+    """The text of each; a change that was proposed before is not proposed again."""
+    said: set[tuple[Edit, ...]] = set()
+    for one in advice:
+        new = tuple(change for change in one.changes if change.edits not in said)
+        said.update(change.edits for change in new)
+        if one.changes and not new:
+            yield f"{reason(one.note, one.operator)} {REPEATED}"
+        else:
+            yield advice_text(one._replace(changes=new))
+
+
+REPEATED = "What is advised above helps here too."
+
+
+def advice_lines(advice: Sequence[Advice]) -> Iterator[tuple[Run, ...]]:
+    """The texts under their labels; a note alone advises nothing."""
+    for one, text in zip(advice, advice_texts(advice), strict=True):
+        label = "Advice" if one.changes or one.manual is not None else "Note"
+        yield joined(Run(f"{label}: ", Tone.HEAD), text)
 
 
 def ways_out(advice: Advice) -> Iterator[str]:
     """A sentence for each way, the best one first."""
     for position, change in enumerate(advice.changes):
-        text = change_text(change)
+        text = f"{change_text(change)}{_also(change)}"
         yield f"{text[0].upper()}{text[1:]}." if position == 0 else f"Or {text}."
     if advice.kind is NoteKind.SKIPPED and not advice.changes:
         yield (
@@ -48,6 +64,13 @@ def ways_out(advice: Advice) -> Iterator[str]:
         )
     if advice.manual is not None:
         yield _manual_text(advice.manual, advice.note, advice.operator)
+
+
+def _also(change: Change) -> str:
+    """The other slots that a change changes, beside those that it names."""
+    named = {edit.key for edit in change.edits}
+    others = [key for key in change.also_changes if key not in named]
+    return f" (also changes {some_of(others, 3)})" if others else ""
 
 
 def change_text(change: Change) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.render.advice import advice_line, advice_text
+from dispatch_cli.render.advice import advice_lines, advice_texts
 from dispatch_cli.render.document import (
     Block,
     Column,
@@ -85,7 +85,7 @@ def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
 
     yield from _headed(error_sentences(report, error))
     yield from sentence_list("What you can do", map(step_text, error.steps))
-    yield from sentence_list("What the author of the operator can do", map(advice_text, _advice(report)))
+    yield from sentence_list("What the author of the operator can do", advice_texts(_advice(report)))
     compared = [*comparison_sentences(report, error)]
     if compared:
         yield Gap()
@@ -117,10 +117,9 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator
         yield Gap()
         yield from map(Paragraph, around)
     said = _advice(report) if report.error is not None else []
-    for advice in what.advice:
-        if advice not in said:
-            yield Gap()
-            yield Paragraph(advice_line(advice))
+    for text in advice_lines([advice for advice in what.advice if advice not in said]):
+        yield Gap()
+        yield Paragraph(text)
 
 
 def _headed(sentences: Iterable[str]) -> Iterator[Block]:

@@ -60,9 +60,9 @@ def document(report: ResolveReport, width: int | None = None) -> Iterator[Block]
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))
     if report.advice:
-        from dispatch_cli.render.advice import advice_line
+        from dispatch_cli.render.advice import advice_lines
 
-        yield from (Paragraph(advice_line(advice)) for advice in report.advice)
+        yield from map(Paragraph, advice_lines(report.advice))
     for stage in report.selections:
         yield Gap()
         if stage is not report.selections[0]:

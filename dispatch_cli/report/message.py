@@ -16,6 +16,12 @@ from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, filled
 from dispatch_cli.report.registrations import OperatorRegistrations, registrations_report
 
+TELL_THE_AUTHOR = (
+    "A caller can change nothing about it. If the code is not yours, install a release of its package that fits the "
+    "installed PyTorch, or show this text to its authors."
+)
+"""What helps a user, where nothing but another program does."""
+
 
 @dataclass(frozen=True, slots=True)
 class MessageReport:
@@ -66,7 +72,7 @@ def message_report(state: State, over_assumed: bool, file: str, errors: list[Err
         details=first.details,
         says=filled(message.says, *names),
         means=filled(message.means, *names),
-        user=tuple(filled(one, *names) for one in message.user),
+        user=tuple(filled(one, *names) for one in message.user) or (TELL_THE_AUTHOR,),
         author=tuple(filled(one, *names) for one in message.author),
         warning=message.warning,
         source=message.source,

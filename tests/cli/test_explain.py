@@ -368,6 +368,14 @@ def test_an_ambiguity_without_an_operator() -> None:
     assert "does not say which operator it is; `explain OP AutogradOther` shows one" in unnamed.out
 
 
+def test_a_table_without_the_line_that_names_the_operator() -> None:
+    lines = [line for line in error_text("aten::cumsum", "NestedTensorCPU").splitlines() if line.endswith("fallback]")]
+    for count, said in ((1, "1 line"), (5, "5 lines")):
+        result = call("explain", "--from-error", "-", stdin="\n".join(lines[-count:]).encode())
+        assert (result.code, result.out) == (2, "")
+        assert f"standard input has {said} of a dispatch table, and not the line before it that names" in result.err
+
+
 def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:
     for path, message in ((tmp_path / "none", "does not exist"), (tmp_path, "is a directory")):
         result = call("explain", "--from-error", str(path))

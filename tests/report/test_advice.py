@@ -195,3 +195,29 @@ def test_every_format_has_the_same_advice(format_: str, tmp_path: Path) -> None:
     flat = " ".join(out.replace("\\", "").split())
     assert "Register a kernel at AutogradCPU, which goes on to the kernels below." in flat
     assert "Or remove the kernel at CPU, and register the operators that demo::op decomposes to at CPU instead." in flat
+
+
+def test_a_change_is_proposed_once() -> None:
+    """Two notes on one slot, which the same changes help; as data each note has its changes."""
+    file = "examples/scenarios/02_no_grad_fn.yaml"
+    out = call("explain", "aten::var.dim", "AutogradXLA", file).out
+    assert out.count("egister a kernel at AutogradXLA, which goes on") == 1
+    assert out.count("egister a fallthrough at AutogradXLA") == 1
+    assert out.endswith("results have no grad_fn. What is advised above helps here too.\n")
+    data = json.loads(call("explain", "aten::var.dim", "AutogradXLA", file, "--format", "json").out)
+    displaced, no_derivative = data["advice"]
+    edits = [change["edits"] for change in displaced["changes"]]
+    assert all(change["edits"] in edits for change in no_derivative["changes"])
+
+
+def test_the_text_says_what_else_a_change_changes() -> None:
+    """Beside the keys that the change names."""
+    arguments = ("mylib::filled", "examples/scenarios/06_factory.yaml")
+    result = call("resolve", *arguments, "--format", "json")
+    (advice,) = json.loads(result.out)["advice"]
+    out = call("resolve", *arguments).out
+    for change in advice["changes"]:
+        named = {edit["key"] for edit in change["edits"]}
+        others = [key for key in change["also_changes"] if key not in named]
+        said = f" (also changes {', '.join(others[:2])} and {len(others) - 2} more)" if others else ""
+        assert f"{change['text'][1:]}{said}." in out
