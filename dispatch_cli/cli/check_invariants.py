@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Mapping
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -21,15 +19,13 @@ from dispatch_cli.cli.options import (
     source_options,
     warn_of_overrides,
 )
-from dispatch_cli.cli.output import Output, output_options, refuse, show, write
+from dispatch_cli.cli.output import FOR_CI, Output, output_options, refuse, show, write, write_for_ci
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.report.baseline import Entry
     from dispatch_cli.report.findings import FindingsReport
-
-FOR_CI = ("sarif", "github", "junit")
 
 
 @click.command("check-invariants")
@@ -47,22 +43,21 @@ def command(
     What PyTorch's checkInvariants checks, with names and places; registrations that do not do what they seem to; and
     the guards that the declarations set up. `dispatch-cli checks` lists the checks and explains each.
 
-    Exits with 1 when a finding is as bad as --fail-on says. With --format github problems of the input become
-    annotations too, and the exit code is 2 all the same.
+    Exits with 1 when a finding is as bad as --fail-on says. Where the input cannot be used, every format for programs
+    holds the problems, and the exit code is 2.
     """
     if summary and out.format in (*FOR_CI, "raw"):
         raise click.UsageError("--summary is for --format text, json, csv, markdown and html.")
     from dispatch_cli.model.problem import InputError
 
-    annotate = out.format == "github" and out.file is None
     try:
         settings, project = load_settings(options)
     except InputError as error:
-        raise refuse(error, out.color, annotate) from None
+        raise refuse(error, out.color) from None
     if source.keys and options.guards:
         raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
     guards = () if source.keys else (*project.guards, *options.guards)
-    state = load_state(source, out.color, annotate, guards)
+    state = load_state(source, out.color, guards)
     if pytorch:
         state = _of_pytorch(state)
     own_only = bool(source.files) and not ops and not pytorch and _has_a_base(state)
@@ -76,7 +71,7 @@ def command(
         with progress_on(sys.stderr) as progress:
             report = findings_report(state, names, guarded, settings, known, progress)
     except selection.UnknownCheck as error:
-        raise _unknown(error, out.color, annotate) from None
+        raise _unknown(error, out.color) from None
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, out.color)
     if options.update_baseline:
@@ -84,8 +79,7 @@ def command(
         _update(known, baseline, report)
         raise click.exceptions.Exit(0)
     if out.format in FOR_CI:
-        module = import_module(f"dispatch_cli.render.ci.{out.format}")
-        write(getattr(module, f"findings_{out.format}")(report, Path.cwd()), out.file)
+        write_for_ci("findings", report, out)
     elif out.format == "raw":
         from dispatch_cli.render.raw import raw_findings
 
@@ -140,12 +134,10 @@ def _of_pytorch(state: State) -> State:
     return run(before, state.source)
 
 
-def _unknown(error: UnknownCheck, color: str, annotate: bool) -> click.ClickException | click.exceptions.Exit:
+def _unknown(error: UnknownCheck, color: str) -> click.ClickException | click.exceptions.Exit:
     from dispatch_cli.model.problem import InputError, Problem
 
     hint = f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
     if error.selector.span is not None:
-        return refuse(
-            InputError((Problem("unknown-check", str(error), error.selector.span, hint=hint),)), color, annotate
-        )
+        return refuse(InputError((Problem("unknown-check", str(error), error.selector.span, hint=hint),)), color)
     return click.BadParameter(f"{error}; {hint}", param_hint=f"'{error.selector.origin}'")

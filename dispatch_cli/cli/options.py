@@ -67,11 +67,10 @@ def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") ->
     return call
 
 
-def load_state(source: SourceOptions, color: str = "auto", annotate: bool = False, guards: Sequence[str] = ()) -> State:
+def load_state(source: SourceOptions, color: str = "auto", guards: Sequence[str] = ()) -> State:
     """Load and run what the source options name; exits with 2 and every problem when that fails.
 
     guards: files that say what must hold, and register nothing.
-    annotate: the problems go to standard output as well, as GitHub's workflow commands.
     """
     from dispatch_cli.model.problem import InputError
 
@@ -88,7 +87,7 @@ def load_state(source: SourceOptions, color: str = "auto", annotate: bool = Fals
             return api.what_if_state(source.keys, universe=source.universe)
         return api.load_state(source.files, universe=source.universe, bases=source.bases, guards=guards)
     except InputError as error:
-        raise refuse(error, color, annotate) from None
+        raise refuse(error, color) from None
 
 
 def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:

@@ -1,4 +1,4 @@
-"""How an answer goes out: --format, -o and --color, and the writing itself."""
+"""How an answer goes out: --format, -o and --color; and what goes out where there is none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from itertools import chain
@@ -15,13 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.render.document import Block
     from dispatch_cli.render.text import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class CannotWrite(click.UsageError):
+    """The file, or standard output, does not take the answer."""
 
 
 class Output(NamedTuple):
@@ -34,10 +35,14 @@ class Output(NamedTuple):
 
 FORMATS = ("text", "json", "csv", "markdown", "html")
 """What every report can be written as; one that has no rows of one shape is not written as CSV."""
+FOR_CI = ("sarif", "github", "junit")
+"""The formats of CI systems, for findings."""
 
 
 def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Callable[..., Any]]:
     """--format, -o, --color. The command gets them as one `Output`, named ``out``.
+
+    A program that reads the answer gets one also where the command refuses its input: the problems, in that format.
 
     others: the formats that the command writes itself. csv: whether there is a sheet.
     """
@@ -46,7 +51,19 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
     def decorate(command: _Command) -> Callable[..., Any]:
         @wraps(command)
         def call(*args: Any, format_: str, output: str | None, color: str, **others: Any) -> Any:
-            return command(*args, out=Output(format_, output, color), **others)
+            out = Output(format_, output, color)
+            try:
+                return command(*args, out=out, **others)
+            except CannotWrite:
+                raise
+            except BadInput as error:
+                _write_problems(error.problems, out)
+                raise
+            except click.UsageError as error:
+                from dispatch_cli.model.problem import Problem
+
+                _write_problems((Problem("usage", error.format_message()),), out)
+                raise
 
         decorated: Callable[..., Any] = call
         for decorator in reversed(
@@ -103,21 +120,38 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
     return html(blocks, f"dispatch-cli {click.get_current_context().info_name}")
 
 
-def refuse(error: InputError, color: str = "auto", annotate: bool = False) -> click.exceptions.Exit:
-    """Show every problem on standard error; the result, raised, ends the run with exit code 2.
+class BadInput(click.exceptions.Exit):
+    """The input is refused, and standard error says so: the run ends with exit code 2."""
 
-    annotate: the problems go to standard output as well, as GitHub's workflow commands.
-    """
-    if annotate:
-        from pathlib import Path
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__(2)
+        self.problems = problems
 
-        from dispatch_cli.render.ci.github import problems_github
 
-        write(problems_github(error.problems, Path.cwd()), None)
+def refuse(error: InputError, color: str = "auto") -> BadInput:
+    """Show every problem on standard error; the result, raised, ends the run."""
     from dispatch_cli.render.problems import problems
 
     warn(problems(error.problems), color)
-    return click.exceptions.Exit(2)
+    return BadInput(error.problems)
+
+
+def _write_problems(found: tuple[Problem, ...], out: Output) -> None:
+    """Write what is wrong with the input in the place of the answer, where a program reads it."""
+    if out.format in FOR_CI:
+        write_for_ci("problems", found, out)
+    elif out.format in ("json", "csv"):
+        from dispatch_cli.report.problems import ProblemsReport
+
+        show(ProblemsReport(found), out)
+
+
+def write_for_ci(what: str, report: Any, out: Output) -> None:
+    """Write findings or problems (*what*) in the format of a CI system; its module has a function for each."""
+    from pathlib import Path
+
+    module = import_module(f"dispatch_cli.render.ci.{out.format}")
+    write(getattr(module, f"{what}_{out.format}")(report, Path.cwd()), out.file)
 
 
 def warn(blocks: Iterable[Block], color: str) -> None:
@@ -150,63 +184,26 @@ def style_for(stream: Any, color: str, output: str | None = None) -> Style:
 
 
 def write(chunks: Iterable[str], output: str | None, compressed: bool = False) -> None:
-    """Write an answer to standard output, or whole or not at all to a file, which can be compressed by gzip."""
+    """Write an answer to standard output, or whole or not at all to a file, which can be compressed by gzip.
+
+    Errors: CannotWrite.
+    """
     if output is None:
         _write_to_stdout(chunks)
         return
-    from pathlib import Path
+    from dispatch_cli.cli.files import write_file
 
-    target = Path(output)
     try:
-        with suppress(FileNotFoundError):
-            target.stat()  # exists() says no as well where links go in a circle
-        if target.exists() and not target.is_file():
-            # a device or a named pipe is written to; a directory is an error
-            with target.open("wb") as file:
-                _encode(file, chunks, compressed)
-        else:
-            _replace(target.resolve(), chunks, compressed)
+        write_file(chunks, output, compressed)
     except OSError as error:
-        raise click.UsageError(f"cannot write {output}: {error.strerror or error}") from None
-
-
-def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:
-    """Write beside *target*, then put it in its place with the mode that it has, or that a new file would have."""
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:100]}.", delete=False) as file:
-        written = Path(file.name)
-        try:
-            _encode(file, chunks, compressed)
-            file.close()
-            written.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
-            written.replace(target)
-        except BaseException:
-            written.unlink(missing_ok=True)
-            raise
-
-
-def _encode(stream: Any, chunks: Iterable[str], compressed: bool) -> None:
-    if compressed:
-        from gzip import GzipFile
-
-        # without a name and a time of its own, the same text gives the same file
-        with GzipFile("", "wb", 9, stream, mtime=0) as packed:
-            _encode(packed, chunks, False)
-        return
-    text = io.TextIOWrapper(stream, "utf-8", _UNENCODABLE, newline="")
-    text.writelines(chunks)
-    text.detach()
-
-
-_UNENCODABLE = "backslashreplace"
-"""What becomes of characters that the output can not have: file names that are not text, signs in a narrow encoding."""
+        raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
 
 
 def _write_to_stdout(chunks: Iterable[str]) -> None:
+    from dispatch_cli.render.text_safety import UNENCODABLE
+
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=_UNENCODABLE)
+        sys.stdout.reconfigure(errors=UNENCODABLE)
     for chunk in chain(chunks, (None,)):
         if not _written(chunk):
             return
@@ -221,11 +218,5 @@ def _written(chunk: str | None) -> bool:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return False
-        raise click.UsageError(f"cannot write to standard output: {error.strerror or error}") from None
+        raise CannotWrite(f"cannot write to standard output: {error.strerror or error}") from None
     return True
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

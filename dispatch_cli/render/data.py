@@ -37,6 +37,7 @@ OMITTED = {
         {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}
     ),
     "Hop": frozenset({"canonical", "live", "selection"}),
+    "Problem": frozenset({"line_text"}),
     "Selection": frozenset({"excluded", "included"}),
 }
 """Types → fields that JSON does not have: the report says them in another form, or elsewhere."""

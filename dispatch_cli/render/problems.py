@@ -9,8 +9,10 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_line, cut_start
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
+from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.snippets import Snippet, line_at, marked_line
 from dispatch_cli.render.words import plural
+from dispatch_cli.report.problems import ProblemsReport
 
 HANG = 4
 """Blanks before the further lines of a message."""
@@ -21,6 +23,12 @@ def problems(found: Sequence[Problem]) -> Iterator[Block]:
     for problem in found:
         yield from _problem(problem)
     yield Paragraph(Run(f"{plural(len(found), 'error')}; nothing was done.", Tone.BAD))
+
+
+def sheet(report: ProblemsReport) -> Sheet:
+    """A row for each problem of a report."""
+    rows = ((one.code, one.message, one.hint, one.span) for one in report.problems)
+    return Sheet(("code", "message", "hint", "declared_at"), rows)
 
 
 def overrides(state: State) -> Iterator[Block]:

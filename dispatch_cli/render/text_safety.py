@@ -7,6 +7,9 @@ from unicodedata import category
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Control, format (direction is among it), surrogate, line separator, paragraph separator."""
 
+UNENCODABLE = "backslashreplace"
+"""What becomes of characters that the output can not have: file names that are not text, signs in a narrow encoding."""
+
 
 def safe(text: str) -> str:
     """*text* with control, direction and invisible characters spelled out as escapes such as ``\\x1b``."""

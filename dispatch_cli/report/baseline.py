@@ -126,13 +126,17 @@ def renewed(entries: Mapping[Entry, int], use: BaselineUse, new: Iterable[Findin
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:
     """A text for each finding that tells it from all others and stays the same when lines move."""
-    from hashlib import blake2b
-
     seen: Counter[Entry] = Counter()
     found = []
     for finding in findings:
         entry = Entry.of(finding)
         seen[entry] += 1
-        identity = json.dumps([*entry, seen[entry]]).encode()
-        found.append(blake2b(identity, digest_size=16).hexdigest())
+        found.append(fingerprint(json.dumps([*entry, seen[entry]])))
     return found
+
+
+def fingerprint(identity: str) -> str:
+    """A short text for what tells something from all others."""
+    from hashlib import blake2b
+
+    return blake2b(identity.encode(), digest_size=16).hexdigest()

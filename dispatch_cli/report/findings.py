@@ -239,6 +239,21 @@ def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
+def by_place(findings: Iterable[ReportedFinding]) -> list[list[ReportedFinding]]:
+    """The findings of one check at one place, in the order of their first; of those without one, what `grouped` says.
+
+    They are one result in code scanning, as CodeQL's are, and one annotation.
+    """
+    groups: dict[object, list[ReportedFinding]] = {}
+    for one in findings:
+        found = one.finding
+        key: object = (found.check, found.span)
+        if found.span is None:
+            key = found if found.group_message is None else (found.check, found.group_message)
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
 def _place(finding: Finding, slots: Mapping[str, int]) -> tuple[object, ...]:
     """Where a finding stands in a report: by place, those without one first; then by check, operator, key and text.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -37,11 +38,61 @@ def test_findings_set_the_exit_code_of_a_run_that_writes_a_file(tmp_path: Path) 
 def test_nothing_is_written_when_the_input_is_bad(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.write_text("as it was", encoding="utf-8")
-    for format_ in ("text", "json", "sarif", "github", "junit"):
+    for format_ in ("text", "markdown", "html", "raw"):
         result = call("check-invariants", "examples/broken.yaml", "--format", format_, "-o", str(target))
         assert (result.code, result.out) == (2, "")
     assert target.read_text(encoding="utf-8") == "as it was"
     assert names_in(tmp_path) == ["out.txt"]
+
+
+@pytest.mark.parametrize("format_", ["json", "csv", "sarif", "github", "junit"])
+def test_a_program_gets_the_problems_when_the_input_is_bad(
+    format_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    target = tmp_path / "out.txt"
+    args = ("check-invariants", "examples/broken.yaml", "--format", format_)
+    result = call(*args, "-o", str(target))
+    assert (result.code, result.out) == (2, "")
+    assert result.err == call("check-invariants", "examples/broken.yaml").err
+    told = call(*args)
+    assert (told.code, told.out, told.err) == (2, target.read_text(encoding="utf-8"), result.err)
+    assert all(
+        f"could not parse dispatch key: {key}" in told.out for key in ("CompositeImplicitAutgrad", "QuantizedHIP")
+    )
+
+
+FOR_PROGRAMS = [
+    ("table", "examples/broken.yaml"),
+    ("register", "examples/broken.yaml"),
+    ("guards", "examples/broken.yaml"),
+    ("explain", "a::b", "CPU", "examples/broken.yaml"),
+    ("resolve", "a::b", "examples/broken.yaml"),
+    ("keys", "--universe", "nowhere.json"),
+    ("table", "examples/add.yaml", "--op", "nothing::*"),
+    ("resolve", "aten::add.Tensor", "--tensor", "cpuu"),
+    ("checks", "nothing"),
+    ("table", "--view", "grid", "examples/add.yaml"),
+    ("check-invariants", "examples/add.yaml", "--baseline", "nowhere.json"),
+    ("check-invariants",),
+]
+
+
+@pytest.mark.parametrize("args", FOR_PROGRAMS, ids=" ".join)
+def test_every_command_tells_programs_what_is_wrong(args: tuple[str, ...]) -> None:
+    result = call(*args, "--format", "json")
+    assert result.code == 2
+    data = json.loads(result.out)
+    assert (data["report"], data["schema_version"]) == ("problems", 3)
+    assert data["problems"]
+    message = data["problems"][0]["message"].split("\n")[0]
+    assert message in result.err
+
+
+def test_a_file_that_takes_no_answer_takes_no_problems_either(tmp_path: Path) -> None:
+    result = call("check-invariants", "examples/broken.yaml", "--format", "json", "-o", str(tmp_path / "no" / "x.json"))
+    assert (result.code, result.out) == (2, "")
+    assert "cannot write" in result.err
 
 
 def test_nothing_is_left_of_a_run_that_breaks_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

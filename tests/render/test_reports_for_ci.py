@@ -18,9 +18,9 @@ from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.ci.github import findings_github, problems_github
-from dispatch_cli.render.ci.junit import findings_junit
+from dispatch_cli.render.ci.junit import findings_junit, problems_junit
 from dispatch_cli.render.ci.locations import relative_path
-from dispatch_cli.render.ci.sarif import findings_sarif
+from dispatch_cli.render.ci.sarif import findings_sarif, problems_sarif
 from dispatch_cli.report.baseline import fingerprints
 from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, NotChecked, reported
 
@@ -166,6 +166,66 @@ def test_a_result() -> None:
     }
 
 
+def test_the_findings_of_a_check_at_one_place_are_one_result() -> None:
+    """As CodeQL's are; see ``--no-group-results`` of ``codeql database interpret-results``."""
+    here, there = Related("here", SPAN), Related("there", Span("b.yaml", 1, 1))
+    several = [
+        finding(operator="a::b", key="CPU", message="first", severity=Severity.INFO, tip="x", related=(here,)),
+        finding(operator="a::c", key="CPU", message="second", tip="x", related=(here, there), details=(("is", "y"),)),
+        finding(operator="a::c", message="elsewhere", span=Span("b.yaml", 1, 1)),
+    ]
+    first, second = sarif(*several)["results"]
+    assert first["message"] == {"text": "first\n1 more here:\nsecond\nTip: x"}
+    assert first["level"] == "error"
+    (location,) = first["locations"]
+    assert [one["fullyQualifiedName"] for one in location["logicalLocations"]] == ["a::b at CPU", "a::c at CPU"]
+    assert [one["message"]["text"] for one in first["relatedLocations"]] == ["here", "there"]
+    assert first["properties"] == {
+        "findings": [
+            {"operator": "a::b", "key": "CPU", "details": {}, "message": "first"},
+            {"operator": "a::c", "key": "CPU", "details": {"is": "y"}, "message": "second"},
+        ]
+    }
+    assert first["partialFingerprints"] == {"dispatchCliFinding/v1": fingerprints(several)[0]}
+    assert second["message"] == {"text": "elsewhere"}
+
+
+def test_the_fingerprint_of_a_place_stays_when_lines_move_and_when_more_is_found_there() -> None:
+    several = [finding(operator="a::b", key=key, message=key) for key in ("CPU", "CUDA", "XLA")]
+    moved = [one._replace(span=Span("sub/a.yaml", 99, 1)) for one in several[:2]]
+    assert sarif(*several)["results"][0]["partialFingerprints"] == sarif(*moved)["results"][0]["partialFingerprints"]
+
+
+def test_a_run_that_finds_the_input_bad() -> None:
+    problems = (
+        Problem("bad-value", "[a](b) \x1b <&> ]]>", SPAN, "the line", "do this", (Related("here", SPAN),)),
+        Problem("usage", "no operator matches 'x'"),
+        Problem("from-stdin", "x", Span("-", 1, 1)),
+    )
+    log = json.loads("".join(problems_sarif(problems, ROOT)))
+    validator = Draft4Validator(json.loads((SCHEMAS / "sarif-2.1.0.json").read_text(encoding="utf-8")))
+    assert [error.message for error in validator.iter_errors(log)] == []
+    (run,) = log["runs"]
+    (invocation,) = run["invocations"]
+    notes = invocation.pop("toolExecutionNotifications")
+    assert invocation == {
+        "executionSuccessful": False,
+        "exitCode": 2,
+        "exitCodeDescription": "3 errors in the input; nothing was checked",
+    }
+    assert [(one["descriptor"]["id"], one["level"], "locations" in one) for one in notes] == [
+        ("bad-value", "error", True),
+        ("usage", "error", False),
+        ("from-stdin", "error", False),
+    ]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "bad-input"
+    assert result["message"] == {"text": "[a]\\(b) \\x1b <&> ]]>\nTip: do this"}
+    assert result["locations"] == notes[0]["locations"]
+    moved = json.loads("".join(problems_sarif((problems[0]._replace(span=Span("sub/a.yaml", 9, 1)),), ROOT)))
+    assert moved["runs"][0]["results"][0]["partialFingerprints"] == result["partialFingerprints"]
+
+
 def test_a_result_without_a_place() -> None:
     assert sarif(finding(span=None))["results"][0]["locations"] == []
     assert sarif(finding(span=Span("-", 1, 1)))["results"][0]["locations"] == []
@@ -228,11 +288,27 @@ def test_findings_that_belong_together_are_one_command() -> None:
     shared: dict[str, Any] = {"group_message": "left behind", "related": (Related("here", SPAN),)}
     keys = ("CPU", "CUDA", "XLA")
     several = [finding(key=key, details=(("live", "x"), ("canonical", key)), **shared) for key in keys]
-    assert github(*several, finding()) == (
+    elsewhere = finding(span=Span("b.yaml", 1, 1))
+    assert github(*several, elsewhere) == (
         "::error file=sub/a.yaml,line=3,col=5,title=guard::left behind%0Aat CPU … XLA (3 keys)%0Alive: x%0A"
         "note: here (sub/a.yaml:3:5)\n"
-        "::error file=sub/a.yaml,line=3,col=5,title=guard::it does not hold\n"
+        "::error file=b.yaml,line=1,col=1,title=guard::it does not hold\n"
     )
+
+
+def test_the_findings_of_a_check_at_one_place_are_one_command() -> None:
+    several = [
+        finding(operator="a::b", message="first", severity=Severity.WARNING, tip="x"),
+        *(finding(operator="a::c", key=key, group_message="second") for key in ("CPU", "CUDA")),
+        finding(operator="a::d", check="stale-live-table", message="another check's"),
+    ]
+    assert github(*several) == (
+        "::error file=sub/a.yaml,line=3,col=5,title=guard::first%0A1 more here:%0Asecond%0Aat CPU, CUDA\n"
+        "::error file=sub/a.yaml,line=3,col=5,title=stale-live-table::another check's\n"
+    )
+    many = github(*(finding(operator=f"a::b{number}", message=f"finding {number}") for number in range(500)))
+    assert many.count("::error ") == 1
+    assert many.endswith("%0Afinding 9%0Aand 490 more\n")
 
 
 def test_problems_are_commands_too() -> None:
@@ -259,6 +335,22 @@ def test_checks_that_find_nothing_are_passed_cases() -> None:
             "universe": "torch-2.15",
             "operators": "7",
         }
+
+
+def test_problems_of_the_input_are_cases_in_error() -> None:
+    problems = (
+        Problem("bad-value", "two\nlines <&>", SPAN, "x", "do this", (Related("here", SPAN),)),
+        Problem("usage", "x"),
+    )
+    text = "".join(problems_junit(problems, ROOT))
+    XMLSchema(str(SCHEMAS / "jenkins-junit.xsd")).validate(text)
+    (suite,) = ElementTree.fromstring(text)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "2")
+    assert [case.get("name") for case in suite.iter("testcase")] == ["bad-value 1", "usage 2"]
+    first, second = suite.iter("error")
+    assert (first.get("type"), first.get("message")) == ("bad-value", "two")
+    assert first.text == ("sub/a.yaml:3:5: error: two\n  lines <&>\n  note: here (sub/a.yaml:3:5)\n  tip: do this")
+    assert second.text == "error: x"
 
 
 def test_a_failed_case_per_operator() -> None:

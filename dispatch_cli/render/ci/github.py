@@ -13,18 +13,18 @@ from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
+from dispatch_cli.render.ci.places import common_details, common_related, common_tip, sentences, worst
 from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.render.words import keys_label
-from dispatch_cli.report.findings import FindingsReport, grouped
+from dispatch_cli.report.findings import FindingsReport, by_place
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
 def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
-    """A command for each group of findings: GitHub shows only ten annotations of a kind for each step."""
-    for group in grouped(one.finding for one in report.findings):
-        first = group[0]
-        yield _command(_COMMANDS[first.severity], first.span, first.check, _finding_text(group), root)
+    """A command for the findings of a check at one place: GitHub shows only ten annotations of a kind for each step."""
+    for reported in by_place(report.findings):
+        group = [one.finding for one in reported]
+        yield _command(_COMMANDS[worst(group)], group[0].span, group[0].check, _finding_text(group), root)
 
 
 def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:
@@ -38,16 +38,10 @@ def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:
 
 
 def _finding_text(group: Sequence[Finding]) -> str:
-    first = group[0]
-    if len(group) == 1:
-        lines = [first.message]
-    else:
-        keys = tuple(finding.key for finding in group if finding.key is not None)
-        lines = [first.group_message or first.message, f"at {keys_label(keys)}"]
-    lines += [f"{name}: {value}" for name, value in first.details if all((name, value) in one.details for one in group)]
-    common = [one for one in first.related if all(one in finding.related for finding in group)]
-    tip = [] if first.tip is None else [f"tip: {first.tip}"]
-    return "\n".join([*lines, *_notes(common), *tip])
+    tip = common_tip(group)
+    details = (f"{name}: {value}" for name, value in common_details(group))
+    tips = () if tip is None else (f"tip: {tip}",)
+    return "\n".join((*sentences(group), *details, *_notes(common_related(group)), *tips))
 
 
 def _notes(related: Iterable[Related]) -> Iterator[str]:

@@ -19,10 +19,12 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
+from dispatch_cli.render.ci.places import common_details, common_related, common_tip, sentences, worst
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.findings import ChosenCheck, FindingsReport
+from dispatch_cli.report.findings import ChosenCheck, FindingsReport, grouped
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
 """What XML cannot hold even as a reference, of what `safe` leaves."""
@@ -36,17 +38,43 @@ class _Case(NamedTuple):
     others: tuple[Finding, ...]
 
 
+def problems_junit(problems: Sequence[Problem], root: Path) -> Iterator[str]:
+    """A suite of the input, with a case in error for each problem."""
+    name, count = _attribute("dispatch-cli.input"), len(problems)
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+    yield (
+        f'  <testsuite name={name} package="dispatch-cli" id="0" timestamp="{_date()}" hostname="localhost" '
+        f'tests="{count}" failures="0" errors="{count}" time="0">\n'
+    )
+    yield '    <properties>\n      <property name="exit code" value="2"/>\n    </properties>\n'
+    for number, problem in enumerate(problems, start=1):
+        place = "" if problem.span is None else f"{_place(problem.span, root)}: "
+        first, *more = problem.message.split("\n")
+        lines = [f"{place}error: {first}", *(f"  {line}" for line in more)]
+        lines += [f"  note: {one.message} ({_place(one.span, root)})" for one in problem.related]
+        lines += [f"  tip: {problem.hint}"] if problem.hint else []
+        yield f'    <testcase classname={name} name={_attribute(f"{problem.code} {number}")} time="0">\n'
+        yield f"      <error type={_attribute(problem.code)} message={_attribute(first)}>"
+        text = "\n".join(map(_text, lines))
+        yield f"{text}</error>\n    </testcase>\n"
+    yield "    <system-out></system-out>\n    <system-err></system-err>\n  </testsuite>\n</testsuites>\n"
+
+
 def findings_junit(report: FindingsReport, root: Path) -> Iterator[str]:
     """The whole document; cases in the order of the findings. It is dated by SOURCE_DATE_EPOCH where that is set."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    seconds = int(epoch) if epoch.isdecimal() and len(epoch) < 12 else None
-    now = datetime.now(timezone.utc) if seconds is None else datetime.fromtimestamp(seconds, timezone.utc)
-    date = now.strftime("%Y-%m-%dT%H:%M:%S")
+    date = _date()
     found = _cases(report)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
     for number, check in enumerate(report.checks):
         yield from _suite(report, check, number, date, found.get(check.id, ()), root)
     yield "</testsuites>\n"
+
+
+def _date() -> str:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = int(epoch) if epoch.isdecimal() and len(epoch) < 12 else None
+    now = datetime.now(timezone.utc) if seconds is None else datetime.fromtimestamp(seconds, timezone.utc)
+    return now.strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _cases(report: FindingsReport) -> dict[str, list[_Case]]:
@@ -86,7 +114,7 @@ def _suite(
         yield f'    <testcase classname={name} name={_attribute(check.title)} time="0"/>\n'
     for case in cases:
         yield from _case(name, check.id, case, root)
-    others = "\n".join(line for case in cases for finding in case.others for line in _lines(finding, root))
+    others = "\n".join(line for case in cases for finding in case.others for line in _lines([finding], root))
     yield f"    <system-out>{others}</system-out>\n    <system-err></system-err>\n  </testsuite>\n"
 
 
@@ -97,21 +125,26 @@ def _case(classname: str, check: str, case: _Case, root: Path) -> Iterator[str]:
         return
     count, first = len(case.failures), case.failures[0]
     message = first.message if count == 1 else f"{count} findings; the first: {first.message}"
-    text = "\n".join(line for finding in case.failures for line in _lines(finding, root))
+    text = "\n".join(line for group in grouped(case.failures) for line in _lines(group, root))
     yield f"{head}>\n"
     yield f"      <failure type={_attribute(check)} message={_attribute(message)}>{text}</failure>\n"
     yield "    </testcase>\n"
 
 
-def _lines(finding: Finding, root: Path) -> Iterator[str]:
-    place = "" if finding.span is None else f"{_place(finding.span, root)}: "
-    yield _text(f"{place}{finding.severity.value}: {finding.message}")
-    for name, value in finding.details:
+def _lines(group: Sequence[Finding], root: Path) -> Iterator[str]:
+    """A finding, or several with the same sentence and place."""
+    place = "" if group[0].span is None else f"{_place(group[0].span, root)}: "
+    first, *more = sentences(group)
+    yield _text(f"{place}{worst(group).value}: {first}")
+    for sentence in more:
+        yield _text(f"  {sentence}")
+    for name, value in common_details(group):
         yield _text(f"  {name}: {value}")
-    for related in finding.related:
+    for related in common_related(group):
         yield _text(f"  note: {related.message} ({_place(related.span, root)})")
-    if finding.tip is not None:
-        yield _text(f"  tip: {finding.tip}")
+    tip = common_tip(group)
+    if tip is not None:
+        yield _text(f"  tip: {tip}")
 
 
 def _place(span: Span, root: Path) -> str:

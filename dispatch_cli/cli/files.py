@@ -1,0 +1,59 @@
+"""Writing an answer to a file: whole, or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli.render.text_safety import UNENCODABLE
+
+
+def write_file(chunks: Iterable[str], output: str, compressed: bool) -> None:
+    """Write to *output*, compressed by gzip if that is asked for. Errors: OSError."""
+    target = Path(output)
+    with suppress(FileNotFoundError):
+        target.stat()  # exists() says no as well where links go in a circle
+    if target.exists() and not target.is_file():
+        # a device or a named pipe is written to; a directory is an error
+        with target.open("wb") as file:
+            _encode(file, chunks, compressed)
+    else:
+        _replace(target.resolve(), chunks, compressed)
+
+
+def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:
+    """Write beside *target*, then put it in its place with the mode that it has, or that a new file would have."""
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name[:100]}.", delete=False) as file:
+        written = Path(file.name)
+        try:
+            _encode(file, chunks, compressed)
+            file.close()
+            written.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+            written.replace(target)
+        except BaseException:
+            written.unlink(missing_ok=True)
+            raise
+
+
+def _encode(stream: Any, chunks: Iterable[str], compressed: bool) -> None:
+    if compressed:
+        from gzip import GzipFile
+
+        # without a name and a time of its own, the same text gives the same file
+        with GzipFile("", "wb", 9, stream, mtime=0) as packed:
+            _encode(packed, chunks, False)
+        return
+    text = io.TextIOWrapper(stream, "utf-8", UNENCODABLE, newline="")
+    text.writelines(chunks)
+    text.detach()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
