@@ -25,7 +25,7 @@ def operator_of(record: dict[str, Any]) -> HigherOrderOperator:
         HigherOrderImpl(ImplKind(kind), name, kernel, **(_facts(facts[0]) if facts else {}))
         for kind, name, kernel, *facts in record["rules"]
     )
-    return HigherOrderOperator(record["name"], impls, record["side_effect"])
+    return HigherOrderOperator(record["name"], impls, record["side_effect"], is_own=False, of_pytorch=True)
 
 
 def _facts(record: dict[str, Any]) -> dict[str, Any]:

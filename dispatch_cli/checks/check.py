@@ -29,6 +29,7 @@ class Group(Enum):
     CALLS = "DC3"
     AGREEMENT = "DC4"
     OWNERSHIP = "DC5"
+    HIGHER_ORDER = "DC6"
     INTENTIONS = "DC9"
 
 

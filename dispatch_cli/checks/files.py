@@ -90,7 +90,10 @@ class Files:
     @cached_property
     def has_files(self) -> bool:
         """Whether the user's own files register something."""
-        return any(not isinstance(step, Settle) for step in self.state.declarations.own_steps)
+        declared = self.state.declarations
+        return any(not isinstance(step, Settle) for step in declared.own_steps) or any(
+            one.is_own for one in declared.higher_order_operators
+        )
 
     # inside
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase, translate
-from functools import cached_property, lru_cache
+from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import NamedTuple
 
+from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, matcher, matches
 from dispatch_cli.checks.text import end_words, kernel_text, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.trace import Call, EndKind
@@ -15,17 +15,17 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
-from dispatch_cli.model.names import OperatorName
-
-COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
-"""The rules by which a backend has an operator."""
+from dispatch_cli.model.higher_order import HigherOrderOperator
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.span import Span
 
 
 class Violation(NamedTuple):
     """Where one operator is not as a guard wants it.
 
-    keys: the slots that hold the same; none where a call is meant that did not get as far. wanted: the expectations
-    that do not hold, in words. found: what is there, in words. entry: what fills the first slot.
+    keys: the slots, or the modes and so on, that hold the same; none where a call is meant that did not get as far.
+    wanted: the expectations that do not hold, in words. found: what is there, in words. entry: what fills the first
+    slot. span: where the implementation of a higher-order operator is declared.
     """
 
     guard: Guard
@@ -34,6 +34,7 @@ class Violation(NamedTuple):
     wanted: str
     found: str
     entry: TableEntry | None = None
+    span: Span | None = None
 
 
 class Guards:
@@ -59,9 +60,25 @@ class Guards:
         guarded = self._view.guarded
         return tuple(found) if guarded is None else tuple(name for name in found if name in guarded)
 
+    def higher_order(self, guard: Guard) -> tuple[HigherOrderOperator, ...]:
+        """The higher-order operators that a guard speaks of, as far as the view lets it."""
+        found = dict.fromkeys(operator for glob in guard.ops for operator in self._higher_order_matching(glob))
+        guarded = self._view.guarded
+        return tuple(one for one in found if guarded is None or OperatorName(one.name) in guarded)
+
+    def _higher_order_matching(self, glob: str) -> tuple[HigherOrderOperator, ...]:
+        """By name, or by a glob that begins with their namespace: ``*`` alone is about ordinary operators."""
+        namespace, sign, rest = glob.rpartition("::")
+        if namespace != (HIGHER_ORDER_NAMESPACE if sign else "") or (not sign and any(one in rest for one in "*?[")):
+            return ()
+        match = matcher(rest).match
+        return tuple(one for one in self._view.state.higher_order_operators if one.name == rest or match(one.name))
+
     def unmatched(self, guard: Guard) -> Iterator[tuple[str, str]]:
         """The globs of a guard that match nothing: the word for what they should match, and the glob."""
         for glob in guard.ops:
+            if self._higher_order_matching(glob):
+                continue
             if not self._matching(glob) and not any(fnmatchcase(name, glob) for name in self._view.broken):
                 yield "operator", glob
         for glob in guard.keys:
@@ -72,7 +89,7 @@ class Guards:
         """Where it is not as a guard wants it."""
         keys = self.keys(guard)
         slots = [self._view.universe.slot[key] for key in keys]
-        of_slots = any(want.field in _OF_SLOTS for want in guard.wants)
+        of_slots = any(want.field in OF_SLOTS for want in guard.wants)
         for name in self.operators(guard):
             if guard.call is not None:
                 yield from self._of_call(guard, name, guard.call)
@@ -81,6 +98,13 @@ class Guards:
                     yield from self._of_backend(guard, name, want)
             if of_slots and not self._all_hold(guard, name, keys, slots):
                 yield from self._of_slots(guard, name, keys)
+        operators = self.higher_order(guard)
+        if operators:
+            from dispatch_cli.checks.guarding_higher_order import broken as of_higher_order
+
+            for operator in operators:
+                for one in of_higher_order(self._view.state, guard, operator, keys):
+                    yield Violation(guard, OperatorName(operator.name), one.keys, one.wanted, one.found, span=one.span)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""
@@ -138,7 +162,7 @@ class Guards:
         except CallError as error:
             yield Violation(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
             return
-        wanted = [wanted_words(want) for want in guard.wants if want.field in _OF_CALLS and not _ends(want, done)]
+        wanted = [wanted_words(want) for want in guard.wants if want.field in OF_CALLS and not _ends(want, done)]
         if wanted:
             last = done.hops[-1] if done.hops else None
             slots, live = ((last.slot,), last.live) if last is not None else ((), None)
@@ -166,7 +190,7 @@ class Guards:
         found = self._found.get(glob)
         if found is None:
             if any(sign in glob for sign in "*?["):
-                match = _matcher(glob).match
+                match = matcher(glob).match
                 found = tuple(name for text, name in self._names.items() if match(text))
             else:
                 name = self._names.get(glob)
@@ -187,28 +211,6 @@ class Guards:
         return tuple(key for key in universe.slots if fnmatchcase(key, glob))
 
 
-_OF_SLOTS = frozenset(
-    {
-        GuardField.RULE,
-        GuardField.NOT,
-        GuardField.KERNEL,
-        GuardField.NOT_KERNEL,
-        GuardField.FALLTHROUGH,
-        GuardField.SAME_AS,
-    }
-)
-_OF_CALLS = (GuardField.END, GuardField.RAN, GuardField.AT, GuardField.ERROR)
-
-
-@lru_cache(maxsize=256)
-def _matcher(glob: str) -> re.Pattern[str]:
-    return re.compile(translate(glob))
-
-
-def _matches(text: str, globs: tuple[str, ...]) -> bool:
-    return any(text == glob or _matcher(glob).match(text) is not None for glob in globs)
-
-
 def _holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
     field, texts = want
     kernel = entry.kernel
@@ -218,9 +220,9 @@ def _holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
         case GuardField.NOT:
             return entry.rule.value not in texts
         case GuardField.KERNEL:
-            return kernel is not None and _matches(kernel.debug, texts)
+            return kernel is not None and matches(kernel.debug, texts)
         case GuardField.NOT_KERNEL:
-            return kernel is None or not _matches(kernel.debug, texts)
+            return kernel is None or not matches(kernel.debug, texts)
         case GuardField.FALLTHROUGH:
             return entry.is_fallthrough is (texts[0] == "true")
         case GuardField.SAME_AS:
@@ -238,9 +240,9 @@ def _ends(want: Expectation, call: Call) -> bool:
             return call.end.kind.value in texts
         case GuardField.RAN:
             shown = kernel_text(call)
-            return ran and shown is not None and _matches(shown, texts)
+            return ran and shown is not None and matches(shown, texts)
         case GuardField.AT:
             return last is not None and last.slot in texts
         case _:
             error = call.end.error
-            return error is not None and _matches(error.text.split("\n", 1)[0], texts)
+            return error is not None and matches(error.text.split("\n", 1)[0], texts)

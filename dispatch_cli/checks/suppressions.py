@@ -62,7 +62,7 @@ class Suppressions:
         places = [] if finding.span is None else [finding.span]
         if finding.operator is not None:
             name = OperatorName.parse(finding.operator)
-            defined = self._view.defined_at(name) if name in self._view.dispatcher else None
+            defined = self._view.defined_at(name)
             if defined is not None:
                 places.append(defined)
         return [one for place in places for one in self._by_line.get((place.file, place.line), ())]

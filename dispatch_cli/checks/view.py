@@ -19,6 +19,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table, plan
 from dispatch_cli.model.declarations import PythonKernel, Registrant
+from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 from dispatch_cli.model.span import Span
@@ -35,6 +36,7 @@ class View(Files):
 
     state: everything that is there. operators: those to report on, by name.
     guarded: the operators that guards may report on; None for all, which makes the view a whole one.
+    higher_order: the higher-order operators to report on.
     broken: names of operators whose records are not sound, so that nothing can be computed from them; no check of what
     is computed sees them.
     unused: suppressions that suppressed nothing; known only when all other checks have run.
@@ -46,12 +48,14 @@ class View(Files):
         operators: Iterable[OperatorName],
         guarded: frozenset[OperatorName] | None = None,
         broken: frozenset[str] = frozenset(),
+        higher_order: Iterable[HigherOrderOperator] = (),
     ) -> None:
         super().__init__(state)
         self.universe = state.dispatcher.universe
         self.layout = state.dispatcher.layout
         self.operators = tuple(name for name in operators if not broken or str(name) not in broken)
         self.guarded = guarded
+        self.higher_order = tuple(higher_order)
         self.broken = broken
         self.unused: tuple[Suppression, ...] = ()
         self._found: dict[OperatorName, Pattern] = {}
@@ -65,7 +69,7 @@ class View(Files):
 
     def without(self, names: frozenset[str]) -> View:
         """The same view, without the broken operators named."""
-        return View(self.state, self.operators, self.guarded, names) if names else self
+        return View(self.state, self.operators, self.guarded, names, self.higher_order) if names else self
 
     # the operators
 
@@ -129,8 +133,11 @@ class View(Files):
         return self._header(name).schema
 
     def defined_at(self, name: OperatorName) -> Span | None:
-        """Where it is defined; None where it is not, or in no file."""
-        return self._header(name).span
+        """Where it is defined, of either kind; None where it is not, or in no file."""
+        if name in self.dispatcher:
+            return self._header(name).span
+        operator = self.state.higher_order_operator(str(name))
+        return None if operator is None else operator.span
 
     def overridden(self, name: OperatorName) -> tuple[str, ...]:
         """The keys with more than one kernel of it. Cheap."""

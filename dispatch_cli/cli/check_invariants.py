@@ -13,8 +13,10 @@ from dispatch_cli.cli.check_options import CheckOptions, check_options, load_set
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
+    chosen_of_both_kinds,
     chosen_operators,
     filter_option,
+    guarded_names,
     load_state,
     source_options,
     warn_of_overrides,
@@ -24,6 +26,8 @@ from dispatch_cli.cli.output import FOR_CI, Output, output_options, refuse, show
 if TYPE_CHECKING:
     from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.higher_order import HigherOrderOperator
+    from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.baseline import Entry
     from dispatch_cli.report.findings import FindingsReport
 
@@ -60,16 +64,15 @@ def command(
     state = load_state(source, out.color, guards)
     if pytorch:
         state = _of_pytorch(state)
-    own_only = bool(source.files) and not ops and not pytorch and _has_a_base(state)
-    names = state.own_operators() if own_only else chosen_operators(state, ops)
+    names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
     known, baseline = read_known(options, project)
     from dispatch_cli.checks import selection
     from dispatch_cli.report.findings import findings_report, summary_of
 
-    guarded = frozenset(names) if ops else None
+    guarded = guarded_names(names, higher_order) if ops else None
     try:
         with progress_on(sys.stderr) as progress:
-            report = findings_report(state, names, guarded, settings, known, progress)
+            report = findings_report(state, names, guarded, settings, known, progress, higher_order)
     except selection.UnknownCheck as error:
         raise _unknown(error, out.color) from None
     if not any(check.id == "overridden-kernel" for check in report.checks):
@@ -102,13 +105,28 @@ def _update(known: Mapping[Entry, int], baseline: str, report: FindingsReport) -
     click.echo(f"{safe(baseline)}: {plural(sum(entries.values()), 'finding')}", err=True)
 
 
+def _chosen(
+    state: State, ops: tuple[str, ...], from_files: bool
+) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
+    """The operators to check: what --op chooses, or the files' own where these are laid over something, or all."""
+    if ops:
+        return chosen_of_both_kinds(state, ops)
+    if from_files and _has_a_base(state):
+        return state.own_operators(), state.own_higher_order_operators()
+    return chosen_operators(state, ops), state.higher_order_operators
+
+
 def _has_a_base(state: State) -> bool:
     """Whether the files that the user named are laid over something; a capture without anybody's modules is not."""
     from dispatch_cli.model.declarations import Define, Implement
 
     said = state.declarations
-    if state.base is not None or not said.inherited_steps:
-        return state.source is not None or state.base is not None
+    if state.source is not None or state.base is not None:
+        return True
+    if any(not one.is_own and said.through(one.span) for one in said.higher_order_operators):
+        return True
+    if not said.inherited_steps:
+        return False
     places = (step.span for step in said.inherited_steps if isinstance(step, Define | Implement))
     return all(said.through(place) for place in itertools.islice(places, 1))
 
@@ -124,10 +142,12 @@ def _of_pytorch(state: State) -> State:
             "--pytorch speaks of a state of PyTorch: give --base NAME, a file that extends one, or a capture."
         )
     kernels = tuple(one for one in said.python_kernels if one.by is Registrant.PYTORCH)
+    higher_order = tuple(one for one in said.higher_order_operators if not one.is_own)
     before = said._replace(
         steps=said.inherited_steps,
         inherited_steps=said.inherited_steps,
         python_kernels=kernels,
+        higher_order_operators=higher_order,
         guards=(),
         suppressions=(),
     )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.error_text import ErrorText
     from dispatch_cli.report.explain import ExplainReport
+    from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
     from dispatch_cli.report.message import MessageReport
 
 
@@ -41,11 +42,14 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
 
     KEY is a runtime key, an alias key or a functionality. FILEs are applied in order, as one history. Without files,
     --base and -k it is the newest embedded PyTorch state that is explained.
+
+    OP may be a higher-order operator; then KEY may also be a mode, a tensor subclass or a functorch transform:
+    FakeTensorMode, mode=MyMode, subclass=MyTensor, transform=Vmap.
     """
     if error_file is None:
         operator, key, *files = _operator_and_key(source.files)
         state, assumed = state_or_newest(source._replace(files=tuple(files)), out.color)
-        show(_report(state, assumed, _operator(state, operator), _key(state.dispatcher, key)), out)
+        show(_answer(state, assumed, operator, key), out)
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
@@ -63,24 +67,20 @@ def _operator_and_key(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return arguments
 
 
-def _operator(state: State, text: str) -> OperatorName:
-    """The operator of that name; exits with 2 when there is none."""
-    name = operator_named(state.dispatcher, text)
-    if name is None:
-        _refuse_higher_order(state, text, "'OP'")
-        hint = as_sentence(similar_operators(state.dispatcher, text))
-        raise click.BadParameter(f"there is no operator {text[:200]!r}.{hint}", param_hint="'OP'")
-    return name
+def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainReport | ExplainHigherOrderReport:
+    """The explanation of an operator of either kind; exits with 2 when there is none of that name."""
+    name = operator_named(state.dispatcher, operator)
+    if name is not None:
+        return _report(state, assumed, name, _key(state.dispatcher, key))
+    from dispatch_cli.cli.explain_higher_order import higher_order_named, place_named
 
+    found = higher_order_named(state, operator)
+    if found is None:
+        hint = as_sentence(similar_operators(state.dispatcher, operator))
+        raise click.BadParameter(f"there is no operator {operator[:200]!r}.{hint}", param_hint="'OP'")
+    from dispatch_cli.report.explain_higher_order import explain_higher_order
 
-def _refuse_higher_order(state: State, text: str, parameter: str) -> None:
-    """Exits with 2 when it is the name of a higher-order operator, and says where to look."""
-    if any(operator.name == text for operator in state.higher_order_operators):
-        raise click.BadParameter(
-            f"{text} is a higher-order operator: its implementations are Python's, and it has no kernels to explain. "
-            f"`table --op {text}` shows what it does at each key, and `resolve {text}` a call.",
-            param_hint=parameter,
-        )
+    return explain_higher_order(state, found, place_named(state, found, key), assumed)
 
 
 def _key(dispatcher: Dispatcher, text: str) -> str:
@@ -123,12 +123,13 @@ def _errors(file: str) -> list[ErrorText]:
 
 def _from_error(
     state: State, source: SourceOptions, assumed: bool, file: str, errors: list[ErrorText]
-) -> ExplainReport | MessageReport:
+) -> ExplainReport | ExplainHigherOrderReport | MessageReport:
     """The slot that the first error is about, explained; what the error means, where it is about none."""
     from dispatch_cli import api, bases
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.explain_error import ANSWERS, error_report, key_of
     from dispatch_cli.report.from_text import register_from_text
+    from dispatch_cli.report.higher_order_error import OF_HIGHER_ORDER
     from dispatch_cli.report.printed_keys import read_key
 
     first = errors[0]
@@ -137,12 +138,15 @@ def _from_error(
         newest, is_newest = state_or_newest(source._replace(files=(), keys=(), universe=None), "never")
         if named in newest.dispatcher:  # PyTorch's own, which the files do not declare
             state, assumed = newest, is_newest
+    if named is not None and named.namespace is None and first.kind in OF_HIGHER_ORDER:
+        from dispatch_cli.cli.explain_higher_order import from_error
+
+        return from_error(state, source, assumed, file, errors)
     if named is None or first.kind not in ANSWERS:
         from dispatch_cli.report.message import message_report
 
         return message_report(state, assumed, file, errors)
     dispatcher, name = state.dispatcher, named
-    _refuse_higher_order(state, str(name), "'--from-error'")
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
     if name not in dispatcher:
         from dispatch_cli.render.explain_error import unknown_operator_text

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import click
 
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
     chosen_keys,
-    chosen_operators,
+    chosen_of_both_kinds,
     filter_option,
+    guarded_names,
     load_state,
     source_options,
 )
@@ -46,16 +49,21 @@ def command(
     if record and guards:
         raise click.UsageError("--record writes guards, and --guards reads them; give one or the other.")
     state = load_state(source, out.color, guards=guards)
-    names = chosen_operators(state, ops, own=True)
+    names, higher_order = chosen_of_both_kinds(state, ops)
     if record:
         from dispatch_cli.render.guards_yaml import guards_yaml
         from dispatch_cli.report.guards import recorded_guards
 
         slots = chosen_keys(state.dispatcher, key_globs)
-        write(guards_yaml(recorded_guards(state, names, slots, kernels=not rules_only)), out.file)
+        guarded = [recorded_guards(state, names, slots, kernels=not rules_only)]
+        if higher_order:
+            from dispatch_cli.report.guards_higher_order import recorded_higher_order_guards
+
+            guarded.append(recorded_higher_order_guards(state, higher_order, slots, kernels=not rules_only))
+        write(guards_yaml(itertools.chain(*guarded)), out.file)
         return
     from dispatch_cli.report.guards import guards_report
 
-    report = guards_report(state, frozenset(names) if ops else None)
+    report = guards_report(state, guarded_names(names, higher_order) if ops else None)
     show(report, out)
     raise click.exceptions.Exit(1 if report.failing else 0)

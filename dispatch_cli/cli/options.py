@@ -167,6 +167,13 @@ def chosen_of_both_kinds(
     return (own, higher_order) if own or higher_order else (chosen_operators(state, ()), operators)
 
 
+def guarded_names(names: Sequence[OperatorName], operators: Sequence[HigherOrderOperator]) -> frozenset[OperatorName]:
+    """The names of operators of both kinds; a higher-order one has no namespace."""
+    from dispatch_cli.model.names import OperatorName
+
+    return frozenset((*names, *(OperatorName(operator.name) for operator in operators)))
+
+
 def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str] | None:
     """The runtime keys that --key chooses, None for all; exits with 2 when a glob chooses none."""
     from dispatch_cli.report.selection import select_keys

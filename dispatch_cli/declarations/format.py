@@ -365,6 +365,7 @@ HIGHER_ORDER_OPERATOR = Record(
             "Functionalize, for FunctionalTensorMode, and at the transform Functionalize.",
         ),
         Field("side_effect", BOOLEAN, "It has a side effect: graphs must not drop its calls.", default="false"),
+        Field("mutates", BOOLEAN, "It writes to its arguments; its `gen_schema` says so.", default="false"),
     ),
 )
 HIGHER_ORDER_RULE = Record(
@@ -431,15 +432,26 @@ GUARD = Record(
     "guard",
     "a guard",
     "What must hold of the computed tables: for every operator that matches `op`, at every `key`. One with `backend` "
-    "asks whether a backend has the operators; one with `resolves` asks where a call ends. Both go without `key`.",
+    "asks whether a backend has the operators; one with `resolves` asks where a call ends. Both go without `key`. Of a "
+    "higher-order operator `mode`, `subclass` and `transform` stand beside `key` or in its place: there `rule` is "
+    "`kernel` where it has an implementation, and `missing` where it has none.",
     (
-        Field("op", _TEXTS, "The operators, as a glob over their names, or a list of globs.", required=True),
+        Field(
+            "op",
+            _TEXTS,
+            "The operators, as a glob over their names, or a list of globs. Higher-order operators are meant by their "
+            "name, or by a glob that begins with `higher_order::`.",
+            required=True,
+        ),
         Field(
             "key",
             _TEXTS,
             "The runtime keys: names, globs, alias keys (all runtime keys that they cover), separated by commas or in "
             "a list.",
         ),
+        Field("mode", _TEXTS, "The mode types of a higher-order operator, by name; of a list, all."),
+        Field("subclass", _TEXTS, "The tensor subclasses of a higher-order operator, by name; of a list, all."),
+        Field("transform", _TEXTS, "The functorch transforms of a higher-order operator, by name; of a list, all."),
         Field("rule", _RULES_NAMED, "The rule that must fill the slots; of a list, any."),
         Field("not", _RULES_NAMED, "The rule that must not fill them; of a list, none."),
         Field("kernel", _TEXTS, "The kernel that must be in them, as a glob over what a dump shows; of a list, any."),

@@ -8,17 +8,25 @@ from typing import TypeVar
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, scalars, text_of
 from dispatch_cli.declarations.format import A_RULE, GUARD, RESOLVES
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.call import CallError, TensorSpec
 from dispatch_cli.model.call import Context as CallContext
 from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.higher_order import TRANSFORMS, ImplKind, ImplPlace
 from dispatch_cli.model.options import Options, check_word
+from dispatch_cli.model.suggest import suggestion
 
 _Part = TypeVar("_Part")
 _RULES = (GuardField.RULE, GuardField.NOT)
 _GLOBS = (GuardField.KERNEL, GuardField.NOT_KERNEL)
 _OF_SLOTS = (*_RULES, *_GLOBS, GuardField.FALLTHROUGH, GuardField.SAME_AS)
+_PLACES: Mapping[str, ImplKind] = {
+    "mode": ImplKind.MODE,
+    "subclass": ImplKind.SUBCLASS,
+    "transform": ImplKind.TRANSFORM,
+}
 _ENDS: Mapping[str, GuardField] = {
     "end": GuardField.END,
     "kernel": GuardField.RAN,
@@ -39,11 +47,13 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     of_slots = tuple(_wants_of_slots(context, values))
     wants = (*of_slots, *_wants_of_others(context, values))
     keys = tuple(_keys(context, values.get("key")))
+    places = tuple(_places(context, values))
+    at = next((name for name in ("key", *_PLACES) if name in values), None)
     call = _call(context, values)
-    if of_slots and "key" not in values:
+    if of_slots and at is None:
         problems.add("missing-field", f"{of_slots[0].field.value!r} speaks of slots, and needs 'key'", node)
-    elif "key" in values and not of_slots and wants:
-        problems.add("unused-field", "'key' chooses slots, and nothing is asked of them", node)
+    elif at is not None and not of_slots and wants:
+        problems.add("unused-field", f"{at!r} chooses slots, and nothing is asked of them", node)
     if call is None and any(name in values for name in ("tensors", "contexts")):
         problems.add("unused-field", "'tensors' and 'contexts' belong to 'resolves'", node)
     elif call is None and (unused := next((name for name in Options._fields if name in values), None)):
@@ -51,7 +61,7 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     ops = tuple(_texts(context, values.get("op")))
     if problems.count == before and ops and wants:
         reason = text_of(problems, values.get("reason"))
-        context.guards.append(Guard(ops, keys, wants, call, reason, problems.span(node)))
+        context.guards.append(Guard(ops, keys, wants, call, reason, problems.span(node), places=places))
 
 
 def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectation]:
@@ -121,6 +131,19 @@ def _parsed(context: FileContext, node: Node | None, parse: Callable[[str], _Par
                 yield parse(text)
             except CallError as error:
                 context.problems.add("bad-call", error.message, item, error.hint)
+
+
+def _places(context: FileContext, values: Values) -> Iterator[ImplPlace]:
+    """The modes, subclasses and transforms of a guard."""
+    problems = context.problems
+    for name, kind in _PLACES.items():
+        for item in scalars(problems, values.get(name)):
+            text = text_of(problems, item)
+            if text is not None and kind is ImplKind.TRANSFORM and text not in TRANSFORMS:
+                hint = suggestion(text, TRANSFORMS) or f"the transforms are {', '.join(TRANSFORMS)}"
+                problems.add("unknown-transform", f"there is no functorch transform {quoted(text)}", item, hint)
+            elif text is not None:
+                yield ImplPlace(kind, text)
 
 
 def _keys(context: FileContext, node: Node | None) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dispatch_cli.declarations.fields import Values, expect, is_true, read_recor
 from dispatch_cli.declarations.format import FALLTHROUGH, HIGHER_ORDER_OPERATOR, HIGHER_ORDER_RULE, MODE
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
+from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.higher_order import (
     AUTOGRAD_NOT_IMPLEMENTED,
     ERROR_PLACES,
@@ -60,6 +61,9 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
         is_true(values.get("side_effect")) is True,
         is_true(values.get("add")) is True,
         context.problems.span(node),
+        is_true(values.get("mutates")) is True,
+        context.by is Registrant.USER,
+        context.by is Registrant.PYTORCH,
     )
     context.higher_order_operators.append(found)
 

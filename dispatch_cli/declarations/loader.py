@@ -152,7 +152,11 @@ class _Loader:
                 if position < extended or _by(step, context) is Registrant.PYTORCH
             ),
             python_kernels=tuple(kernel for context in contexts for kernel in context.python_kernels),
-            higher_order_operators=tuple(op for context in contexts for op in context.higher_order_operators),
+            higher_order_operators=tuple(
+                one._replace(is_own=one.is_own and position >= extended)
+                for position, context in enumerate(contexts)
+                for one in context.higher_order_operators
+            ),
             modes=tuple(mode for context in contexts for mode in context.modes),
             fake_rules=tuple(rules for context in contexts for rules in context.fake_rules),
             guards=tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.higher_order import ImplPlace
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.span import Span
 
@@ -56,6 +57,7 @@ class Guard(NamedTuple):
 
     ops: globs over operator names. keys: runtime keys, globs over them, and alias keys, which stand for all that they
     cover; none where the guard speaks of a backend or a call. wants: all of them must hold.
+    places: modes, subclasses and transforms of higher-order operators.
     call: the call that the expectations are about. reason: why it must hold.
     span: where it is declared. through: the entries of ``extends`` that led there, the user's own file first.
     """
@@ -67,6 +69,7 @@ class Guard(NamedTuple):
     reason: str | None = None
     span: Span | None = None
     through: tuple[Span, ...] = ()
+    places: tuple[ImplPlace, ...] = ()
 
     @property
     def content(self) -> Guard:

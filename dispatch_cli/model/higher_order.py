@@ -48,6 +48,13 @@ ERROR_PLACES = {ImplKind.DISPATCH: "dispatch", ImplKind.MODE: "modes", ImplKind.
 """Where an implementation for functionalization is registered, and what that place is called in a declaration."""
 
 
+class ImplPlace(NamedTuple):
+    """Where an implementation stands: in the table of a kind, under a name."""
+
+    kind: ImplKind
+    name: str
+
+
 class HigherOrderImpl(NamedTuple):
     """One implementation of a higher-order operator.
 
@@ -89,6 +96,9 @@ class HigherOrderOperator(NamedTuple):
     adds: the implementations are added to the operator of this name that is there already; otherwise this one takes
     its place.
     side_effect: graphs must not drop its calls (``torch.fx.node.has_side_effect``).
+    mutates: it writes to its arguments (``gen_schema`` gives a schema with an argument that is written to).
+    is_own: the user's own files say something of it, and not only PyTorch or files that these extend.
+    of_pytorch: PyTorch has it, as a state says.
     """
 
     name: str
@@ -96,6 +106,36 @@ class HigherOrderOperator(NamedTuple):
     side_effect: bool = False
     adds: bool = False
     span: Span | None = None
+    mutates: bool = False
+    is_own: bool = True
+    of_pytorch: bool = False
+
+
+class ImplEdit(NamedTuple):
+    """An implementation that is registered for a higher-order operator, after everything else.
+
+    kind, name, kernel, redispatches, deferred_error: as in `HigherOrderImpl`.
+    """
+
+    operator: str
+    kind: ImplKind
+    name: str
+    kernel: str
+    redispatches: bool | None = None
+    deferred_error: bool | None = None
+
+    @property
+    def impl(self) -> HigherOrderImpl:
+        """The implementation."""
+        falls_through = self.kind is ImplKind.DISPATCH and self.kernel == FALLTHROUGH
+        return HigherOrderImpl(
+            self.kind,
+            self.name,
+            self.kernel,
+            falls_through,
+            redispatches=self.redispatches,
+            deferred_error=self.deferred_error,
+        )
 
 
 class ModeType(NamedTuple):

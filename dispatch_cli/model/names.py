@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+HIGHER_ORDER_NAMESPACE = "higher_order"
+"""Where PyTorch's Python keeps higher-order operators."""
+
 
 class OperatorName(NamedTuple):
     """An operator's full name, as ``c10::OperatorName`` has it.

@@ -19,6 +19,7 @@ GROUPS = {
     Group.CALLS: "What calls reach",
     Group.AGREEMENT: "What has to agree",
     Group.OWNERSHIP: "What belongs to PyTorch",
+    Group.HIGHER_ORDER: "Higher-order operators",
     Group.INTENTIONS: "What the declarations say must hold",
 }
 INDENT = 4

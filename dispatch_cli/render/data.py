@@ -48,6 +48,11 @@ SENTENCES = {
     "ErrorFact": {"text": "error_answer.fact_text"},
     "ErrorStep": {"text": "error_answer.step_text"},
     "ExpressionNote": {"text": "key_wording.expression_note_text"},
+    "HigherOrderAdvice": {"text": "explain_higher_order_wording.higher_order_advice_text"},
+    "ImplChange": {
+        "text": "explain_higher_order_wording.impl_change_text",
+        "declarations": "explain_higher_order_wording.impl_declarations",
+    },
     "Note": {"text": "words.note_text"},
     "RuleEntry": {"name": "rules.name_of", "words": "rules.words_of"},
 }

@@ -37,7 +37,8 @@ def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
 
 def title(row: GuardRow) -> str:
     """What a guard says, in one line; long lists by their ends."""
-    keys = "" if not row.keys else f" at {_ends(row.keys)}"
+    places = (*row.keys, *(place.name for place in row.places))
+    keys = "" if not places else f" at {_ends(places)}"
     return f"{_ends(row.ops)}{keys}: {row.text}"
 
 

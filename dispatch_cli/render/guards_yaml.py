@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from dispatch_cli.model.guard import Guard
+from dispatch_cli.model.guard import Expectation, Guard, GuardField
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*(?:::\w+)*(?:\.\w+)?", re.ASCII)
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
@@ -26,16 +26,24 @@ def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
 
 
 def _guard(guard: Guard) -> str:
-    fields = [("op", _scalars(guard.ops)), ("key", _scalar(", ".join(guard.keys)))]
-    fields += [(want.field.value, _scalars(want.texts)) for want in guard.wants]
+    fields = [("op", _scalars(guard.ops))]
+    if guard.keys:
+        fields.append(("key", scalar(", ".join(guard.keys))))
+    kinds = dict.fromkeys(place.kind for place in guard.places)
+    fields += [(kind.value, _scalars([one.name for one in guard.places if one.kind is kind])) for kind in kinds]
+    fields += [(want.field.value, _value(want)) for want in guard.wants]
     return "  - " + "    ".join(f"{name}: {value}\n" for name, value in fields)
 
 
+def _value(want: Expectation) -> str:
+    return want.texts[0] if want.field is GuardField.FALLTHROUGH else _scalars(want.texts)
+
+
 def _scalars(texts: Sequence[str]) -> str:
-    return _scalar(texts[0]) if len(texts) == 1 else f"[{', '.join(map(_scalar, texts))}]"
+    return scalar(texts[0]) if len(texts) == 1 else f"[{', '.join(map(scalar, texts))}]"
 
 
-def _scalar(text: str) -> str:
+def scalar(text: str) -> str:
     """A text as YAML: without quotes where it can be nothing else, else as JSON has it."""
     plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
     return text if plain else json.dumps(text, ensure_ascii=False)

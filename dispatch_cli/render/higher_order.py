@@ -39,7 +39,7 @@ def impls(operator: HigherOrderImpls) -> Iterator[Block]:
     """An operator with its implementations, in the order of registration."""
     yield from _heading(operator)
     if operator.impls:
-        yield TableBlock(IMPLS, [*_alike(operator.impls)])
+        yield TableBlock(IMPLS, [*alike(operator.impls)])
     else:
         yield Paragraph(Run("no implementations: every call of it is an error", Tone.WARN))
     if operator.default_fallthrough:
@@ -65,13 +65,14 @@ def tables(operators: Iterable[HigherOrderSlots], all_rows: bool) -> Iterator[Bl
 
 def _heading(operator: HigherOrderImpls | HigherOrderSlots) -> Iterator[Block]:
     effect = ", with a side effect" if operator.side_effect else ""
+    effect += ", writes to its arguments" if operator.mutates else ""
     yield Paragraph(f"{operator.name} (higher-order operator{effect})", kind=ParagraphKind.TITLE)
     if operator.span is not None:
         yield Paragraph(Run(f"declared at {operator.span}", Tone.DIM))
     yield Gap()
 
 
-def _alike(found: Iterable[ImplRow]) -> Iterator[list[ImplRow]]:
+def alike(found: Iterable[ImplRow]) -> Iterator[list[ImplRow]]:
     """Implementations that follow one another and differ in their name alone: one entry of a file for several keys."""
     for _, run in groupby(found, key=lambda row: row._replace(name="", registered_at=(), fills=0)):
         yield [*run]

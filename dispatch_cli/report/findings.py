@@ -14,6 +14,7 @@ from dispatch_cli.checks.run import Progress, run_checks
 from dispatch_cli.checks.selection import chosen, severities
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Severity
@@ -132,8 +133,9 @@ def findings_report(
     settings: Sequence[CheckSettings] = (),
     baseline: Mapping[Entry, int] | None = None,
     progress: Progress | None = None,
+    higher_order: Sequence[HigherOrderOperator] = (),
 ) -> FindingsReport:
-    """Run the checks over *names*.
+    """Run the checks over *names* and the higher-order operators given.
 
     guarded: the operators that guards may report on; None for all. settings: what the project and the command line say,
     the weakest first; what the declarations say comes before. baseline: the findings that are known.
@@ -142,16 +144,17 @@ def findings_report(
     said = (*state.declarations.settings, *settings)
     checks = chosen(CHECKS, said)
     chosen_names = tuple(names)
-    view = View(state, chosen_names, guarded)
+    view = View(state, chosen_names, guarded, higher_order=higher_order)
     outcome = run_checks(view, checks, CHECKS, severities(CHECKS, said), progress)
     place = partial(_place, slots=state.dispatcher.universe.slot)
     findings, use = tuple(_with_origin(state, one) for one in sorted(outcome.findings, key=place)), None
     # guards speak of operators beyond those that were chosen
     named = {one.operator for one in (*findings, *(one.finding for one in outcome.suppressed))} - {None}
+    chosen_texts = (*map(str, chosen_names), *(one.name for one in higher_order))
     idle = {check.id: need for check, need in outcome.idle}
     if baseline is not None:
         ran = frozenset(check.id for check in checks) - idle.keys()
-        about = None if guarded is None else frozenset(map(str, chosen_names))
+        about = None if guarded is None else frozenset(chosen_texts)
 
         def judged(entry: Entry) -> bool:
             return entry.check in ran and (about is None or entry.operator in about)
@@ -161,7 +164,7 @@ def findings_report(
     fail_on = next((one.fail_on for one in reversed(said) if one.fail_on is not None), FAIL_ON)
     return FindingsReport(
         universe=state.dispatcher.universe.name,
-        operators=len(named.union(map(str, chosen_names))),
+        operators=len(named.union(chosen_texts)),
         fail_on=fail_on,
         failed=any(severity.rank <= fail_on.rank for severity in counts),
         counts={severity: counts[severity] for severity in Severity},
@@ -218,7 +221,15 @@ def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotCheck
     unknown = names & frozenset(map(str, view.unknown))
     others = names - own - unknown
     pytorchs = others & view.pytorch_operators
-    return NotChecked(len(pytorchs), len(others) - len(pytorchs), len(unknown))
+    higher_order = [
+        one
+        for one in view.state.higher_order_operators
+        if not one.is_own and (asked is None or one in view.higher_order)
+    ]
+    of_pytorch = sum(one.of_pytorch for one in higher_order)
+    return NotChecked(
+        len(pytorchs) + of_pytorch, len(others) - len(pytorchs) + len(higher_order) - of_pytorch, len(unknown)
+    )
 
 
 def _with_origin(state: State, finding: Finding) -> Finding:

@@ -16,6 +16,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
+from dispatch_cli.model.higher_order import ImplPlace
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -58,13 +59,15 @@ class BrokenGuard(NamedTuple):
 class GuardRow(NamedTuple):
     """A guard, and whether it holds.
 
-    ops, keys: globs. wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
+    ops, keys: globs. places: modes, subclasses and transforms of higher-order operators.
+    wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
     through: the entries of ``extends`` that led to it.
     operators, slots: how many it speaks of; slots is 0 where it speaks of calls or backends.
     """
 
     ops: tuple[str, ...]
     keys: tuple[str, ...]
+    places: tuple[ImplPlace, ...]
     wants: Mapping[GuardField, tuple[str, ...]]
     call: GuardCall | None
     text: str
@@ -104,6 +107,7 @@ def guards_report(state: State, about: frozenset[OperatorName] | None) -> Guards
 
 def _row(guards: Guards, guard: Guard) -> GuardRow:
     operators = len(guards.operators(guard))
+    higher_order = guards.higher_order(guard)
     unmatched = tuple(UnmatchedGlob(*one) for one in guards.unmatched(guard))
     broken = tuple(BrokenGuard(str(one.operator), one.keys, one.wanted, one.found) for one in guards.broken(guard))
     verdict = GuardStatus.BROKEN if broken else GuardStatus.HOLDS
@@ -111,6 +115,7 @@ def _row(guards: Guards, guard: Guard) -> GuardRow:
     return GuardRow(
         ops=guard.ops,
         keys=guard.keys,
+        places=guard.places,
         wants={want.field: want.texts for want in guard.wants},
         call=call and GuardCall(tuple(map(str, call.tensors)), tuple(map(str, call.contexts)), *call.options),
         text=wants_text(guard),
@@ -118,8 +123,8 @@ def _row(guards: Guards, guard: Guard) -> GuardRow:
         span=guard.span,
         through=guard.through,
         verdict=GuardStatus.GUARDS_NOTHING if unmatched else verdict,
-        operators=operators,
-        slots=operators * len(guards.keys(guard)),
+        operators=operators + len(higher_order),
+        slots=(operators + len(higher_order)) * len(guards.keys(guard)) + len(higher_order) * len(guard.places),
         unmatched=unmatched,
         broken=broken,
     )

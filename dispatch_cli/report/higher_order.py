@@ -44,6 +44,7 @@ class HigherOrderImpls(NamedTuple):
     impls: tuple[ImplRow, ...]
     default_fallthrough: tuple[str, ...]
     side_effect: bool
+    mutates: bool
     span: Span | None
 
 
@@ -74,6 +75,7 @@ class HigherOrderSlots(NamedTuple):
     impls: tuple[ImplRow, ...]
     default_fallthrough: tuple[str, ...]
     side_effect: bool
+    mutates: bool
     span: Span | None
     entries: tuple[HigherOrderRow, ...]
 
@@ -133,6 +135,7 @@ def _impls(table: HigherOrderTable) -> HigherOrderImpls:
         impls=tuple(_impl(impl, fills) for impl in operator.impls),
         default_fallthrough=tuple(key for key in table.universe.higher_order_fallthrough if table.falls_through(key)),
         side_effect=operator.side_effect,
+        mutates=operator.mutates,
         span=operator.span,
     )
 

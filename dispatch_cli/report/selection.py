@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
 
-HIGHER_ORDER_NAMESPACE = "higher_order"
-"""Where PyTorch's Python keeps higher-order operators."""
 DEFAULT_OVERLOAD = ".default"
 """How PyTorch's Python names the overload that has no name."""
 

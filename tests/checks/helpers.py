@@ -24,8 +24,11 @@ def findings(state: State, *ops: str, select: str = "all") -> tuple[Finding, ...
     """
     own = map(str, state.own_operators()) if state.source is not None else state.dispatcher.names()
     named = [OperatorName.parse(name) for name in sorted(ops or own)]
+    own_only = state.source is not None
+    declared = state.own_higher_order_operators() if own_only else state.higher_order_operators
+    higher_order = [one for one in declared if not ops or one.name in ops]
     chosen = (CheckSettings(select=tuple(Selector(part) for part in select.split(","))),)
-    report = findings_report(state, named, frozenset(named) if ops else None, chosen)
+    report = findings_report(state, named, frozenset(named) if ops else None, chosen, higher_order=higher_order)
     return tuple(one.finding for one in report.findings)
 
 

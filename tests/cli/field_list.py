@@ -48,6 +48,14 @@ explain --from-error tests/reports/texts/xla_sparse.txt
 explain --from-error $TMP/errors.txt
 explain --from-error $TMP/undefined.txt
 explain --from-error $TMP/older.txt
+explain --from-error $TMP/higher_order.txt
+explain call_torchbind FakeTensorMode examples/call_torchbind.yaml
+explain call_torchbind Autograd examples/call_torchbind.yaml
+explain call_torchbind AutogradCPU examples/call_torchbind.yaml
+explain call_torchbind NestedTensorCPU examples/call_torchbind.yaml
+explain cond AutogradOther
+explain field_hop AutogradCPU tests/cli/fields/all.yaml
+explain cond mode=MyMode
 explain aten::add.Tensor AutogradCPU
 explain aten::bmm CompositeExplicitAutogradNonFunctional examples/scenarios/04_alias_gaps.yaml
 explain aten::sin Sparse
@@ -163,6 +171,7 @@ def inputs() -> Iterator[str]:
             "errors": said["2.15.0"][0] + said["2.15.0"][6],
             "undefined": said["2.15.0"][6],
             "older": said["2.4.1"][0],
+            "higher_order": "There was no rule registered for HOP hop and subclass <class 'my.Sub'>. We recommend",
         }.items():
             Path(folder, f"{name}.txt").write_text(text, encoding="utf-8")
         known = [{"check": "order-sensitive", "operator": "gone::op", "key": "CPU"}]

@@ -60,6 +60,7 @@ def test_the_list_as_json() -> None:
     assert document["guards"][1] == {
         "ops": ["demo::op"],
         "keys": ["CPU", "XLA"],
+        "places": [],
         "wants": {"rule": ["kernel"]},
         "call": None,
         "text": "rule: kernel",

@@ -84,6 +84,7 @@ def test_register_json(file: str) -> None:
                 ],
                 "default_fallthrough": list(universes.load("torch-2.15").higher_order_fallthrough),
                 "side_effect": True,
+                "mutates": False,
                 "declared_at": place(14, 5),
             }
         ],
@@ -374,7 +375,7 @@ def test_findings_json(file: str) -> None:
         "schema_version": 3,
         "report": "findings",
         "universe": "torch-2.15",
-        "operators": 2,
+        "operators": 3,
         "fail_on": "warning",
         "failed": True,
         "counts": {"error": 1, "warning": 0, "info": 0},
@@ -432,7 +433,7 @@ def test_findings_csv_and_markdown(file: str) -> None:
         "```\n12 | dispatch: {CPU: lost_cpu}\n   |            ^^^\n```\n\n"
         "- keys: CPU\n"
         "- tip: define the operator, correct its name, or load the declarations that define it before\n\n"
-        "1 finding in 1 of 2 operators, 1 check (torch-2.15)\n"
+        "1 finding in 1 of 3 operators, 1 check (torch-2.15)\n"
     )
 
 

@@ -36,6 +36,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "explain_alias": ("explain", "aten::bmm", NON_FUNCTIONAL, "examples/scenarios/04_alias_gaps.yaml"),
     "explain_error": ("explain", "--from-error", "tests/cli/error.txt"),
     "explain_message": ("explain", "--from-error", "tests/cli/overridden.txt", "tests/report/broken.yaml"),
+    "explain_higher_order": ("explain", "call_torchbind", "mode=MyMode", "examples/call_torchbind.yaml"),
     "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC004,DC9"),
     "resolve_factory": ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml"),
     "resolve_inference": (

@@ -50,7 +50,7 @@ libraries:
   - {kind: IMPL, namespace: _, dispatch_key: CPU, fallback: {kernel: f}}
 fallbacks: {"PrivateUse1, XLA": f}
 higher_order_operators:
-  - {name: h, dispatch: {CPU: x}, modes: {M: x}, subclasses: {S: x}, functionalize: f, side_effect: true}
+  - {name: h, dispatch: {CPU: x}, modes: {M: x}, subclasses: {S: x}, functionalize: f, side_effect: true, mutates: true}
   - name: h
     add: true
     dispatch: {"CUDA, XLA": fallthrough, HPU: {fallthrough: true}, Autograd: {kernel: x, redispatches: true}}
@@ -62,6 +62,7 @@ guards:
   - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y, fallthrough: false, same_as: CPU}
   - {op: "*", tensors: [cpu], contexts: [no_grad], resolves: {end: kernel, kernel: x, key: CPU}, reason: it must}
   - {op: "*", backend: CPU, device: cuda, resolves: {error: x}}
+  - {op: h, mode: M, subclass: [S, T], transform: Vmap, rule: kernel}
   - {op: "*", layout: torch.sparse_coo, dtype: qint8, generator: cpu boxed, resolves: x}
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}

@@ -67,13 +67,14 @@ def _finding(view: View, violation: Violation) -> Finding:
         keys[0] if keys else None,
         details=(("wanted", wanted), ("found", violation.found), *slots, *reason),
         span=guard.span,
-        mark=(guard.keys or guard.ops)[0],
+        mark=(guard.keys or tuple(place.name for place in guard.places) or guard.ops)[0],
         related=_related(view, violation),
         subject=wants_text(guard),
     )
 
 
 def _related(view: View, violation: Violation) -> Iterator[tuple[str, Span | None]]:
+    yield "the implementation is declared here", violation.span
     entry = violation.entry
     if entry is not None:
         yield "the kernel in the slot is registered here", entry.kernel.span if entry.kernel is not None else None

@@ -50,7 +50,8 @@ def find(view: View) -> Iterator[Finding]:
     found = 0
     for guard in guards.all:
         for what, glob in guards.unmatched(guard):
-            known = list(map(str, view.names)) if what == "operator" else list(view.universe.slots)
+            known = [*map(str, view.names), *(one.name for one in view.state.higher_order_operators)]
+            known = known if what == "operator" else list(view.universe.slots)
             tip = suggestion(glob, known) if found < MAX_SUGGESTIONS else None
             found += 1
             yield CHECK.finding(

@@ -242,7 +242,10 @@ def _python_kernels(before: Side, after: Side) -> dict[OperatorName, list[Differ
 def _higher_order(before: Side, after: Side) -> Iterator[Difference]:
     if not isinstance(before, State) or not isinstance(after, State):
         return
-    old, new = ({one.name: one for one in state.higher_order_operators} for state in (before, after))
+    old, new = (
+        {one.name: one._replace(is_own=True, of_pytorch=False) for one in state.higher_order_operators}
+        for state in (before, after)
+    )
     for name in sorted({*old, *new}):
         if old.get(name) != new.get(name):
             yield HigherOrderDifference(name, old.get(name), new.get(name))

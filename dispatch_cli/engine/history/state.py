@@ -94,6 +94,19 @@ class State:
         captured = self.source.higher_order_operators if self.source is not None else ()
         return merged((*captured, *self.declarations.higher_order_operators))
 
+    def own_higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
+        """Those of them that the files named by the user say something of."""
+        return tuple(operator for operator in self.higher_order_operators if operator.is_own)
+
+    @cached_property
+    def inherited_higher_order_operators(self) -> dict[str, HigherOrderOperator]:
+        """What they are without the user's own files, by name."""
+        from dispatch_cli.engine.python.higher_order import merged
+
+        captured = self.source.higher_order_operators if self.source is not None else ()
+        inherited = (one for one in self.declarations.higher_order_operators if not one.is_own)
+        return {one.name: one for one in merged((*captured, *inherited))}
+
     def higher_order_operator(self, name: str) -> HigherOrderOperator | None:
         """The higher-order operator of that name, or None."""
         if "::" in name:  # they have no namespace

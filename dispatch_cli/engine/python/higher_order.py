@@ -19,6 +19,7 @@ from dispatch_cli.model.higher_order import (
     HigherOrderImpl,
     HigherOrderOperator,
     ImplKind,
+    ImplPlace,
 )
 from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, FUNCTIONALIZE, PYTHON, UNDEFINED, Universe
@@ -31,7 +32,12 @@ def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperato
         earlier = found.get(operator.name)
         if earlier is not None and operator.adds:
             operator = earlier._replace(
-                impls=earlier.impls + operator.impls, side_effect=earlier.side_effect or operator.side_effect
+                impls=earlier.impls + operator.impls,
+                side_effect=earlier.side_effect or operator.side_effect,
+                mutates=earlier.mutates or operator.mutates,
+                is_own=earlier.is_own or operator.is_own,
+                of_pytorch=earlier.of_pytorch or operator.of_pytorch,
+                span=earlier.span or operator.span,
             )
         found[operator.name] = operator
     return tuple(found.values())
@@ -53,13 +59,6 @@ def problems_of(
             yield from _refused(operator, impl, places_of)
             for place in places(impl):
                 places_of.setdefault(place, impl)
-
-
-class ImplPlace(NamedTuple):
-    """Where an implementation stands: in the table of a kind, under a name."""
-
-    kind: ImplKind
-    name: str
 
 
 def places(impl: HigherOrderImpl) -> tuple[ImplPlace, ...]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import KeyLayout, layout_of
-from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, decide
+from dispatch_cli.engine.rules import PRECEDENCE, Candidate, Decision, Rule, RuleStep, decide
 from dispatch_cli.engine.table.table import plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
@@ -64,6 +64,20 @@ def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: frozen
     """What ``resolve_key`` decides for every slot of an operator that has Python kernels only."""
     layout = layout_of(universe)
     return _decisions(layout, _bits(layout, python_keys), fallbacks)
+
+
+def steps_for(
+    universe: Universe, python_keys: Iterable[str], key: str, has_fallback: bool
+) -> Iterator[tuple[RuleStep, tuple[str, ...]]]:
+    """The rules that ``resolve_key`` looks at for one slot of an operator that has Python kernels only, in turn.
+
+    Each with the keys whose kernels were in the way. Errors: KeyError for a key without a slot.
+    """
+    layout = layout_of(universe)
+    steps: list[RuleStep] = []
+    decide(_candidates(layout)[universe.slot[key]], _bits(layout, python_keys), has_fallback, steps)
+    for step in steps:
+        yield step, layout.keys_in(step.blockers)
 
 
 def error_text(name: OperatorName, key: str, rule: Rule) -> str:

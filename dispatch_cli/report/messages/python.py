@@ -10,8 +10,8 @@ MESSAGES = (
         TextKind.NO_IMPL,
         "the higher-order operator {op} has no implementation for a mode or a subclass of tensors",
         (
-            "There was no rule registered for HigherOrderOperator {op}[[ and mode {mode}.]]",
-            "There was no rule registered for HOP {op}[[ and subclass {mode}.]]",
+            "There was no rule registered for HigherOrderOperator {op}[[ and mode {object}]]",
+            "There was no rule registered for HOP {op}[[ and subclass {object}]]",
             "HigherOrderOperator '{op}' is not supported for the given",
         ),
         "HigherOrderOperator.dispatch in torch/_ops.py",

@@ -27,6 +27,8 @@ HOLES = {
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     "argument": r"(?P<argument>\w{1,100})",
     "mode": r"(?P<mode>[^\n]{1,200}?)",
+    # an instance or a class as Python prints it
+    "object": r"(?P<object><class '[^'\n]{1,300}'>|<[^\n]{1,300}? object(?: at 0x[0-9a-fA-F]{1,16})?>|\w[\w.]{0,200})",
     "place": r"(?P<place>\S[^\n]{0,400}?)",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     "new": r"(?P<new>\S[^\n]{0,400})",

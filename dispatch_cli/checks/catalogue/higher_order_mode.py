@@ -1,0 +1,72 @@
+"""A higher-order operator has implementations for the modes that trace.
+
+`torch.compile` and `torch.export` call operators in three modes: FakeTensorMode computes shapes without data,
+ProxyTorchDispatchMode records calls in a graph, and FunctionalTensorMode takes writes out. A higher-order operator
+needs an implementation for each: without one the call raises "There was no rule registered for HigherOrderOperator …",
+or, where `torch.export` traces above autograd, "Current active mode … not registered". Calls without these modes work,
+so that the gap is often found by the first user who compiles. A composite implementation at CompositeImplicitAutograd
+calls other operators before a mode is asked; only tracing above autograd needs one for ProxyTorchDispatchMode. An
+operator that is declared to write to its arguments is left to `higher-order-mutation` for FunctionalTensorMode.
+
+Bad, because there is an implementation for FakeTensorMode only:
+
+```yaml
+dispatch: 1
+higher_order_operators:
+  - name: scale_with
+    dispatch: {CompositeExplicitAutograd: scale_with_impl}
+    autograd: {kernel: autograd_not_implemented, deferred_error: true}
+    modes: {FakeTensorMode: scale_with_fake}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+higher_order_operators:
+  - name: scale_with
+    dispatch: {CompositeExplicitAutograd: scale_with_impl}
+    autograd: {kernel: autograd_not_implemented, deferred_error: true}
+    modes: {FakeTensorMode: scale_with_fake, ProxyTorchDispatchMode: scale_with_proxy}
+    functionalize: scale_with_functional
+```
+
+Fix: register the implementation (`@op.py_impl(FakeTensorMode)`, `@op.py_impl(ProxyTorchDispatchMode)`,
+`@op.py_functionalize_impl`), and declare it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.higher_order import Unhandled, own_problems, unhandled_modes
+from dispatch_cli.checks.view import View
+from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for each operator that lacks implementations for such modes."""
+    found: dict[HigherOrderOperator, list[Unhandled]] = {}
+    for operator, problem in own_problems(view, unhandled_modes):
+        if problem.mode != FUNCTIONAL_MODE or not operator.mutates:
+            found.setdefault(operator, []).append(problem)
+    for operator, problems in found.items():
+        modes = [problem.mode for problem in problems]
+        these = "this mode" if len(modes) == 1 else "these modes"
+        yield CHECK.finding(
+            f"{operator.name} has no implementation for {_words(modes)}, so that calls in {these} fail",
+            operator.name,
+            details=tuple((problem.mode, problem.error) for problem in problems),
+            span=operator.span,
+            mark=operator.name,
+            tip=f"`dispatch-cli explain {operator.name} {modes[0]}` shows what to declare",
+        )
+
+
+def _words(modes: list[str]) -> str:
+    *first, last = modes
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+CHECK = Check.of(find, __doc__, "DC601", Severity.WARNING)

@@ -1,0 +1,146 @@
+"""Whether a guard holds for a higher-order operator: at dispatch keys, modes and so on, and of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, matches
+from dispatch_cli.checks.text import wanted_words
+from dispatch_cli.engine.call.higher_order.place import AtPlace, PlaceAnswer, answer_at
+from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
+from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
+from dispatch_cli.engine.call.trace import EndKind
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.call import CallError
+from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.span import Span
+
+
+class HigherOrderViolation(NamedTuple):
+    """Where it is not as a guard wants it; the fields are those of `Violation`."""
+
+    keys: tuple[str, ...]
+    wanted: str
+    found: str
+    span: Span | None = None
+
+
+class _Held(NamedTuple):
+    """What is at a place, as a guard sees it. rule: of modes and so on, `Rule.KERNEL` or `Rule.MISSING`."""
+
+    rule: Rule
+    impl: HigherOrderImpl | None
+    falls_through: bool
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence."""
+        if self.falls_through:
+            return "a key that falls through"
+        if self.impl is None:
+            return "only a backend fallback" if self.rule is Rule.FALLBACK else f"nothing ({self.rule.value})"
+        return f"{self.impl.kernel} by rule {self.rule.value}"
+
+
+def broken(
+    state: State, guard: Guard, operator: HigherOrderOperator, keys: Iterable[str]
+) -> Iterator[HigherOrderViolation]:
+    """Where it is not as a guard wants it. keys: the slots that the guard speaks of."""
+    if guard.call is not None:
+        yield from _of_call(state, guard, operator, guard.call)
+    for want in guard.wants:
+        if want.field is GuardField.BACKEND:
+            held = _held(state, operator, ImplPlace(ImplKind.DISPATCH, want.texts[0]))
+            if held.impl is None or held.rule not in COMPUTING or held.falls_through:
+                yield HigherOrderViolation(want.texts, wanted_words(want), held.words, _span(held))
+    wants = [want for want in guard.wants if want.field in OF_SLOTS]
+    found: dict[tuple[str, str, Span | None], list[str]] = {}
+    for place in (*(ImplPlace(ImplKind.DISPATCH, key) for key in keys), *guard.places) if wants else ():
+        held = _held(state, operator, place)
+        wanted = [wanted_words(want) for want in wants if not _holds(state, operator, want, held)]
+        if wanted:
+            found.setdefault((" and ".join(wanted), held.words, _span(held)), []).append(place.name)
+    for (text, words, span), names in found.items():
+        yield HigherOrderViolation(tuple(names), text, words, span)
+
+
+def held_rule(answer: PlaceAnswer) -> Rule:
+    """The rule of a place: of a dispatch key, what ``resolve_key`` decides."""
+    if answer.decision is not None:
+        return answer.decision.rule
+    return Rule.KERNEL if answer.impl is not None else Rule.MISSING
+
+
+def _held(state: State, operator: HigherOrderOperator, place: ImplPlace) -> _Held:
+    answer = answer_at(state.higher_order_table(operator), place, state.modes)
+    return _Held(held_rule(answer), answer.impl, answer.found is AtPlace.FALLTHROUGH)
+
+
+def _span(held: _Held) -> Span | None:
+    return None if held.impl is None else held.impl.span
+
+
+def _holds(state: State, operator: HigherOrderOperator, want: Expectation, held: _Held) -> bool:
+    texts, kernel = want.texts, None if held.impl is None else held.impl.kernel
+    match want.field:
+        case GuardField.RULE:
+            return held.rule.value in texts
+        case GuardField.NOT:
+            return held.rule.value not in texts
+        case GuardField.KERNEL:
+            return kernel is not None and matches(kernel, texts)
+        case GuardField.NOT_KERNEL:
+            return kernel is None or not matches(kernel, texts)
+        case GuardField.FALLTHROUGH:
+            return held.falls_through is (texts[0] == "true")
+        case _:
+            other = _held(state, operator, ImplPlace(ImplKind.DISPATCH, texts[0]))
+            return other.impl == held.impl
+
+
+def _of_call(
+    state: State, guard: Guard, operator: HigherOrderOperator, call: GuardedCall
+) -> Iterator[HigherOrderViolation]:
+    what = ", ".join(map(str, call.tensors)) or "no tensors"
+    if call.contexts:
+        what += f" under {', '.join(map(str, call.contexts))}"
+    if call.options.given:
+        yield HigherOrderViolation((), f"a call with {call.options}", "no such call: it has no schema")
+        return
+    try:
+        done = simulate_higher_order(state, operator, call.tensors, call.contexts)
+    except CallError as error:
+        yield HigherOrderViolation((), f"a call with {what}", f"no such call: {error.message}")
+        return
+    wanted = [wanted_words(want) for want in guard.wants if want.field in OF_CALLS and not _ends(want, done)]
+    if wanted:
+        impl = done.hops[-1].impl
+        text = f"{' and '.join(wanted)} from a call with {what}"
+        yield HigherOrderViolation((done.hops[-1].key,), text, _end_words(done), None if impl is None else impl.span)
+
+
+def _ends(want: Expectation, call: HigherOrderCall) -> bool:
+    last, error = call.hops[-1], call.end.error
+    match want.field:
+        case GuardField.END:
+            return call.end.kind.value in want.texts
+        case GuardField.RAN:
+            return (
+                call.end.kind is not EndKind.ERROR and last.impl is not None and matches(last.impl.kernel, want.texts)
+            )
+        case GuardField.AT:
+            return last.key in want.texts
+        case _:
+            return error is not None and matches(error.text.split("\n", 1)[0], want.texts)
+
+
+def _end_words(call: HigherOrderCall) -> str:
+    last, end = call.hops[-1], call.end
+    if end.error is not None:
+        return f"the error {end.error.text.split(chr(10), 1)[0].partition('Hint:')[0]}"
+    if end.handler is not None:
+        return f"the {end.handler.kind.value} {end.handler.name}"
+    return f"a call that ends in {last.impl.kernel if last.impl is not None else 'nothing'} at {last.key}"

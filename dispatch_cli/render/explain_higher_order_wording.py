@@ -1,0 +1,199 @@
+"""The sentences of an explanation of a higher-order operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.engine.call.higher_order.place import AtPlace
+from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
+from dispatch_cli.model.universe import AUTOGRAD
+from dispatch_cli.render.guards_yaml import scalar
+from dispatch_cli.render.words import some_of
+from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource, PlaceRow
+from dispatch_cli.report.higher_order_advice import HigherOrderAdvice, ImplChange, ManualForMode
+
+_DOES = {
+    "FakeTensorMode": ", which computes results without data",
+    "ProxyTorchDispatchMode": ", which records the call in the graph",
+    "CompositeExplicitAutograd": ", which works for every backend",
+}
+"""What an implementation has to do."""
+_SECTIONS = {ImplKind.MODE: "modes", ImplKind.SUBCLASS: "subclasses", ImplKind.TRANSFORM: "transforms"}
+
+
+def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
+    """The answer first, then what has to be known about it."""
+    answer = report.answer
+    if answer is None:
+        registered = any(report.name in row.registered_at for row in report.impls)
+        has = "has an implementation" if registered else "has no implementation"
+        yield f"{report.operator} {has} at {report.name}, which stands for {len(report.slots)} slots."
+        return
+    match answer.found:
+        case AtPlace.IMPL:
+            yield f"A call {_where(report)} runs {_impl(answer)}."
+        case AtPlace.MODE_ITSELF:
+            yield (
+                f"{report.operator} has no implementation for {report.name}, which supports higher-order operators: "
+                "its own __torch_dispatch__ gets the call."
+            )
+        case AtPlace.FALLTHROUGH:
+            yield f"No call arrives {_where(report)}: the key falls through in {report.operator}."
+        case AtPlace.MODES:
+            yield "At Python, the innermost mode is asked, then the tensors with a __torch_dispatch__, in order."
+            yield _asked(report, ImplKind.MODE, "FakeTensorMode")
+        case AtPlace.TRANSFORMS:
+            yield f"At {report.name}, the innermost functorch transform is asked."
+            yield _asked(report, ImplKind.TRANSFORM, "Vmap")
+        case AtPlace.ERROR:
+            yield f"A call {_where(report)} fails: {_lack(report, answer)}."
+            yield f"PyTorch raises {answer.error_type}: {(answer.error or '').partition('Hint:')[0]}"
+
+
+def _where(report: ExplainHigherOrderReport) -> str:
+    match report.kind:
+        case ImplKind.MODE:
+            return f"in {report.name}"
+        case ImplKind.SUBCLASS:
+            return f"with a {report.name}"
+        case ImplKind.TRANSFORM:
+            return f"under the transform {report.name}"
+        case _:
+            return f"at {report.name}"
+
+
+def _impl(answer: PlaceRow) -> str:
+    place = f", declared at {answer.span}" if answer.span is not None else ""
+    if answer.rule is None:
+        return f"{answer.kernel}{place}"
+    source = "" if answer.source is None else f" from {answer.source}"
+    return f"{answer.kernel}{source} (rule {answer.rule_number}, {answer.rule.dump_text}){place}"
+
+
+def _lack(report: ExplainHigherOrderReport, answer: PlaceRow) -> str:
+    """Why it fails."""
+    if report.kind is not ImplKind.DISPATCH:
+        return f"{report.operator} has no implementation for {report.name}"
+    if answer.rule is not None and answer.rule.value == "ambiguous":
+        return f"{report.operator} has a composite implementation and one of a backend that shares {report.name}"
+    fallback = answer.rule is not None and answer.rule.value == "fallback"
+    only = ", and higher-order operators do not use backend fallbacks" if fallback else ""
+    return f"{report.operator} has no implementation there{only}"
+
+
+def _asked(report: ExplainHigherOrderReport, kind: ImplKind, example: str) -> str:
+    kinds = (kind, ImplKind.FUNCTIONALIZE, *([ImplKind.SUBCLASS] if kind is ImplKind.MODE else []))
+    names = [name for row in report.impls if row.kind in kinds for name in _found_by(row.registered_at, kind)]
+    has = f"{report.operator} has implementations for {some_of(names)}" if names else f"{report.operator} has none"
+    return f"{has}; `explain {report.operator} {names[0] if names else example}` says more."
+
+
+def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
+    """Of an implementation for functionalization, the mode or the transform alone."""
+    if len(names) == 1:
+        return names
+    return tuple(dict.fromkeys(name for name in names if name.endswith("Mode") == (kind is ImplKind.MODE)))
+
+
+def error_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
+    """What the error text says."""
+    where = "standard input" if error.file == "-" else error.file
+    yield f"{where}:{error.line} is about the higher-order operator {report.operator}, called {_where(report)}."
+    if not error.declared:
+        yield (
+            f"No declaration has {report.operator}, so its other implementations are not known; give the files or the "
+            "capture that have it."
+        )
+    elif report.answer is not None and report.answer.found is AtPlace.MODES:
+        yield "Each that was asked returned NotImplemented, or there was none to ask."
+    elif report.answer is not None and report.answer.found is not AtPlace.ERROR:
+        yield "These declarations have an implementation there; the PyTorch that raised the error has none."
+    elif way := _way_for_callers(report):
+        yield f"Who only calls {report.operator}: {way}. Its author can do what the advice says."
+    if error.others:
+        yield f"The text has {error.others} more {'error' if error.others == 1 else 'errors'}."
+
+
+def _way_for_callers(report: ExplainHigherOrderReport) -> str | None:
+    """What helps without a change of the operator."""
+    if report.kind is ImplKind.MODE:
+        return f"call it where {report.name} is not active, such as outside of torch.compile and torch.export"
+    if report.kind is ImplKind.DISPATCH and report.name.startswith(AUTOGRAD):
+        return "calls with inference tensors under torch.inference_mode() leave the autograd keys out"
+    return None
+
+
+def advice_sentences(report: ExplainHigherOrderReport, advice: HigherOrderAdvice) -> Iterator[str]:
+    """A sentence for each way, the best one first."""
+    return _ways(advice, report.name)
+
+
+def _ways(advice: HigherOrderAdvice, mode: str) -> Iterator[str]:
+    for position, change in enumerate(advice.changes):
+        text = impl_change_text(change)
+        declared = ", ".join(_declared(edit) for edit in change.edits)
+        sentence = f"{text}; declare `{declared}`."
+        yield f"{sentence[0].upper()}{sentence[1:]}" if position == 0 else f"Or {sentence}"
+    if advice.manual is ManualForMode.SUPPORT:
+        yield (
+            f"{'Or set' if advice.changes else 'Set'} supports_higher_order_operators of {mode}, whose "
+            "__torch_dispatch__ gets the call then."
+        )
+    elif advice.manual is ManualForMode.UNWRAP:
+        yield (
+            "A FunctionalTensor gets here where its mode is not active: the implementation for functionalization takes "
+            "the wrapper off (`ctx.unwrap_tensors`) before it calls the operator again."
+        )
+    elif advice.manual is ManualForMode.NOTHING:
+        yield "Nothing that can be registered at this place helps."
+
+
+def higher_order_advice_text(advice: HigherOrderAdvice) -> str:
+    """The ways as one text, for a report that is read by a program."""
+    return " ".join(_ways(advice, "the mode"))
+
+
+def impl_change_text(change: ImplChange) -> str:
+    """A change as part of a sentence."""
+    return ", and ".join(_edit_text(edit) for edit in change.edits)
+
+
+def _edit_text(edit: ImplEdit) -> str:
+    if edit.kernel == FALLTHROUGH:
+        return f"let DispatchKey.{edit.name} fall through (`op.fallthrough`), if there is nothing to do"
+    if edit.kernel == AUTOGRAD_NOT_IMPLEMENTED:
+        return "register autograd_not_implemented by py_autograd_impl, by which backward() raises"
+    match edit.kind:
+        case ImplKind.AUTOGRAD:
+            return "register a derivative by py_autograd_impl"
+        case ImplKind.FUNCTIONALIZE:
+            return (
+                "register an implementation by py_functionalize_impl, for the key Functionalize, FunctionalTensorMode "
+                "and the transform Functionalize"
+            )
+        case ImplKind.TRANSFORM:
+            return f"register an implementation by py_impl(TransformType.{edit.name})"
+        case ImplKind.DISPATCH:
+            return f"register an implementation by py_impl(DispatchKey.{edit.name}){_DOES.get(edit.name, '')}"
+        case _:
+            return f"register an implementation by py_impl({edit.name}){_DOES.get(edit.name, '')}"
+
+
+def _declared(edit: ImplEdit) -> str:
+    value = _value(edit)
+    if edit.kind in (ImplKind.AUTOGRAD, ImplKind.FUNCTIONALIZE):
+        return f"{edit.kind.value}: {value}"
+    return f"{_SECTIONS.get(edit.kind, 'dispatch')}: {{{scalar(edit.name)}: {value}}}"
+
+
+def _value(edit: ImplEdit) -> str:
+    if edit.deferred_error is not None:
+        return f"{{kernel: {edit.kernel}, deferred_error: {str(edit.deferred_error).lower()}}}"
+    kernel = scalar(edit.kernel)
+    return f"{{kernel: {kernel}, redispatches: true}}" if edit.redispatches else kernel
+
+
+def impl_declarations(change: ImplChange) -> str:
+    """What a change registers, as declarations in YAML."""
+    lines = "".join(f"    {_declared(edit)}\n" for edit in change.edits)
+    return f"higher_order_operators:\n  - name: {scalar(change.edits[0].operator)}\n    add: true\n{lines}"

@@ -1,0 +1,153 @@
+"""A higher-order operator at one place, explained: each step of its dispatch, the rules, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from dispatch_cli.engine.call.higher_order.place import AtPlace, DispatchLine, PlaceAnswer, answer_at
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.python.higher_order import HigherOrderTable
+from dispatch_cli.engine.python.table import steps_for
+from dispatch_cli.engine.rules import MISSING_NUMBER, Outcome, Rule
+from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.span import Span
+from dispatch_cli.report.explain_rules import RuleLine, RuleState
+from dispatch_cli.report.higher_order import HigherOrderRow, ImplRow, impls_of, row_of
+from dispatch_cli.report.higher_order_advice import HigherOrderAdvice, advice_for
+from dispatch_cli.report.messages.kinds import TextKind
+
+
+class PlaceRow(NamedTuple):
+    """What a call finds at the place.
+
+    kernel: the implementation; span: where it is declared. rule, rule_number, source: what ``resolve_key`` decides,
+    where it is asked. error_type, error: what PyTorch raises.
+    """
+
+    found: AtPlace
+    kernel: str | None
+    span: Span | None
+    rule: Rule | None
+    rule_number: int | None
+    source: str | None
+    error_type: str | None
+    error: str | None
+
+
+class HigherOrderErrorSource(NamedTuple):
+    """An error text that asked.
+
+    file, line: where the error begins in it. declared: the operator is known beyond the text. others: how many more
+    errors the text has.
+    """
+
+    file: str
+    line: int
+    kind: TextKind
+    declared: bool
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainHigherOrderReport:
+    """The answer to "which implementation runs here, and why?".
+
+    kind, name: the place; an alias key or a functionality has no answer of its own but *slots*.
+    steps: of ``HigherOrderOperator.dispatch``. rules: of ``resolve_key``. impls: all that the operator has.
+    error: where the question comes from, if it is an error text.
+    """
+
+    REPORT: ClassVar[str] = "explain-higher-order"
+
+    universe: str
+    over: tuple[str, ...]
+    over_assumed: bool
+    operator: str
+    side_effect: bool
+    mutates: bool
+    span: Span | None
+    kind: ImplKind
+    name: str
+    answer: PlaceRow | None
+    steps: tuple[DispatchLine, ...]
+    rules: tuple[RuleLine, ...]
+    slots: tuple[HigherOrderRow, ...]
+    impls: tuple[ImplRow, ...]
+    advice: HigherOrderAdvice | None
+    error: HigherOrderErrorSource | None = None
+
+
+def explain_higher_order(
+    state: State,
+    operator: HigherOrderOperator,
+    place: ImplPlace,
+    over_assumed: bool = False,
+    error: HigherOrderErrorSource | None = None,
+) -> ExplainHigherOrderReport:
+    """Explain an operator at a place. A dispatch key may be an alias key or a functionality of the universe."""
+    table = state.higher_order_table(operator)
+    universe = table.universe
+    (impls,) = impls_of(state, (operator,))
+    slots: tuple[HigherOrderRow, ...] = ()
+    answer: PlaceAnswer | None = None
+    if place.kind is ImplKind.DISPATCH and place.name not in universe.slot:
+        keys = universe.covered_by(place.name) if universe.is_alias(place.name) else universe.per_backend[place.name]
+        slots = tuple(row_of(table.entry(key)) for key in keys)
+    else:
+        answer = answer_at(table, place, state.modes)
+    return ExplainHigherOrderReport(
+        universe=universe.name,
+        over=state.over,
+        over_assumed=over_assumed,
+        operator=operator.name,
+        side_effect=operator.side_effect,
+        mutates=operator.mutates,
+        span=operator.span,
+        kind=place.kind,
+        name=place.name,
+        answer=None if answer is None else _row(answer),
+        steps=() if answer is None else answer.steps,
+        rules=tuple(_rules(state, table, place.name)) if answer is not None and _asks_rules(answer) else (),
+        slots=slots,
+        impls=impls.impls,
+        advice=None if answer is None else advice_for(state, operator, place),
+        error=error,
+    )
+
+
+def _asks_rules(answer: PlaceAnswer) -> bool:
+    return answer.decision is not None and answer.found is not AtPlace.FALLTHROUGH
+
+
+def _row(answer: PlaceAnswer) -> PlaceRow:
+    impl, decision, error = answer.impl, answer.decision, answer.error
+    return PlaceRow(
+        found=answer.found,
+        kernel=None if impl is None else impl.kernel,
+        span=None if impl is None else impl.span,
+        rule=None if decision is None else decision.rule,
+        rule_number=None if decision is None else decision.number,
+        source=None if decision is None else decision.source,
+        error_type=None if error is None else error.type,
+        error=None if error is None else error.text,
+    )
+
+
+_STATES = {
+    Outcome.FIRED: RuleState.FIRED,
+    Outcome.NOT_COVERED: RuleState.NOT_COVERED,
+    Outcome.NOTHING_REGISTERED: RuleState.NOTHING_REGISTERED,
+    Outcome.HAS_BACKEND_KERNEL: RuleState.GAVE_WAY,
+}
+
+
+def _rules(state: State, table: HigherOrderTable, key: str) -> Iterator[RuleLine]:
+    """The rules up to the one that fires."""
+    fired = False
+    for step, blockers in steps_for(table.universe, table.kernels, key, key in state.dispatcher.fallbacks):
+        fired = fired or step.outcome is Outcome.FIRED
+        yield RuleLine(step.number, step.rule, (step.key or key,), _STATES[step.outcome], True, blockers)
+    if not fired:
+        yield RuleLine(MISSING_NUMBER, Rule.MISSING, (), RuleState.FIRED, True)

@@ -1,0 +1,211 @@
+"""What the checks of higher-order operators say happens, on a live PyTorch: random operators, and the examples."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.higher_order import missing_autograd
+from dispatch_cli.engine.call.higher_order.place import AtPlace
+from dispatch_cli.engine.call.thread import INFRA_MODES
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.higher_order import ImplEdit, ImplKind, ImplPlace
+from dispatch_cli.report.explain_higher_order import explain_higher_order
+from tests.capture.support import torch_python
+from tests.checks.helpers import StateOf, findings
+from tests.checks.test_documentation import examples
+
+pytestmark = pytest.mark.live
+
+CASES = 70
+SEED = "DISPATCH_CLI_LIVE_SEED"
+NO_RULE = re.compile(r"There was no rule registered for HigherOrderOperator|Current active mode .* not registered")
+COMPOSITE = "CompositeImplicitAutograd"
+Case = dict[str, Any]
+
+
+def random_case(choose: random.Random) -> Case:
+    """What a random operator has, by the sections of a declaration."""
+    kernels = choose.sample(("CPU", "CompositeExplicitAutograd", COMPOSITE), choose.choice((0, 1, 1, 1, 2)))
+    autograd = choose.choice(("none", "none", "helper", "own", "alias", "fallthrough"))
+    return {
+        "dispatch": [*kernels, *{"own": ["AutogradCPU"], "alias": ["Autograd"]}.get(autograd, [])],
+        "fallthrough": ["AutogradCPU"] if autograd == "fallthrough" else [],
+        "autograd": autograd == "helper",
+        "modes": choose.sample(INFRA_MODES[:2], choose.randint(0, 2)),
+        "functionalize": choose.random() < 0.5,
+        "mutates": choose.random() < 0.4,
+        "side_effect": choose.random() < 0.3,
+    }
+
+
+def declaration(name: str, case: Case) -> dict[str, Any]:
+    """The same operator as a declaration."""
+    kernels: dict[str, Any] = {
+        key: {"kernel": f"{key}_impl", "redispatches": key.startswith("Autograd")} for key in case["dispatch"]
+    }
+    kernels |= dict.fromkeys(case["fallthrough"], "fallthrough")
+    declared: dict[str, Any] = {"name": name, "side_effect": case["side_effect"], "mutates": case["mutates"]}
+    if kernels:
+        declared["dispatch"] = kernels
+    if case["autograd"]:
+        # registered as it is, and not by py_autograd_impl
+        declared.setdefault("dispatch", {})["Autograd"] = {"kernel": "autograd_not_implemented", "deferred_error": True}
+    if case["modes"]:
+        declared["modes"] = dict.fromkeys(case["modes"], "k")
+    if case["functionalize"]:
+        declared["functionalize"] = "f"
+    return declared
+
+
+def ask(cases: dict[str, Case]) -> dict[str, Any]:
+    script = Path(__file__).with_name("live_higher_order.py")
+    command = [torch_python(), str(script)]
+    done = subprocess.run(command, input=json.dumps(cases), stdout=subprocess.PIPE, encoding="utf-8", check=True)
+    answers: dict[str, Any] = json.loads(done.stdout)
+    return answers
+
+
+def happens(said: dict[str, Any], case: Case) -> dict[str, Any]:
+    """What the checks should say, by what live calls came to."""
+    fails = said["plain"].endswith("(resolved from DispatchKey.AutogradCPU)")
+    if not any(key in case["dispatch"] for key in ("CPU", "CompositeExplicitAutograd", COMPOSITE)):
+        return {"autograd": False, "modes": set(), "lost": None}
+    modes = set()
+    for mode in INFRA_MODES:
+        first, below = said[mode]
+        asked = below if "could not find kernel" in first else first
+        if NO_RULE.search(asked):
+            modes.add(mode)
+    if NO_RULE.search(said["above autograd"]):
+        modes.add("ProxyTorchDispatchMode")
+    lost = None
+    if case["mutates"] and "FunctionalTensorMode" in modes:
+        modes.remove("FunctionalTensorMode")
+        lost = said.get("kept", case["side_effect"]) is False
+    return {"autograd": fails and said["inference"] == "runs", "modes": modes, "lost": lost}
+
+
+def said_by_checks(state: State, found: tuple[Finding, ...], name: str) -> dict[str, Any]:
+    """What the checks say of an operator with CPU tensors."""
+    operator = state.higher_order_operator(name)
+    assert operator is not None
+    of = {one.check: one for one in found if one.operator == name}
+    autograd, mode, mutation = (of.get(f"higher-order-{what}") for what in ("autograd", "mode", "mutation"))
+    return {
+        "autograd": autograd is not None
+        and any("AutogradCPU" in problem.keys for problem in missing_autograd(state, operator)),
+        "modes": set() if mode is None else {words for words, _ in mode.details},
+        "lost": None if mutation is None else "graphs drop" in mutation.message,
+    }
+
+
+@pytest.fixture(scope="module")
+def live(cases: dict[str, Case]) -> dict[str, Any]:
+    return ask(cases)
+
+
+@pytest.fixture(scope="module")
+def cases() -> dict[str, Case]:
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    print(f"{SEED}={seed}")
+    choose = random.Random(seed)
+    return {f"checked_{number}": random_case(choose) for number in range(CASES)}
+
+
+def test_random_operators(cases: dict[str, Case], live: dict[str, Any], state_of: StateOf) -> None:
+    operators = [declaration(name, case) for name, case in cases.items()]
+    state = state_of(yaml.safe_dump({"dispatch": 1, "higher_order_operators": operators}))
+    found = findings(state, select="DC6")
+    wrong = []
+    for name, case in cases.items():
+        theirs, ours = happens(live[name], case), said_by_checks(state, found, name)
+        if theirs["lost"] is False and ours["lost"] is True and "kept" not in live[name]:
+            theirs["lost"] = True  # nothing could be traced, so that there is no graph
+        if ours != theirs:
+            wrong.append((case, ours, theirs, live[name]))
+    assert not wrong, "\n".join(map(str, wrong[:3])) + f"\n{len(wrong)} of {len(cases)}"
+    counts = {check: sum(one.check == check for one in found) for check in {one.check for one in found}}
+    assert len(counts) == 3
+    assert min(counts.values()) > CASES // 30
+
+
+def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], state_of: StateOf) -> None:
+    """What is found at a mode or a key is what a live call finds; and with what is advised, the call goes on."""
+    operators = [declaration(name, case) for name, case in cases.items()]
+    state = state_of(yaml.safe_dump({"dispatch": 1, "higher_order_operators": operators}))
+    repaired: dict[str, Case] = {}
+    asked: dict[str, str] = {}
+    for name, case in cases.items():
+        operator = state.higher_order_operator(name)
+        assert operator is not None
+        for mode in INFRA_MODES:
+            place = ImplPlace(ImplKind.MODE, mode)
+            report = explain_higher_order(state, operator, place)
+            assert report.answer is not None
+            below = live[name][mode][1]
+            assert (report.answer.found is AtPlace.ERROR) is (NO_RULE.search(below) is not None), (mode, case, below)
+            if report.advice is not None and mode == INFRA_MODES[len(repaired) % 3]:
+                assert report.advice.changes, (mode, case)
+                change = report.advice.changes[0]
+                repaired[f"{name}_repaired"] = with_edits(case, change.edits)
+                asked[f"{name}_repaired"] = mode
+        for key, said in (("AutogradCPU", live[name]["plain"]), ("CPU", live[name]["inference"])):
+            answer = explain_higher_order(state, operator, ImplPlace(ImplKind.DISPATCH, key)).answer
+            assert answer is not None
+            if answer.found is AtPlace.ERROR:
+                assert said == f"{answer.error_type}: {answer.error}"
+    assert len(repaired) > 15
+    after = ask(repaired)
+    failing = {name: after[name][mode] for name, mode in asked.items() if after[name][mode][0] != "runs"}
+    assert failing == {}
+
+
+def with_edits(case: Case, edits: tuple[ImplEdit, ...]) -> Case:
+    """A case with the implementations that are advised."""
+    found = {**case, "dispatch": [*case["dispatch"]], "modes": [*case["modes"]]}
+    for edit in edits:
+        if edit.kind is ImplKind.MODE:
+            found["modes"].append(edit.name)
+        elif edit.kind is ImplKind.DISPATCH:
+            found["dispatch"].append(edit.name)
+        else:
+            found[edit.kind.value] = True
+    return found
+
+
+@pytest.mark.parametrize("id_", ["higher-order-autograd", "higher-order-mode", "higher-order-mutation"])
+def test_the_examples(id_: str) -> None:
+    """The bad example fails, or loses its call, as its check says; the good one does not."""
+    check = next(check for check in CHECKS if check.id == id_)
+    declared = {kind: yaml.safe_load(text)["higher_order_operators"][0] for kind, text in examples(check)}
+    cases = {
+        f"{one['name']}_{kind}": {
+            "dispatch": [*one["dispatch"]],
+            "fallthrough": [],
+            "autograd": "autograd" in one,
+            "modes": [*one["modes"]],
+            "functionalize": "functionalize" in one,
+            "mutates": one.get("mutates", False),
+            "side_effect": False,
+        }
+        for kind, one in declared.items()
+    }
+    live = ask(cases)
+    bad, good = (happens(live[name], cases[name]) for name in cases)
+    assert good == {"autograd": False, "modes": set(), "lost": None}
+    assert bad == {
+        "autograd": id_ == "higher-order-autograd",
+        "modes": {"ProxyTorchDispatchMode", "FunctionalTensorMode"} if id_ == "higher-order-mode" else set(),
+        "lost": True if id_ == "higher-order-mutation" else None,
+    }

@@ -1,0 +1,196 @@
+"""``explain``, checks and guards of higher-order operators, through the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import call
+
+HOPS = """\
+dispatch: 1
+higher_order_operators:
+  - name: whole
+    dispatch: {CompositeExplicitAutograd: whole_impl, AutocastCPU: fallthrough}
+    autograd: {kernel: autograd_not_implemented, deferred_error: true}
+    modes: {FakeTensorMode: whole_fake, ProxyTorchDispatchMode: whole_proxy}
+    subclasses: {MyTensor: whole_mine}
+    transforms: {Vmap: whole_vmap}
+    functionalize: whole_functional
+  - name: half # dispatch-cli: ignore[higher-order-autograd] inference only
+    dispatch: {CPU: half_cpu}
+modes: {Supporting: {supports_higher_order_operators: true}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("hops.yaml").write_text(HOPS, encoding="utf-8")
+
+
+def asked(*args: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(call("explain", *args, "hops.yaml", "--format", "json").out)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("key", "found", "kernel"),
+    [
+        ("CPU", "impl", "whole_impl"),
+        ("DispatchKey.AutogradCPU", "impl", "autograd_not_implemented"),
+        ("Functionalize", "impl", "whole_functional"),
+        ("AutocastCPU", "fallthrough", None),
+        ("Python", "modes", None),
+        ("FuncTorchDynamicLayerFrontMode", "transforms", None),
+        ("PreDispatch", "error", None),
+        ("FakeTensorMode", "impl", "whole_fake"),
+        ("torch._subclasses.fake_tensor.FakeTensorMode", "impl", "whole_fake"),
+        ("FakeTensor", "impl", "whole_fake"),
+        ("FunctionalTensorMode", "impl", "whole_functional"),
+        ("transform=Functionalize", "impl", "whole_functional"),
+        ("TransformType.Vmap", "impl", "whole_vmap"),
+        ("Grad", "error", None),
+        ("MyTensor", "impl", "whole_mine"),
+        ("subclass=Other", "error", None),
+        ("mode=Other", "error", None),
+        ("Supporting", "mode-itself", None),
+    ],
+)
+def test_places(key: str, found: str, kernel: str | None) -> None:
+    answer = asked("higher_order::whole", key)
+    assert (answer["answer"]["found"], answer["answer"]["kernel"]) == (found, kernel)
+    deciding = [step["outcome"] for step in answer["steps"] if step["outcome"] in ("decides", "raises")]
+    assert deciding == ["raises" if found == "error" else "decides"]
+    assert (answer["advice"] is not None) is (found == "error")
+
+
+@pytest.mark.parametrize("key", ["Autograd", "CompositeExplicitAutograd", "Dense", "Quantized"])
+def test_keys_without_a_slot(key: str) -> None:
+    answer = asked("whole", key)
+    assert answer["answer"] is None
+    assert len(answer["slots"]) >= 16
+
+
+def test_advice_is_declarations_that_help() -> None:
+    """Pasted below the file, the declarations make the finding go away."""
+    (change,) = asked("half", "FunctionalTensorMode")["advice"]["changes"]
+    assert [edit["kind"] for edit in change["edits"]] == ["functionalize", "autograd"]
+    Path("more.yaml").write_text(f"dispatch: 1\n{change['declarations']}", encoding="utf-8")
+    files = ("hops.yaml", "more.yaml")
+    after = json.loads(call("explain", "half", "FunctionalTensorMode", *files, "--format", "json").out)
+    assert after["answer"]["kernel"] == "half_functionalize"
+    assert call("resolve", "half", *files, "--tensor", "cpu", "--context", "mode=FunctionalTensorMode").code == 0
+    text = call("check-invariants", *files).out
+    assert "half has no implementation for FakeTensorMode and ProxyTorchDispatchMode" in text
+
+
+def test_names_that_are_none() -> None:
+    for key in ("FakeTensorMod", "mode=", "subclass=a b", "[bold]x[/bold]", "transform=Vmp"):
+        refused = call("explain", "whole", key, "hops.yaml")
+        assert refused.code == 2
+        assert "Traceback" not in refused.err
+    assert "Did you mean FakeTensorMode" in call("explain", "whole", "FakeTensorMod", "hops.yaml").err
+    assert "there is no operator 'whol'" in call("explain", "whol", "CPU", "hops.yaml").err
+
+
+def test_checks_choose_count_and_suppress() -> None:
+    found = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)
+    assert (found["operators"], [one["check"] for one in found["findings"]]) == (2, ["higher-order-mode"])
+    assert [one["check"] for one in found["suppressed"]] == ["higher-order-autograd"]
+    assert found["findings"][0]["operator"] == "half"
+    whole = json.loads(call("check-invariants", "hops.yaml", "--op", "whole", "--format", "json").out)
+    assert (whole["operators"], whole["findings"]) == (1, [])
+    assert call("check-invariants", "hops.yaml", "--op", "whol").code == 2
+
+
+def test_baselines_and_formats_of_ci() -> None:
+    assert call("check-invariants", "hops.yaml", "--baseline", "b.json", "--update-baseline").code == 0
+    known = json.loads(Path("b.json").read_text(encoding="utf-8"))["findings"]
+    assert known == [{"check": "higher-order-mode", "operator": "half"}]
+    assert call("check-invariants", "hops.yaml", "--baseline", "b.json").code == 0
+    sarif = json.loads(call("check-invariants", "hops.yaml", "--format", "sarif").out)
+    (result,) = [one for one in sarif["runs"][0]["results"] if not one.get("suppressions")]
+    assert result["ruleId"] == "higher-order-mode"
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
+
+
+def test_files_over_a_base_and_what_they_add_to() -> None:
+    """PyTorch's own are not reported, nor what was lacking before a file added to one of them."""
+    overlay = "dispatch: 1\nextends: [torch-2.15]\nhigher_order_operators:\n"
+    Path("own.yaml").write_text(
+        f"{overlay}  - {{name: run_and_save_rng_state, add: true, dispatch: {{XLA: mine}}}}\n"
+        "  - {name: new, dispatch: {CPU: mine}}\n",
+        encoding="utf-8",
+    )
+    found = json.loads(call("check-invariants", "own.yaml", "--format", "json").out)
+    assert {one["operator"] for one in found["findings"]} == {"new"}
+    assert (found["operators"], found["not_checked"]["pytorch"]) == (2, 3624 + 43 - 1)
+    pytorch = json.loads(call("check-invariants", "own.yaml", "--pytorch", "--select", "DC6", "--format", "json").out)
+    assert {one["operator"] for one in pytorch["findings"] if one["check"] == "higher-order-mode"} == {
+        "run_and_save_rng_state"
+    }
+
+
+GUARDS = """\
+dispatch: 1
+extends: [./hops.yaml]
+guards:
+  - {op: whole, mode: [FakeTensorMode, ProxyTorchDispatchMode], rule: kernel}
+  - {op: whole, mode: FakeTensorMode, transform: Vmap, kernel: "whole_*"}
+  - {op: whole, subclass: MyTensor, not: missing, not_kernel: other}
+  - {op: whole, key: Autograd, kernel: autograd_not_implemented}
+  - {op: whole, key: AutocastCPU, fallthrough: true}
+  - {op: whole, key: CPU, same_as: CUDA}
+  - {op: whole, backend: PrivateUse1}
+  - {op: whole, tensors: [cpu], contexts: [mode=FakeTensorMode], resolves: {kernel: whole_fake, key: Python}}
+  - {op: half, tensors: [cpu], resolves: {end: error, error: "could not find kernel*"}}
+  - {op: "higher_order::*", key: CPU, rule: [kernel, default]}
+"""
+
+
+def test_guards_that_hold() -> None:
+    Path("guards.yaml").write_text(GUARDS, encoding="utf-8")
+    found = json.loads(call("guards", "guards.yaml", "--format", "json").out)
+    assert [row["verdict"] for row in found["guards"]] == ["holds"] * 10
+    assert found["guards"][0]["places"][0] == {"kind": "mode", "name": "FakeTensorMode"}
+    assert (found["guards"][1]["operators"], found["guards"][1]["slots"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("guard", "found"),
+    [
+        ("{op: half, mode: FakeTensorMode, rule: kernel}", "nothing (missing)"),
+        ("{op: whole, mode: FakeTensorMode, kernel: other}", "whole_fake by rule kernel"),
+        ("{op: whole, transform: Vmap, rule: missing}", "whole_vmap by rule kernel"),
+        ("{op: half, key: AutogradCPU, not: fallback}", "only a backend fallback"),
+        ("{op: whole, key: CPU, fallthrough: true}", "whole_impl by rule default"),
+        ("{op: half, backend: CUDA}", "nothing (missing)"),
+        ("{op: half, tensors: [cpu], resolves: half_cpu}", "the error could not find kernel for HigherOrderOperator"),
+        ("{op: whole, tensors: [nodevice], resolves: half_cpu}", "no such call"),
+    ],
+)
+def test_guards_that_are_broken(guard: str, found: str) -> None:
+    Path("guards.yaml").write_text(f"dispatch: 1\nextends: [./hops.yaml]\nguards: [{guard}]\n", encoding="utf-8")
+    result = call("check-invariants", "guards.yaml", "--select", "guard,unmatched-guard")
+    assert result.code == 1
+    assert found in result.out
+
+
+def test_recorded_guards_hold_and_notice_a_change() -> None:
+    recorded = call("guards", "hops.yaml", "--record").out
+    Path("recorded.yaml").write_text(recorded, encoding="utf-8")
+    checks = ("--guards", "recorded.yaml", "--select", "guard,unmatched-guard")
+    assert call("check-invariants", "hops.yaml", *checks).code == 0
+    Path("hops.yaml").write_text(HOPS.replace("whole_fake", "other"), encoding="utf-8")
+    assert "the guard wants kernel whole_fake at FakeTensorMode" in call("check-invariants", "hops.yaml", *checks).out
+    Path("hops.yaml").write_text(HOPS.replace(", AutocastCPU: fallthrough", ", CPU: fallthrough"), encoding="utf-8")
+    assert call("check-invariants", "hops.yaml", *checks).code == 1
+    rules = call("guards", "hops.yaml", "--record", "--rules-only", "--op", "whole").out
+    assert "whole_impl" not in rules
+    assert "half" not in rules
+    keys = call("guards", "hops.yaml", "--record", "--key", "CPU", "--op", "whole").out
+    assert (keys.count("- op:"), "mode:" in keys) == (1, False)
