@@ -194,8 +194,9 @@ def _kernel(
     python: bool,
     redispatches: Data | None = None,
     fake: tuple[str | None, str | None] | None = None,
+    wraps: tuple[str, str | None, str | None, str | None, str | None] | None = None,
 ) -> Kernel:
-    from dispatch_cli.model.kernel import FakeImpl, Redispatch
+    from dispatch_cli.model.kernel import FakeImpl, Redispatch, WrapKind, Wrapped
     from dispatch_cli.model.schema import parse_signature
 
     return Kernel(
@@ -207,4 +208,5 @@ def _kernel(
         python=python,
         redispatches=None if redispatches is None else Redispatch.of_data(redispatches),
         fake=None if fake is None else FakeImpl(*fake),
+        wraps=None if wraps is None else Wrapped(WrapKind(wraps[0]), *wraps[1:]),
     )

@@ -80,9 +80,11 @@ def _kernel(kernel: Kernel) -> list[Any]:
     flags = "f" * kernel.fallthrough + "b" * kernel.boxed + "u" * kernel.unboxed
     found = [kernel.debug, None if kernel.signature is None else str(kernel.signature), flags, kernel.python]
     more: list[Any] = [None if kernel.redispatches is None else kernel.redispatches.data]
-    if kernel.fake is not None:
-        more.append([kernel.fake.function, kernel.fake.source])
-    return [*found, *more] if kernel.redispatches is not None or kernel.fake is not None else found
+    more.append(None if kernel.fake is None else [kernel.fake.function, kernel.fake.source])
+    more.append(None if kernel.wraps is None else [kernel.wraps.kind.value, *kernel.wraps[1:]])
+    while more and more[-1] is None:
+        more.pop()
+    return [*found, *more]
 
 
 def _append(body: bytearray, data: Any) -> list[int]:

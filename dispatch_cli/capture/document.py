@@ -144,6 +144,8 @@ def _kernel(kernel: Mapping[str, Any]) -> Document:
         found["unboxed"] = kernel["unboxed"]
     if "redispatches" in kernel:
         found["redispatches"] = kernel["redispatches"]
+    if "wraps" in kernel:
+        found["wraps"] = kernel["wraps"]
     return found
 
 

@@ -6,48 +6,117 @@ function cannot be had from the dispatcher, but it is alive, and what it has clo
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    Way = bool | str
-    Ways = dict[tuple[str, str], Way]
-    """How the kernel of an operator at a key goes on."""
+    Way = bool | str | dict[str, str] | None
+    Place = tuple[str, str]
+    """An operator and a key."""
+    Made = tuple[Place, Way, dict[str, str], Any]
+    """A kernel: how it goes on, what it is made of, and the user's function, where there is one."""
+    Watched = dict[Place, Any]
+    Describe = Callable[[Any], dict[str, str]]
+    """The fields `kernel` and `at` of a function."""
+    Ways = dict[Place, tuple[Way, dict[str, str]]]
+    """How the kernel of an operator at a key goes on, where that is known, and what it is made of."""
 
 BY_CUSTOM_OP = "torch/_library/custom_ops.py:"
 BY_LIBRARY = "torch/library.py:"
+IN_2_4 = "registered at /dev/null:"
 """In the debug text of kernels that these files register."""
 
 
-def ways() -> Ways:
-    """Every kernel of these functions that is made, by operator and key; whether it is registered they do not say."""
+def ways(watched: Watched, describe: Describe) -> Ways:
+    """Every kernel of these functions that is made, by operator and key; whether it is registered they do not say.
+
+    watched: what `watch` has seen, which are functions as they are where they are not PyTorch's.
+    """
+
+    def made(maker: Any, kernel: Any) -> Iterator[tuple[Place, tuple[Way, dict[str, str]]]]:
+        for place, way, wraps, function in maker(closed_over(kernel)):
+            yield place, (way, {**wraps, **({} if function is None else describe(users_function(function)))})
+
     found: Ways = {}
     for one in gc.get_objects():
         if type(one) is FunctionType and one.__closure__:
-            maker = _MAKERS.get(
-                (one.__code__.co_filename.replace("\\", "/").rpartition("/torch/")[2], one.__code__.co_name)
-            )
+            maker = _maker_of(one)
             if maker is not None:
-                found.update(maker(closed_over(one)))
+                found.update(made(maker, one))
+    for place, kernel in watched.items():
+        maker = _maker_of(kernel)
+        if maker is None:
+            found[place] = None, {"by": "function", **describe(users_function(kernel))}
+        else:
+            found.update((place, known) for _, known in made(maker, kernel))
     return found
 
 
+def _maker_of(function: Any) -> Any:
+    """What reads a function that PyTorch makes into a kernel; None for any other."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return None
+    return _MAKERS.get((code.co_filename.replace("\\", "/").rpartition("/torch/")[2], code.co_name))
+
+
+def watch(torch: Any) -> Watched:
+    """Keep the functions that are registered from now on, the newest of each operator and key."""
+    library, seen = torch.library.Library, {}
+    impl = library.impl
+
+    @functools.wraps(impl)
+    def watched(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
+        answer = impl(self, op_name, fn, dispatch_key, **options)
+        name = op_name if isinstance(op_name, str) else _name_of(op_name)
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        seen[name if "::" in name else f"{self.ns}::{name}", key] = fn
+        return answer
+
+    library.impl = watched
+    return seen
+
+
+def users_function(function: Any) -> Any:
+    """The user's function inside of those that PyTorch puts around it."""
+    for _ in range(_WRAPPERS):
+        inner = getattr(function, "__wrapped__", None)
+        if inner is None and str(getattr(function, "__module__", "")).startswith(("torch.library", "torch._library.")):
+            closed = closed_over(function) if hasattr(function, "__code__") else {}
+            inner = closed.get("fn", closed.get("func"))
+        if inner is None:
+            break
+        function = inner
+    return function
+
+
 def note(operator: dict[str, Any], known: Ways) -> None:
-    """Say of an operator's active kernels how they go on, where that is known.
+    """Say of an operator's active kernels how they go on and what they are made of, where that is known.
 
     A kernel is taken for a function that is alive where its debug text names the code that registers such functions.
     What `torch.library.impl` registers is from the same file as what `register_autograd` does, so there the kernel must
     be the only one of its key.
     """
     for key, kernels in operator["kernels"].items():
-        way = known.get((operator["name"], key))
-        debug = kernels[0]["debug"]
-        if way is not None and (BY_CUSTOM_OP in debug or (BY_LIBRARY in debug and len(kernels) == 1)):
-            kernels[0]["redispatches"] = way
+        if (operator["name"], key) not in known:
+            continue
+        way, wraps = known[operator["name"], key]
+        kernel = kernels[0]
+        debug = kernel["debug"]
+        if kernel["signature"] is not None or kernel["unboxed"] or kernel["fallthrough"]:
+            continue  # it is not a Python function
+        if wraps.get("by") == "function":
+            kernel["wraps"] = wraps
+        elif BY_CUSTOM_OP in debug or (BY_LIBRARY in debug and len(kernels) == 1) or IN_2_4 in debug:
+            if way is not None:
+                kernel["redispatches"] = way
+            if wraps:
+                kernel["wraps"] = wraps
 
 
 def closed_over(function: Any) -> dict[str, Any]:
@@ -68,27 +137,71 @@ def _name_of(operator: Any) -> str:
     return f"{name}.{overload}" if overload else name
 
 
-def _autograd(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
-    if "op" in closed:
-        yield (_name_of(closed["op"]), "Autograd"), "below-autograd"
+def _autograd(closed: dict[str, Any]) -> Iterator[Made]:
+    generated = closed.get("Generated")
+    operator, info = _inside(generated, "forward", "op"), _inside(generated, "backward", "info")
+    if operator is not None:
+        setup = getattr(info, "_setup_context_fn", None)
+        wraps = {"by": "autograd", **({} if setup is None else {"setup_context": _qualified(setup)})}
+        yield (_name_of(operator), "Autograd"), "below-autograd", wraps, getattr(info, "_backward_fn", None)
 
 
-def _in_place(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
-    if "op" in closed:
-        yield (_name_of(closed["op"]), "ADInplaceOrView"), "below-key"
+def _inside(generated: Any, method: str, name: str) -> Any:
+    """What a method of an ``autograd.Function`` of PyTorch's has closed over; of lists of tensors, one inside of it."""
+    function = getattr(generated, method, None)
+    closed = {} if function is None else closed_over(function)
+    inner = closed.get(f"orig_{method}")
+    return closed.get(name) if inner is None else closed_over(inner).get(name)
 
 
-def _backend(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
+def _in_place(closed: dict[str, Any]) -> Iterator[Made]:
+    operator = closed.get("op") or getattr(closed.get("self"), "_opoverload", None)
+    if operator is not None:
+        yield (_name_of(operator), "ADInplaceOrView"), "below-key", {"by": "version-counters"}, None
+
+
+def _backend(closed: dict[str, Any]) -> Iterator[Made]:
     if {"self", "device_type"} <= closed.keys():
         core = importlib.import_module("torch")._C
-        device = closed["device_type"]
+        definition, device = closed["self"], closed["device_type"]
         key = "CompositeExplicitAutograd" if device is None else core._dispatch_key_for_device(device)
-        yield (_name_of(closed["self"]._opoverload), key), False
+        yield (_name_of(definition._opoverload), key), False, {"by": "kernel"}, definition._backend_fns.get(device)
 
 
-def _fake(closed: dict[str, Any]) -> Iterator[tuple[tuple[str, str], Way]]:
+def _backend_select(closed: dict[str, Any]) -> Iterator[Made]:
+    if "self" in closed and hasattr(closed["self"], "_opoverload"):
+        yield (_name_of(closed["self"]._opoverload), "BackendSelect"), None, {"by": "backend-select"}, None
+
+
+def _vmap(closed: dict[str, Any]) -> Iterator[Made]:
+    definition = closed.get("self")
+    operator = closed.get("op_overload") or getattr(definition, "_opoverload", None)
+    if operator is not None:
+        function = closed.get("func") or getattr(definition, "_vmap_fn", None)
+        yield (_name_of(operator), "FuncTorchBatched"), None, {"by": "vmap"}, function
+
+
+def _autocast(closed: dict[str, Any]) -> Iterator[Made]:
+    """The kernel of a custom operator; that of another one has closed over its Python kernel, which says the same."""
+    inner = closed.get("_autocast_py_impl")
+    closed = closed if inner is None else closed_over(getattr(inner, "__wrapped__", inner))
+    operator = closed.get("_op") or getattr(closed.get("self"), "_opoverload", None)
+    key = str(getattr(closed.get("autocast_dispatch_key"), "name", ""))
+    if operator is not None and key:
+        wraps = {"by": "autocast", "dtype": str(closed.get("cast_inputs")).rpartition(".")[2]}
+        yield (_name_of(operator), key), {"exclude": key}, wraps, None
+
+
+def _fake(closed: dict[str, Any]) -> Iterator[Made]:
     if "qualname" in closed:
-        yield (closed["qualname"].replace(".default", ""), "Meta"), "raises" if _has_no_fake(closed) else False
+        way = "raises" if _has_no_fake(closed) else False
+        yield (closed["qualname"].replace(".default", ""), "Meta"), way, {}, None
+
+
+def _qualified(function: Any) -> str:
+    """The name of a function of the user's."""
+    function = users_function(function)
+    return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
 def _has_no_fake(closed: dict[str, Any]) -> bool:
@@ -108,9 +221,17 @@ _MAKERS = {
     ("_library/autograd.py", "autograd_impl"): _autograd,
     ("_library/custom_ops.py", "adinplaceorview_impl"): _in_place,
     ("_library/custom_ops.py", "backend_impl"): _backend,
+    ("_library/custom_ops.py", "backend_select"): _backend_select,
+    ("_library/custom_ops.py", "wrapped_func"): _vmap,
+    ("_library/custom_ops.py", "kernel"): _autocast,
     ("_library/fake_impl.py", "meta_kernel"): _fake,
+    ("_library/abstract_impl.py", "meta_kernel"): _fake,
+    ("library.py", "wrapped_func"): _vmap,
+    ("library.py", "kernel"): _autocast,
 }
 """The functions that PyTorch makes into kernels: file and name, and what they are for.
 
-Those of `register_vmap` are left out: they call the user's function, and what that calls is not known.
+How those of `register_vmap` go on is left out: they call the user's function, and what that calls is not known.
 """
+_WRAPPERS = 8
+"""How many functions PyTorch puts around a user's, at most."""

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
     from collections.abc import Callable, Iterable
 
-    from dispatch_cli.capture import fake_impls, going_on, looking
+    from dispatch_cli.capture import fake_impls, going_on, looking, torch_library
 
     Data = dict[str, Any]
     Answer = Callable[["LivePyTorch"], Data]
@@ -50,7 +50,8 @@ else:
         spec.loader.exec_module(module)
         return module
 
-    fake_impls, going_on, looking = _part("fake_impls"), _part("going_on"), _part("looking")
+    fake_impls, going_on = _part("fake_impls"), _part("going_on")
+    looking, torch_library = _part("looking"), _part("torch_library")
 
 FORMAT = 2
 EXIT_NO_TORCH = 3
@@ -197,6 +198,13 @@ def function_name(function: Any) -> str:
     return f"{module}.{function.__qualname__}" if isinstance(module, str) else str(function.__qualname__)
 
 
+def described(function: Any, clean: Callable[[str], str]) -> dict[str, str]:
+    """A function's name, and its place where it has one."""
+    code = getattr(function, "__code__", None)
+    name = {"kernel": clean(function_name(function))}
+    return name if code is None else {**name, "at": clean(f"{code.co_filename}:{code.co_firstlineno}")}
+
+
 # The universe: the layout of the keys.
 
 
@@ -282,6 +290,7 @@ def universe(live: Live, refreshes: dict[str, list[str]]) -> Data:
         "fallbacks": _fallbacks(live),
         "higher_order_fallthrough": default_fallthrough(live),
         **about_tensors(live),
+        "torch_library": torch_library.facts(live.torch, NAMESPACE, live.clean),
     }
 
 
@@ -549,7 +558,7 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
     """Every operator, by name; and those whose dump is not understood, with the line."""
     found: list[Data] = []
     skipped: list[Data] = []
-    ways = going_on.ways()
+    ways = going_on.ways(asked.watched, lambda function: described(function, live.clean))
     for name, dump in sorted(asked.now.dumps.items()):
         try:
             operator = parse_dump(live.clean(dump))
@@ -780,7 +789,7 @@ class LivePyTorch:
 
     modules: the names of the modules of --import. clean: cleans a text. before: what was registered before these were
     imported; now: what is. known: whether PyTorch alone had registered what was there before. notes: what is to be
-    known of the capture, in words; at first, why that is not known.
+    known of the capture, in words; at first, why that is not known. watched: the functions that the modules registered.
     """
 
     def __init__(self, torch: Any, modules: list[str], clean: Callable[[str], str], notes: list[str]) -> None:
@@ -789,6 +798,7 @@ class LivePyTorch:
         self.clean = clean
         self.known = not notes
         self.notes = notes
+        self.watched: dict[tuple[str, str], Any] = {}
         self.before = self.now = looking.Look(torch, NAMESPACE)
 
     def look_again(self) -> looking.Look:
@@ -820,6 +830,7 @@ def ask(modules: list[str], answer: Answer, vmap: bool = True) -> Data:
         if vmap:
             _first_vmap(asked)
         asked.before = asked.now
+        asked.watched = going_on.watch(torch)
         _import_backends(torch)
         for module in modules:
             _import_module(module)

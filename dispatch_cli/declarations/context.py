@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
@@ -13,14 +14,25 @@ from dispatch_cli.model.declarations import Block, LibraryKind, PythonKernel, Re
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.settings import CheckSettings, Suppression
+
+
+class DefinedOperator(NamedTuple):
+    """An operator that a file defines. custom: by ``torch.library.custom_op``."""
+
+    schema: FunctionSchema
+    tags: tuple[str, ...]
+    custom: bool
 
 
 @dataclass(slots=True)
 class FileContext:
     """One file that is being read, and what it has said so far.
 
-    functions: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
+    functions, known, python_keys: shared by all files: what they define, and where ``torch.library`` has registered.
+    snapshot: it holds what PyTorch has printed. by: who registered what is being read.
     """
 
     problems: Problems
@@ -29,6 +41,8 @@ class FileContext:
     snapshot: bool = False
     by: Registrant = Registrant.USER
     core_fallbacks: bool = True
+    known: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
+    python_keys: set[tuple[OperatorName, str]] = field(default_factory=set)
     steps: list[Step] = field(default_factory=list)
     python_kernels: list[PythonKernel] = field(default_factory=list)
     higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)

@@ -31,6 +31,7 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
         kernel = _kernel(context, entry, block)
         if kernel is not None and name is not None:
             context.steps.append(Implement(block, name, META, kernel, kernel.span))
+            context.python_keys.add((name, META))
 
 
 def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName) -> None:
@@ -45,6 +46,21 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
 
 
 def _kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
+    found = _read(context, node)
+    if found is None:
+        return None
+    fake, debug = found
+    return _python_kernel(debug or fake.function or f"registered at {block.file}:{block.line}", fake, context, node)
+
+
+def read_fake(context: FileContext, node: Node) -> FakeImpl | None:
+    """A fake implementation alone; None, noting why, when there is none."""
+    found = _read(context, node)
+    return None if found is None else found[0]
+
+
+def _read(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] | None:
+    """A fake implementation and its debug text."""
     problems = context.problems
     if type(node) is Scalar:
         function = text_of(problems, node, *_NAME)
@@ -52,7 +68,7 @@ def _kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
             if function is not None:
                 expect(problems, node, _NAME[0])
             return None
-        return _python_kernel(function, FakeImpl(function), context, node)
+        return FakeImpl(function), None
     values = read_record(problems, node, FAKE_IMPL)
     if values is None:
         return None
@@ -64,8 +80,7 @@ def _kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
         return None
     if function is not None and missing:
         problems.add("bad-value", "a fake implementation that is missing has no function", values["missing"] or node)
-    fake = FakeImpl(function, source, is_true(values.get("allow_override")))
-    return _python_kernel(debug or function or f"registered at {block.file}:{block.line}", fake, context, node)
+    return FakeImpl(function, source, is_true(values.get("allow_override"))), debug
 
 
 def _python_kernel(debug: str, fake: FakeImpl, context: FileContext, node: Node) -> Kernel:

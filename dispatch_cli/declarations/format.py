@@ -13,7 +13,7 @@ from typing import Any
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.call import EndKind
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, ERROR_PLACES, RAISES, TRANSFORMS
-from dispatch_cli.model.kernel import RedispatchKind
+from dispatch_cli.model.kernel import RedispatchKind, WrapKind
 from dispatch_cli.model.rule import Rule
 from dispatch_cli.model.settings import Severity
 
@@ -115,6 +115,8 @@ _MEMBER = _either(Type("a kernel name", (Scalar,), _NAME), _record("library_kern
 _MEMBERS = _either(_MEMBER, _list_of(_MEMBER, "kernels", filled=True))
 _FAKE = _either(Type("the name of a Python function", (Scalar,), _NAME), _record("fake_impl", "a mapping"))
 _FAKES = _either(_FAKE, _list_of(_FAKE, "fake implementations", filled=True))
+_FUNCTION = _either(Type("the name of a Python function", (Scalar,), _NAME), _record("python_function", "a mapping"))
+_FUNCTIONS = _either(_FUNCTION, _list_of(_FUNCTION, "Python functions", filled=True))
 _FALLBACKS = _map_of(_KEYS, _KERNEL, "dispatch keys to kernels")
 _RULE = _either(Type("a kernel name", (Scalar,), _NAME), _record("higher_order_impl", "a mapping"))
 _RULES = _map_of(_NAME, _RULE, "names to implementations")
@@ -177,6 +179,42 @@ _KERNEL_FIELDS = (
         "operator anew below it. `other-operators`: it calls other operators. `raises`: it raises an error. A mapping "
         "names keys. What is said here holds for every kernel of this name.",
         default="assumed by the kernel's place, and the answer says so",
+    ),
+    Field("wraps", _record("wraps", "a mapping"), "The user's Python function that PyTorch made the kernel of."),
+)
+PYTHON_FUNCTION = Record(
+    "python_function",
+    "a Python function",
+    "A user's Python function that `torch.library` makes a kernel of, where its name alone does not say enough.",
+    (
+        Field("kernel", TEXT, "Its name.", required=True),
+        Field("at", TEXT, "Where it is defined, as `FILE:LINE`.", default="not known"),
+        Field(
+            "redispatches",
+            GOES_ON_TYPE,
+            "How it goes on with a call, as for a kernel.",
+            default="the function of a device type computes; a batching rule is assumed to call the operator again",
+        ),
+    ),
+)
+WRAPS = Record(
+    "wraps",
+    "what a kernel is made of",
+    "What PyTorch made a kernel of. A capture says so of what `torch.library` registered.",
+    (
+        Field(
+            "by",
+            _choice(*(kind.value for kind in WrapKind)),
+            "What PyTorch put around the function: `function` is nothing (`torch.library.impl`), `kernel` is of "
+            "`register_kernel` and `custom_op`, `autograd` of `register_autograd`, `vmap` of `register_vmap`, "
+            "`autocast` of `register_autocast`; `version-counters` and `backend-select` are what `custom_op` registers "
+            "for operators that write, or that have no tensors.",
+            required=True,
+        ),
+        Field("kernel", TEXT, "The name of the function.", default="there is none: an operator without a backward"),
+        Field("at", TEXT, "Where it is defined, as `FILE:LINE`.", default="not known"),
+        Field("setup_context", TEXT, "Of `autograd`: the function that saves what the backward needs."),
+        Field("dtype", TEXT, "Of `autocast`: what tensors are cast to."),
     ),
 )
 _KERNEL_ONE_OF = ("kernel", "debug", "fallthrough")
@@ -253,11 +291,35 @@ FAKE_TENSOR_MODE = Record(
 OPERATOR = Record(
     "operator",
     "an operator",
-    "An operator with everything registered for it, in the order it is registered. It needs `func`, or `name` when it "
-    "is only implemented here and defined elsewhere.",
+    "An operator with everything registered for it, in the order it is registered. It needs `func`; or `custom_op` or "
+    "`triton_op` when Python's `torch.library` makes it; or `name` when it is only implemented here and defined "
+    "elsewhere.",
     (
         Field("func", TEXT, "The schema with its namespace: `mylib::add(Tensor a, Tensor b) -> Tensor`."),
+        Field(
+            "custom_op",
+            TEXT,
+            "The schema of an operator that `torch.library.custom_op` makes. Everything that this registers is there: "
+            "kernels at Meta and Autograd; at ADInplaceOrView where it writes to an argument or returns a view; at "
+            "BackendSelect where it has no tensors. Debug texts and tags are those of the PyTorch that the universe is "
+            "of.",
+        ),
+        Field(
+            "triton_op", TEXT, "The same for `torch.library.triton_op`; its function is the fake implementation, too."
+        ),
         Field("name", TEXT, "The name alone, `mylib::add.out`, of an operator that is not defined here."),
+        Field(
+            "mutates_args",
+            _either(TEXT, _list_of(TEXT, "texts")),
+            "Of `custom_op`: the arguments that it writes to, where the schema does not say; `unknown` is all tensors.",
+        ),
+        Field("kernel", _FUNCTION, "Of `custom_op` and `triton_op`: the function for all device types."),
+        Field(
+            "kernels",
+            _map_of(_NAME, _FUNCTIONS, "device types to Python functions"),
+            "Functions by device type (`register_kernel`); several device types are separated by commas: "
+            '`{cpu: f_cpu, "cuda, xpu": f_gpu}`.',
+        ),
         _DEBUG,
         _ALIAS_ANALYSIS,
         _TAGS,
@@ -279,12 +341,24 @@ OPERATOR = Record(
             "What PyTorch's Python code has for the operator when `FakeTensorMode` is called with it.",
         ),
         Field(
+            "backward",
+            _FUNCTION,
+            "Its derivative (`register_autograd`). A `custom_op` has a kernel at Autograd without it, too.",
+        ),
+        Field("setup_context", _FUNCTION, "The function that saves what `backward` needs."),
+        Field("vmap", _FUNCTIONS, "Its batching rule (`register_vmap`)."),
+        Field(
+            "autocast",
+            _map_of(_NAME, TEXT, "device types to dtypes"),
+            "What autocast casts its tensors to, by device type (`register_autocast`): `{cuda: float16}`.",
+        ),
+        Field(
             "python_dispatch",
             _map_of(_KEYS, TEXT, "dispatch keys to kernel names"),
             "Kernels of the Python dispatcher (`py_impl`) by dispatch key.",
         ),
     ),
-    ("func", "name"),
+    ("func", "custom_op", "triton_op", "name"),
 )
 DEFINITION = Record(
     "definition",
@@ -615,6 +689,8 @@ RECORDS = (
     IMPORTED,
     OPERATOR,
     KERNEL,
+    PYTHON_FUNCTION,
+    WRAPS,
     FAKE_IMPL,
     FAKE_TENSOR_MODE,
     LIBRARY,

@@ -6,6 +6,7 @@ from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
 from dispatch_cli.declarations.format import FALLTHROUGH, KERNEL
 from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.python_functions import read_wraps
 from dispatch_cli.declarations.redispatches import read_redispatches
 from dispatch_cli.declarations.schemas import read_signature
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
@@ -83,7 +84,8 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
         context.functions.note(problems, name, redispatches, values["redispatches"] or node)
-    return Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches)
+    wraps = read_wraps(problems, values.get("wraps"))
+    return Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches, wraps=wraps)
 
 
 def _fallthrough(block: Block, span: Span) -> Kernel:

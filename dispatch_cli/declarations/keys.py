@@ -28,6 +28,11 @@ class KeyReader:
         self.constants = constants
         self._known: dict[str, tuple[str, ...]] = {}
 
+    @property
+    def universe(self) -> Universe | None:
+        """The universe whose keys are read; None where it is not known."""
+        return self._universe
+
     def pairs(
         self, problems: Problems, mapping: Mapping, *, catch_all: bool = False
     ) -> list[tuple[Scalar, str | None, Node]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
-from dispatch_cli.declarations.context import FileContext
+from dispatch_cli.declarations.context import DefinedOperator, FileContext
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
@@ -121,8 +121,18 @@ class _Loader:
         universe = self._universe()
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
         functions = Functions()
+        known: dict[OperatorName, DefinedOperator] = {}
+        python_keys: set[tuple[OperatorName, str]] = set()
         contexts = [
-            FileContext(file.problems, readers[snapshot], functions, snapshot, _registrant(file))
+            FileContext(
+                file.problems,
+                readers[snapshot],
+                functions,
+                snapshot,
+                _registrant(file),
+                known=known,
+                python_keys=python_keys,
+            )
             for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
         ]
         for file, context in zip(self._history, contexts, strict=True):

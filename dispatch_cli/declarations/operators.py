@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.context import FileContext
+from dispatch_cli.declarations.context import DefinedOperator, FileContext
+from dispatch_cli.declarations.custom_ops import MAKERS, read_custom_op
+from dispatch_cli.declarations.custom_ops import ONLY as ONLY_CUSTOM
 from dispatch_cli.declarations.fakes import read_fake_rules, read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
 from dispatch_cli.declarations.format import OPERATOR
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
+from dispatch_cli.declarations.torch_library import FIELDS, LibraryOperator, library_of, read_registrations
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import WILDCARD, Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 
+_CUSTOM_HINT = "write the schema as custom_op, or register kernels with 'dispatch'"
 _NAMESPACE_HINT = "write it as namespace::name"
 _NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
 
@@ -31,27 +35,59 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
     block = context.block(LibraryKind.FRAGMENT, namespace or WILDCARD, None, node, implicit=True)
     name = name if name is not None else OperatorName("")
     context.steps.append(OpenBlock(block))
-    definition = read_definition_fields(context, values, block, schema)
-    if definition is not None:
-        context.steps.append(definition)
+    is_custom = not values.keys().isdisjoint(MAKERS)
+    if is_custom:
+        read_custom_op(context, values, block, schema)
+    else:
+        definition = read_definition_fields(context, values, block, schema)
+        if definition is not None:
+            context.steps.append(definition)
+            context.known[definition.schema.name] = DefinedOperator(definition.schema, definition.tags, custom=False)
     for field, value in values.items():
         if field == "dispatch":
             _read_dispatch(context, value, block, name)
-        elif field == "fake":
+        elif field == "fake" and not is_custom:
             read_fakes(context, value, block, name)
         elif field == "fake_tensor_mode":
             read_fake_rules(context, value, name)
+    if not is_custom:
+        _read_functions(context, node, values, block, name)
     _read_python_dispatch(context, values.get("python_dispatch"), name)
+
+
+def _read_functions(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
+    """What ``torch.library`` registers for an operator that is not of ``custom_op``."""
+    for field in ONLY_CUSTOM:
+        if (node := values.get(field)) is not None:
+            context.problems.add(
+                "bad-value", f"{field!r} belongs to an operator with the field 'custom_op'", node, _CUSTOM_HINT
+            )
+    if values.keys().isdisjoint(FIELDS):
+        return
+    known = library_of(context, at)
+    if known is None:
+        return
+    defined = context.known.get(name)
+    if defined is not None and defined.custom:
+        message = f"{name} is defined as a custom operator, and what torch.library registers for it belongs there"
+        context.problems.add("bad-value", message, at, "add the fields to its definition")
+        return
+    schema, tags = (None, ()) if defined is None else (defined.schema, defined.tags)
+    read_registrations(LibraryOperator(context, block, name, schema, tags, *known), values)
 
 
 def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | None, OperatorName | None]:
     """The schema, if there is one, and the name, if it can be used; mistakes are noted."""
     problems = context.problems
-    func, name_node = values.get("func"), values.get("name")
-    if "func" in values:
+    makers = [one for one in ("func", *MAKERS) if one in values]
+    func, name_node = values.get(makers[0]) if makers else None, values.get("name")
+    for other in makers[1:]:
+        if (node := values[other]) is not None:
+            problems.add("bad-value", f"an operator with the field {makers[0]!r} has its schema there", node)
+    if makers:
         if name_node is not None:
             problems.add(
-                "bad-value", "an operator with the field 'func' has its name there", name_node, "remove 'name'"
+                "bad-value", f"an operator with the field {makers[0]!r} has its name there", name_node, "remove 'name'"
             )
         schema = read_schema(context, func)
         name, place = schema.name if schema is not None else None, func
@@ -96,6 +132,8 @@ def _read_dispatch(context: FileContext, node: Node | None, block: Block, name: 
             kernel = read_kernel(context, entry, block)
             if kernel is not None:
                 context.steps.append(Implement(block, name, key, kernel, span))
+                if kernel.python and key is not None:
+                    context.python_keys.add((name, key))
 
 
 def _read_python_dispatch(context: FileContext, node: Node | None, name: OperatorName) -> None:

@@ -1,4 +1,4 @@
-"""A kernel as it is registered, how it goes on with a call, and the alias analysis of a definition."""
+"""A kernel as it is registered, how it goes on with a call, what it is made of, and a definition's alias analysis."""
 
 from __future__ import annotations
 
@@ -93,6 +93,56 @@ class FakeImpl(NamedTuple):
     allow_override: bool | None = None
 
 
+class WrapKind(Enum):
+    """What PyTorch puts around a user's function before it registers it; the value is the word in a declaration."""
+
+    FUNCTION = "function"
+    """Nothing: ``torch.library.impl`` registers the function as it is."""
+    KERNEL = "kernel"
+    """``register_kernel`` and ``custom_op``: it checks that the results are no views of the arguments."""
+    AUTOGRAD = "autograd"
+    """``register_autograd``: an ``autograd.Function`` around the kernels below autograd, with the user's backward."""
+    VERSION_COUNTERS = "version-counters"
+    """``custom_op`` of an operator that writes to its arguments, or returns views; no function of the user's."""
+    BACKEND_SELECT = "backend-select"
+    """``custom_op`` of an operator without tensors: it chooses a kernel by the device; no function of the user's."""
+    VMAP = "vmap"
+    """``register_vmap``: it takes off the wrappers of the innermost vmap for the user's batching rule."""
+    AUTOCAST = "autocast"
+    """``register_autocast``: it casts floating-point tensors and calls the operator without autocast."""
+
+
+class Wrapped(NamedTuple):
+    """A kernel that PyTorch made of a user's function.
+
+    function: its name; None where the user has registered none: an operator of ``custom_op`` without a backward.
+    place: where it is defined, as ``FILE:LINE``. setup_context: of AUTOGRAD, the function that saves for the backward.
+    dtype: of AUTOCAST, what it casts to.
+    """
+
+    kind: WrapKind
+    function: str | None = None
+    place: str | None = None
+    setup_context: str | None = None
+    dtype: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What reports call the kernel, in the place of a dump's text, which is the same for all of an operator."""
+        place = "" if self.place is None else f" at {self.place}"
+        match self.kind:
+            case WrapKind.AUTOGRAD:
+                return "autograd without a backward" if self.function is None else f"autograd by {self.function}{place}"
+            case WrapKind.VERSION_COUNTERS:
+                return "custom_op's count of versions"
+            case WrapKind.BACKEND_SELECT:
+                return "custom_op's choice by device"
+            case WrapKind.AUTOCAST:
+                return f"autocast to {self.dtype or 'another dtype'}"
+            case _:
+                return f"{self.function or 'a Python function'}{place}"
+
+
 class Kernel(NamedTuple):
     """One kernel as it is registered.
 
@@ -104,6 +154,7 @@ class Kernel(NamedTuple):
     python: the kernel is a Python function.
     span: where it is declared; None when it does not come from a file.
     redispatches: how it goes on with a call; None when nothing is said about it.
+    wraps: the user's Python function that PyTorch made the kernel of, where that is known.
     fake: of a kernel at Meta that ``torch.library.register_fake`` registered, the fake implementation.
     """
 
@@ -117,3 +168,13 @@ class Kernel(NamedTuple):
     span: Span | None = None
     redispatches: Redispatch | None = None
     fake: FakeImpl | None = None
+    wraps: Wrapped | None = None
+
+    @property
+    def label(self) -> str:
+        """What reports call it: the user's Python function, where that is known, or else what a dump shows."""
+        if self.wraps is not None:
+            return self.wraps.label
+        if self.fake is None:
+            return self.debug
+        return self.fake.function or "custom_op's own"

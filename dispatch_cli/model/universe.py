@@ -43,6 +43,35 @@ class CoreFallback(NamedTuple):
     fallthrough: bool
 
 
+class TorchLibrary(NamedTuple):
+    """What a PyTorch version's ``torch.library`` does.
+
+    custom_op: the debug text of what ``custom_op`` defines and registers. fake: that of its kernel at Meta.
+    functions: of ``torch.library``'s functions, and the debug text of what they register for an operator that is not of
+        ``custom_op``; empty where it names the place of the call.
+    tags: those that every operator of ``custom_op`` has. takes_tags: whether it can be given more.
+    backend_select: whether an operator without tensors gets a kernel at BackendSelect for its device types.
+    view_fallback: whether operators that return views, or write, get PyTorch's fallback at ADInplaceOrView.
+    views_differentiable: whether ``register_autograd`` takes an operator of ``custom_op`` that returns a view.
+    checks_gradients: whether the autograd kernel makes an ``autograd.Function`` only where a gradient is needed.
+    overrides: whether a second kernel at a key replaces the first one; otherwise it is refused.
+    device_types: in the order of PyTorch's message. autocast_devices: those with autocast.
+    """
+
+    custom_op: str
+    fake: str
+    functions: Mapping[str, str]
+    tags: tuple[str, ...]
+    takes_tags: bool
+    backend_select: bool
+    view_fallback: bool
+    views_differentiable: bool
+    checks_gradients: bool
+    overrides: bool
+    device_types: tuple[str, ...]
+    autocast_devices: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Universe:
     """The dispatch keys of one PyTorch version.
@@ -75,6 +104,7 @@ class Universe:
         otherwise it refuses to replace anything.
     fake_fallbacks: the namespaces of the operators whose own kernels ``FakeTensorMode`` runs where nothing else is
         there for fake tensors (``_can_run_unsafe_fallback_allowed_namespaces``).
+    torch_library: what ``torch.library`` registers; None where that is not known.
     """
 
     name: str
@@ -105,6 +135,7 @@ class Universe:
     python_needs_snapshot: bool
     fake_overrides: bool
     fake_fallbacks: tuple[str, ...]
+    torch_library: TorchLibrary | None
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

@@ -95,7 +95,7 @@ def _fake_words(row: KernelRow) -> str:
     if row.fake is None:
         return ""
     if row.fake.function is None:
-        return " [no fake implementation: raises]"
+        return " [no fake implementation]"
     return (
         " [fake implementation]" if row.fake.function == row.kernel else f" [fake implementation {row.fake.function}]"
     )

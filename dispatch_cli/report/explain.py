@@ -133,7 +133,7 @@ def _python(state: State, name: OperatorName, key: str) -> PythonRow | None:
 def _cause(behind: StaleEntry) -> Cause:
     change = behind.cause
     kernel = change.cause.kernel
-    return Cause(change.key, kernel.debug, "registered" if change.came else "dropped", change.fallback, kernel.span)
+    return Cause(change.key, kernel.label, "registered" if change.came else "dropped", change.fallback, kernel.span)
 
 
 def _overridden(dispatcher: Dispatcher, name: OperatorName, active: Registration | None) -> list[Registration]:

@@ -81,7 +81,7 @@ def _covered(universe: Universe, alias: str) -> tuple[str, ...]:
 def _registered(state: State, name: OperatorName, key: str) -> tuple[Registered, ...]:
     registrations = state.dispatcher.operator(name).kernels.get(key, ())
     return tuple(
-        Registered(one.kernel.debug, one.kernel.fallthrough, position == 0, one.kernel.span)
+        Registered(one.kernel.label, one.kernel.fallthrough, position == 0, one.kernel.span)
         for position, one in enumerate(registrations)
     )
 

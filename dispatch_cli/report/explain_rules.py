@@ -158,7 +158,7 @@ def _registered(state: State, number: int, role: Role, registration: Registratio
         rule_number=number,
         role=role,
         key=registration.key,
-        kernel=kernel.debug,
+        kernel=kernel.label,
         fallthrough=kernel.fallthrough,
         backend_fallback=fallback,
         core_fallback=fallback and kernel.span is None,

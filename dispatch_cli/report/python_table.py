@@ -159,7 +159,7 @@ def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | Non
             rule=decision.rule,
             rule_number=decision.number,
             source=decision.source,
-            kernel=found.kernel if found is not None else kernel.debug if kernel is not None else None,
+            kernel=found.kernel if found is not None else kernel.label if kernel is not None else None,
             python=found is not None,
             fallthrough=entry is not None and entry.is_fallthrough,
             core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
-from dispatch_cli.model.kernel import FakeImpl, Redispatch
+from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
 from dispatch_cli.model.span import Span
@@ -26,16 +26,18 @@ FILLS_UNDEFINED = frozenset(one.alias for one in PRECEDENCE if one.fills_undefin
 class KernelRow(NamedTuple):
     """One registered kernel.
 
+    kernel: its name, or what a dump shows; debug: what a dump shows.
     active: False when a newer one has taken its place at the same key. alias: the key is an alias key.
     fills: slots of the computed table that hold this kernel. covers: slots that the key reaches, Undefined among them.
     flags: the words of a dump's brackets. python: declared as a Python function.
     origin: through what it came, beyond its place. redispatches: how it goes on, where that is declared.
-    fake: of the kernel of a fake implementation, what that is.
+    fake: of the kernel of a fake implementation, what that is. wraps: the user's function that PyTorch made it of.
     """
 
     key: str
     alias: bool
     kernel: str
+    debug: str
     active: bool
     fills: int
     covers: int
@@ -46,6 +48,7 @@ class KernelRow(NamedTuple):
     span: Span | None
     origin: Origin = OWN
     fake: FakeImpl | None = None
+    wraps: Wrapped | None = None
 
 
 class PythonKernelRow(NamedTuple):
@@ -140,7 +143,8 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                 KernelRow(
                     key=key,
                     alias=universe.is_alias(key),
-                    kernel=kernel.debug,
+                    kernel=kernel.label,
+                    debug=kernel.debug,
                     active=position == 0,
                     fills=0 if position else fills[key],
                     covers=len(universe.covered_by(key)) + (key in FILLS_UNDEFINED),
@@ -151,6 +155,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                     span=kernel.span,
                     origin=state.origin(registration),
                     fake=kernel.fake,
+                    wraps=kernel.wraps,
                 )
             )
     definition = operator.definition

@@ -33,7 +33,7 @@ class Before(NamedTuple):
 class TableRow(NamedTuple):
     """One slot.
 
-    key: runtime key or Undefined. rule, rule_number: what decided. kernel: its dump text; None when missing.
+    key: runtime key or Undefined. rule, rule_number: what decided. kernel: its name or dump text, or None.
     source: the key the kernel is registered at, an alias perhaps; None for ambiguous, fallback and missing slots.
     blockers: the keys whose kernels made the slot ambiguous, or took it away from the math kernel.
     core_fallback: the kernel is one of PyTorch's own backend fallbacks.
@@ -180,14 +180,14 @@ def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, bef
         key=entry.key,
         rule=decision.rule,
         rule_number=decision.number,
-        kernel=kernel.debug if kernel else None,
+        kernel=kernel.label if kernel else None,
         fallthrough=entry.is_fallthrough,
         source=decision.source,
         blockers=state.dispatcher.keys_in(decision.blockers),
         core_fallback=decision.rule is Rule.FALLBACK and kernel is not None and kernel.span is None,
         span=kernel.span if kernel else None,
         stale=stale is not None,
-        live_kernel=live.debug if live else None,
+        live_kernel=live.label if live else None,
         before=before,
         origin=OWN if entry.registration is None else state.origin(entry.registration),
     )
@@ -200,7 +200,7 @@ def changed_slots(state: State, name: OperatorName) -> dict[str, Before]:
     changes = {}
     for was, entry in engine.changed_slots(state.base.table(name), state.dispatcher.table(name)):
         kernel = was.kernel
-        changes[entry.key] = Before(was.rule, kernel.debug if kernel else None, was.is_fallthrough)
+        changes[entry.key] = Before(was.rule, kernel.label if kernel else None, was.is_fallthrough)
     return changes
 
 

@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, CoreFallback, Universe
+from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, CoreFallback, TorchLibrary, Universe
 
 FORMAT = 1
 MAX_BYTES = 4 << 20
@@ -76,8 +76,9 @@ def _embedded(name: str) -> Universe:
 
 
 def differences(one: Universe, other: Universe) -> list[str]:
-    """The fields in which two universes differ."""
-    return [field.name for field in fields(Universe) if getattr(one, field.name) != getattr(other, field.name)]
+    """The fields in which two universes differ, as far as both say something."""
+    sides = ((field.name, getattr(one, field.name), getattr(other, field.name)) for field in fields(Universe))
+    return [name for name, mine, its in sides if mine != its and mine is not None and its is not None]
 
 
 _TEXTS = ("name", "torch", "git", "after_autograd", "after_ADInplaceOrView")
@@ -150,7 +151,27 @@ def _universe(data: object) -> Universe:
         values[field] = _texts(data.get(field, default), field)
     for field in _FLAGS:
         values[field] = data.get(field) is True
+    values["torch_library"] = _torch_library(data.get("torch_library"))
     return Universe(**values)
+
+
+def _torch_library(data: object) -> TorchLibrary | None:
+    """What ``torch.library`` registers; older files do not say."""
+    if data is None:
+        return None
+    if not isinstance(data, Mapping):
+        raise UniverseError("field 'torch_library' must be a mapping")
+    values: dict[str, Any] = {}
+    for field in ("custom_op", "fake"):
+        values[field] = _checked(data, field, str)
+    for field in ("tags", "device_types", "autocast_devices"):
+        values[field] = _texts(data.get(field), f"torch_library.{field}")
+    values["functions"] = dict(_checked(data, "functions", Mapping))
+    if not all(isinstance(text, str) for text in values["functions"].values()):
+        raise UniverseError("field 'torch_library.functions' must map functions to texts")
+    for field in set(TorchLibrary._fields) - set(values):
+        values[field] = data.get(field) is True
+    return TorchLibrary(**values)
 
 
 def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:

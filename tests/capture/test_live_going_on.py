@@ -61,17 +61,38 @@ def resolved(captured: str, operator: str, name: str) -> Any:
     """The slots whose kernels run, those of backend fallbacks left out, and whether the call raises.
 
     How they go on is from the capture, but for users' functions: what `torch.library.impl` registered, and batching
-    rules.
+    rules. Fake implementations, at Meta, compute, or there is none.
     """
     data = json.loads(call("resolve", f"chains::{operator}", captured, *OPTIONS[name], "--format", "json").out)
     steps = [step for stage in data["selections"] for step in stage["steps"]]
     kernels = [step for step in steps if step["entry"]["rule"] != "fallback"]
-    not_known = {step["slot"] for step in kernels if step["redispatches_declared_at"] is None}
+    not_known = {step["slot"] for step in kernels if step["redispatches_declared_at"] is None} - {"Meta"}
     users = {"CPU"} if operator == "defined" and name != "meta" else set()
     assert not_known == users | ({"FuncTorchBatched"} if name == "vmap" else set())
     assumed = {step["slot"] for step in kernels if step["why"] == "convention"}
     assert assumed == not_known - {"CPU"}
     return [[step["slot"] for step in kernels], data["end"]["kind"] == "error"]
+
+
+FUNCTIONS = {
+    "plain": {"CompositeExplicitAutograd": "live_chains.copy", "Autograd": None},
+    "derived": {"FuncTorchBatched": "live_chains.<lambda>", "Autograd": "live_chains.<lambda>"},
+    "writing": {"CPU": "live_chains.write", "ADInplaceOrView": None},
+    "defined": {"CPU": "live_chains.copy", "Autograd": "live_chains.<lambda>"},
+}
+"""The user's functions that the capture must name; None where PyTorch's kernel has none."""
+
+
+def test_the_functions_are_named(captured: str) -> None:
+    data = json.loads(call("register", captured, "--op", "chains::*", "--format", "json").out)
+    for one in data["operators"]:
+        kernels = {row["key"]: row for row in one["kernels"] if row["active"]}
+        for key, function in FUNCTIONS.get(one["operator"].partition("::")[2], {}).items():
+            wraps = kernels[key]["wraps"]
+            assert wraps["function"] == function, (one["operator"], key)
+            assert (wraps["place"] is None) is (function is None)
+            assert function is None or wraps["place"].startswith("live_chains.py:")
+    assert {one["operator"] for one in data["operators"]} >= {f"chains::{name}" for name in FUNCTIONS}
 
 
 def test_the_kernels_that_run_are_those_of_pytorch(captured: str, live: Any) -> None:

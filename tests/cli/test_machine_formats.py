@@ -48,7 +48,7 @@ OWN = {"state": None, "through": []}
 def test_register_json(file: str) -> None:
     result = call("register", file, "--format", "json")
     assert (result.code, result.err) == (0, "")
-    kernel = {"active": True, "python": False, "redispatches": None, "fake": None}
+    kernel = {"active": True, "python": False, "redispatches": None, "fake": None, "wraps": None}
     rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
     rule["errors"] = {}
     assert json.loads(result.out) == {
@@ -103,6 +103,7 @@ def test_register_json(file: str) -> None:
                         "key": "CPU",
                         "alias": False,
                         "kernel": "lost_cpu",
+                        "debug": "lost_cpu",
                         "fills": 1,
                         "covers": 1,
                         "signature": None,
@@ -127,6 +128,7 @@ def test_register_json(file: str) -> None:
                         "key": "CPU",
                         "alias": False,
                         "kernel": "op_[alias]_*|`cpu`",
+                        "debug": "op_[alias]_*|`cpu`",
                         "fills": 1,
                         "covers": 1,
                         "signature": "(Tensor x) -> Tensor",
@@ -139,6 +141,7 @@ def test_register_json(file: str) -> None:
                         "key": "AutogradCPU",
                         "alias": False,
                         "kernel": "registered at a.yaml:4",
+                        "debug": "registered at a.yaml:4",
                         "fills": 1,
                         "covers": 1,
                         "signature": None,
@@ -151,6 +154,7 @@ def test_register_json(file: str) -> None:
                         "key": "CompositeExplicitAutograd",
                         "alias": True,
                         "kernel": "op_default",
+                        "debug": "op_default",
                         "fills": 69,
                         "covers": 70,
                         "signature": None,

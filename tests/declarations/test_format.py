@@ -39,11 +39,22 @@ operators:
       Autograd: {kernel: s, redispatches: {exclude: "Autograd,CPU"}}
       AutogradCPU: {kernel: t, redispatches: {to: CPU}}
       CatchAll: c
+      XPU: {debug: d, python: true, wraps: {by: autograd, kernel: k, at: "x.py:1", setup_context: s, dtype: float16}}
     python_dispatch: {CPU: p}
     fake: {kernel: k, source: "x.py:1", allow_override: false}
   - name: m::b
     fake: [f, {missing: true}]
     fake_tensor_mode: {decomposition: d, no_decomposition: true, prim_meta: p, implementation: i, raises: E}
+  - custom_op: m::made(Tensor x) -> ()
+    mutates_args: [x]
+    kernel: {kernel: k, at: "x.py:1", redispatches: false}
+    kernels: {"cpu, cuda": f}
+  - triton_op: m::t(Tensor x) -> Tensor
+    kernel: t
+    backward: b
+    setup_context: s
+    vmap: v
+    autocast: {cuda: float16}
 libraries:
   - {kind: FRAGMENT, namespace: m, define: ["c() -> ()", {func: "d() -> ()", tags: [x]}]}
   - {kind: IMPL, namespace: m, impl: {c: x, d: [y, {kernel: z, dispatch_key: CPU}]}, fake: {c: f}}
@@ -120,6 +131,15 @@ BEYOND_JSON_SCHEMA = {
     "deferred error",
     "universe name",
     "universe path",
+    "custom op on a device that PyTorch does not know",
+    "custom op that writes, with a backward",
+    "custom op with a tensor by keyword",
+    "custom op that writes to what it does not have",
+    "custom op without a function",
+    "custom op with fields of others",
+    "custom op in a PyTorch without batching rules",
+    "autocast where there is none",
+    "backward that is only half there",
 }
 
 

@@ -46,10 +46,12 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.dispatcher.operator import NO_DEBUG_INFO
 from dispatch_cli.engine.table.registration import SILENT_OVERRIDES, Registration
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACKEND_SELECT
 
 CUSTOM_OP = "torch/_library/custom_ops.py:"
 """In the debug text of what `torch.library.custom_op` registers."""
+OF_CUSTOM_OPS = (AD_INPLACE_OR_VIEW, BACKEND_SELECT)
+"""Where it replaces kernels of its own."""
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -59,7 +61,7 @@ def find(view: View) -> Iterator[Finding]:
             if key in SILENT_OVERRIDES and view.dispatcher.is_untouched(name):
                 continue
             registrations = view.kernels(name)[key]
-            if key == AD_INPLACE_OR_VIEW and all(CUSTOM_OP in one.kernel.debug for one in registrations):
+            if key in OF_CUSTOM_OPS and all(CUSTOM_OP in one.kernel.debug for one in registrations):
                 continue
             warned = any(registration.warns for registration in registrations)
             written = any(map(view.is_written, registrations[:-1]))

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list, writes
 from dispatch_cli.model.schema.model import Argument
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
-
-def is_tensor(kind: SchemaType) -> bool:
-    """``Tensor`` or ``Tensor?``."""
-    return kind.kind is TypeKind.TENSOR or (kind.kind is TypeKind.OPTIONAL and is_tensor(kind.contained[0]))
-
-
-def is_tensor_list(kind: SchemaType) -> bool:
-    """``Tensor[]``, ``Tensor?[]`` or ``Tensor[]?``."""
-    if kind.kind is TypeKind.OPTIONAL:
-        return is_tensor_list(kind.contained[0])
-    return kind.kind is TypeKind.LIST and is_tensor(kind.contained[0])
+__all__ = [
+    "arguments_of",
+    "has_aliases",
+    "is_in_place",
+    "is_mutable",
+    "is_optional_list",
+    "is_tensor",
+    "is_tensor_list",
+    "is_view",
+    "mixes_aliases",
+    "most_tensors",
+    "returns_tensors_only",
+    "takes_tensor_list",
+    "writes",
+]
 
 
 def is_optional_list(kind: SchemaType) -> bool:
@@ -52,11 +57,6 @@ def has_tensor(schema: FunctionSchema | None) -> bool:
 def has_aliases(schema: FunctionSchema | None) -> bool:
     """``hasAnyAliasInfo``."""
     return schema is not None and any(one.alias is not None for one in (*schema.arguments, *schema.returns))
-
-
-def writes(argument: Argument | None) -> bool:
-    """Whether the argument is written to."""
-    return argument is not None and argument.alias is not None and argument.alias.write
 
 
 def is_mutable(schema: FunctionSchema | None) -> bool:

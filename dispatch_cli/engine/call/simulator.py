@@ -12,7 +12,7 @@ from dispatch_cli.engine.call.select import SlotSelector, slot_of
 from dispatch_cli.engine.call.step import KernelStep, Moment, decomposes, ends, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, Thread
-from dispatch_cli.engine.call.trace import Does, End, EndKind, Hop, PythonChoice, Reached, Selection, Why
+from dispatch_cli.engine.call.trace import Does, End, EndKind, Error, Hop, PythonChoice, Reached, Selection, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
@@ -81,6 +81,7 @@ class CallSimulator:
             selection = self._selector.given(values, given, thread.keys)
         at = _At(values, thread, selection.result, Reached.CALL, selection)
         seen: dict[object, int] = {}
+        later: Error | None = None
         while True:
             # The same place a second time means that there is no end.
             place = (at.values, at.thread, at.keyset, at.reached)
@@ -90,8 +91,11 @@ class CallSimulator:
             seen[place] = len(self._hops)
             step = self._at_slot(at)
             if step.end is not None:
+                raised = later if step.end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION) else None
+                end = step.end if raised is None else End(EndKind.ERROR, error=raised)
                 hops = tuple(self._hops)
-                return hops, self._in_fake_mode(at, step.end)
+                return hops, self._in_fake_mode(at, end)
+            later = step.then or later
             at = self._next(at, step)
 
     def _in_fake_mode(self, at: _At, end: End) -> End:

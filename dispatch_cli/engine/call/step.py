@@ -43,7 +43,7 @@ class KernelStep(NamedTuple):
 
     passes: the set of a redispatch. values, thread: with what a call goes on; None for as they are.
     end: when the call ends here. chosen_by: the options by which it chose what it passes.
-    unboxed: a call anew is unboxed, so that a generator counts.
+    unboxed: a call anew is unboxed, so that a generator counts. then: what it raises once what it calls has computed.
     """
 
     does: Does
@@ -54,6 +54,7 @@ class KernelStep(NamedTuple):
     end: End | None = None
     chosen_by: ChosenBy | None = None
     unboxed: bool = False
+    then: Error | None = None
 
 
 def ends(why: Why) -> KernelStep:

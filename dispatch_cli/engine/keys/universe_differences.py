@@ -93,7 +93,15 @@ _COMPARED = frozenset(
     (
         *_FIELDS.values(),
         *("name", "torch", "git", "functionalities", "backends", "per_backend", "runtime", "aliases", "ids"),
-        *("autograd_backends", "autogradother_backends", "refreshes", "fallbacks", "parseable", "devices"),
+        *(
+            "autograd_backends",
+            "autogradother_backends",
+            "refreshes",
+            "fallbacks",
+            "parseable",
+            "devices",
+            "torch_library",
+        ),
     )
 )
 """The fields that an aspect of their own is about, or that do not count."""

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
+from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -57,6 +57,9 @@ class Registration(_Referable):
     @property
     def warns(self) -> bool:
         """Whether PyTorch warns that this registration overrides another."""
+        wraps = self.kernel.wraps
+        if wraps is not None and wraps.kind is WrapKind.VERSION_COUNTERS:
+            return False  # ``custom_op`` filters this warning: it replaces a kernel of its own
         return self.overrides is not None and (self.catch_all or self.key not in SILENT_OVERRIDES)
 
     @property

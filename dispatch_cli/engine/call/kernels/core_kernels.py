@@ -75,7 +75,7 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
         return calls_anew(moment.thread.exclude(moment.maker.autograd_keys), why=Why.CORE_KERNEL)
     if moment.slot == functorch.BATCHED and _VMAP_DECOMPOSITIONS.search(kernel.debug):
         return decomposes(Why.CORE_KERNEL)
-    if library_kernels.of_custom_op(kernel.debug):
+    if library_kernels.of_custom_op(kernel):
         return library_kernels.custom_op(moment, dispatcher)
     place = _place(moment)
     if place is None:

@@ -8,6 +8,7 @@ from dispatch_cli.engine.call import errors
 from dispatch_cli.engine.call.kernels import fallbacks as core
 from dispatch_cli.engine.call.kernels import functorch, library_kernels
 from dispatch_cli.engine.call.kernels.core_kernels import at_backend, core_kernel
+from dispatch_cli.engine.call.kernels.view_fallback import in_place_or_view
 from dispatch_cli.engine.call.options import is_factory, select_backend
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.trace import Why
@@ -15,8 +16,8 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.kernel import Redispatch, RedispatchKind
-from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, UNDEFINED, Universe
+from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACKEND_SELECT, FRONT, UNDEFINED, Universe
 
 
 def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
@@ -26,21 +27,29 @@ def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
         case RedispatchKind.NO:
             return ends(why)
         case RedispatchKind.BELOW_KEY:
+            if moment.slot == AD_INPLACE_OR_VIEW and library_kernels.of_custom_op(moment.entry.kernel):
+                return in_place_or_view(moment, why)
             return redispatches(moment.below(moment.slot), why)
         case RedispatchKind.BELOW_AUTOGRAD:
-            if moment.entry.kernel is not None and library_kernels.is_generated(moment.entry.kernel.debug):
+            if moment.entry.kernel is not None and library_kernels.is_generated(moment.entry.kernel):
                 return library_kernels.autograd(moment, why)
             return redispatches(moment.below(universe.after_autograd), why)
         case RedispatchKind.TO:
             return redispatches(DispatchKeySet.of(universe, said.keys), why)
         case RedispatchKind.EXCLUDE:
+            wraps = None if moment.entry.kernel is None else moment.entry.kernel.wraps
+            if wraps is not None and wraps.kind is WrapKind.AUTOCAST:
+                error = library_kernels.without_keywords(moment)
+                if error is not None:
+                    return raises(error, why)
             return calls_anew(moment.thread.exclude(DispatchKeySet.of(universe, said.keys)), why=why)
         case RedispatchKind.UNWRAPPED:
             return functorch.unwrapped(moment, why)
         case RedispatchKind.OTHER_OPERATORS:
             return decomposes(why)
         case RedispatchKind.RAISES:
-            return raises(errors.raised_by_kernel(), why)
+            missing = library_kernels.has_no_fake(moment.entry.kernel)
+            return raises(library_kernels.no_fake(moment) if missing else errors.raised_by_kernel(), why)
 
 
 COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})
@@ -55,6 +64,12 @@ def run(moment: Moment, dispatcher: Dispatcher) -> KernelStep:
         return raises(errors.fallthrough_called(), Why.NO_KERNEL)
     if entry.kernel is not None and entry.kernel.redispatches is not None:
         return as_declared(moment, entry.kernel.redispatches)
+    if library_kernels.has_no_fake(entry.kernel):
+        return library_kernels.without_fake(moment)
+    if entry.kernel is not None and entry.kernel.wraps is not None:
+        step = library_kernels.wrapped(moment, dispatcher, entry.kernel.wraps)
+        if step is not None:
+            return step
     if is_core_fallback(universe, entry):
         fallback = core.fallback_of(moment)
         if fallback is not None:

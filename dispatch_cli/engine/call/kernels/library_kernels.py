@@ -8,30 +8,45 @@ from __future__ import annotations
 import re
 
 from dispatch_cli.engine.call.errors import refused
+from dispatch_cli.engine.call.kernels.view_fallback import in_place_or_view
 from dispatch_cli.engine.call.options import select_registered_device
-from dispatch_cli.engine.call.schema_facts import arguments_of
-from dispatch_cli.engine.call.step import KernelStep, Moment, raises, redispatches
+from dispatch_cli.engine.call.schema_facts import arguments_of, is_mutable
+from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redispatches
 from dispatch_cli.engine.call.tensors import Value
-from dispatch_cli.engine.call.trace import ErrorKind, Why
+from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.model.kernel import Kernel, WrapKind, Wrapped
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
 
 _OUT = "out"
 """The tag of operators that write to what they are given to write to."""
+_TRIVIAL = frozenset({_OUT, "inplace"})
+"""The tags of operators that return what they write to."""
 _CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
 """Where ``torch.library.custom_op`` registers what it makes of a user's functions."""
 _LIBRARY = re.compile(r"[/\\]torch[/\\]library\.py:[0-9]+")
 """Where ``torch.library.register_autograd`` does, and where ``torch.library.impl`` registers functions as they are."""
 
 
-def of_custom_op(debug: str) -> bool:
+def of_custom_op(kernel: Kernel | None) -> bool:
     """Whether ``torch.library.custom_op`` has registered the kernel."""
-    return _CUSTOM_OPS.search(debug) is not None
+    return kernel is not None and _CUSTOM_OPS.search(kernel.debug) is not None
 
 
-def is_generated(debug: str) -> bool:
+def is_generated(kernel: Kernel) -> bool:
     """Whether a kernel that goes on below autograd is one that PyTorch made, as it is noted in a capture."""
-    return of_custom_op(debug) or _LIBRARY.search(debug) is not None
+    if kernel.wraps is not None:
+        return kernel.wraps.kind is WrapKind.AUTOGRAD
+    return of_custom_op(kernel) or _LIBRARY.search(kernel.debug) is not None
+
+
+def wrapped(moment: Moment, dispatcher: Dispatcher, wraps: Wrapped) -> KernelStep | None:
+    """A kernel of which it is known what PyTorch made it of; None where that does not say how it goes on."""
+    if wraps.kind is WrapKind.AUTOGRAD:
+        return autograd(moment, Why.CORE_KERNEL)
+    if wraps.kind is WrapKind.VERSION_COUNTERS:
+        return in_place_or_view(moment, Why.CORE_KERNEL)
+    return select_registered_device(moment, dispatcher) if wraps.kind is WrapKind.BACKEND_SELECT else None
 
 
 def custom_op(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
@@ -39,14 +54,52 @@ def custom_op(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
     if moment.slot in moment.maker.universe.aliases.get(AUTOGRAD, ()):
         return autograd(moment, Why.CORE_KERNEL)
     if moment.slot == AD_INPLACE_OR_VIEW:
-        return redispatches(moment.below(moment.slot), Why.CORE_KERNEL)
+        return in_place_or_view(moment, Why.CORE_KERNEL)
     return select_registered_device(moment, dispatcher) if moment.slot == BACKEND_SELECT else None
+
+
+def has_no_fake(kernel: Kernel | None) -> bool:
+    """Whether it is the kernel at Meta of an operator of ``custom_op`` without a fake implementation."""
+    return kernel is not None and kernel.fake is not None and kernel.fake.function is None
+
+
+def without_fake(moment: Moment) -> KernelStep:
+    """That kernel knows what an operator returns that only writes (``can_generate_trivial_fake_impl``)."""
+    schema = moment.schema
+    trivial = not _TRIVIAL.isdisjoint(moment.tags) or (is_mutable(schema) and schema is not None and not schema.returns)
+    return ends(Why.CORE_KERNEL) if trivial else raises(no_fake(moment), Why.CORE_KERNEL)
+
+
+def no_fake(moment: Moment) -> Error:
+    """What the kernel at Meta raises that ``custom_op`` registers, while there is no fake implementation."""
+    text = (
+        f"There was no fake impl registered for <CustomOpDef({moment.name})>. This is necessary for "
+        "torch.compile/export/fx tracing to work."
+    )
+    return refused(ErrorKind.UNSUPPORTED, text)._replace(whole=False)
+
+
+def without_keywords(moment: Moment) -> Error | None:
+    """What a kernel of ``register_autocast`` raises that gets arguments by keyword; defaults may be left out.
+
+    What is passed beside tensors is not known, so only those count that must be.
+    """
+    arguments = () if moment.schema is None else moment.schema.arguments
+    names = [one.name for one in arguments if one.kwarg_only and one.default is None]
+    if not names:
+        return None
+    end = f", got {names}" if of_custom_op(moment.entry.kernel) else "."
+    return Error(ErrorKind.UNSUPPORTED, "AssertionError", f"Custom ops do not support kwargs yet{end}")
 
 
 def autograd(moment: Moment, why: Why) -> KernelStep:
     """The kernel at an autograd key: an ``autograd.Function`` where something needs a gradient; else it goes on."""
     thread, maker = moment.thread, moment.maker
-    if thread.gradients:
+    library = maker.universe.torch_library
+    if library is not None and not library.checks_gradients:
+        if thread.layers:  # it makes an autograd.Function of every call
+            return raises(_refused_in_transforms(), why)
+    elif thread.gradients:
         if _OUT in moment.tags and any(map(_needs_gradient, moment.values)):
             name = moment.name.name.partition("::")[2]
             text = (
@@ -55,14 +108,18 @@ def autograd(moment: Moment, why: Why) -> KernelStep:
             )
             return raises(refused(ErrorKind.UNSUPPORTED, text), why)
         if thread.layers and any(map(_needs_gradient, _positional(moment))):
-            text = (
-                "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
-                "must override the setup_context staticmethod. For more details, please see "
-                "https://pytorch.org/docs/main/notes/extending.func.html"
-            )
-            return raises(refused(ErrorKind.TRANSFORM, text), why)
+            return raises(_refused_in_transforms(), why)
     below = moment.below(maker.universe.after_autograd)
     return redispatches(below, why, thread=thread.exclude(maker.autograd_keys))
+
+
+def _refused_in_transforms() -> Error:
+    text = (
+        "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it must "
+        "override the setup_context staticmethod. For more details, please see "
+        "https://pytorch.org/docs/main/notes/extending.func.html"
+    )
+    return refused(ErrorKind.TRANSFORM, text)
 
 
 def _positional(moment: Moment) -> list[Value]:

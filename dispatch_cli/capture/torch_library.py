@@ -1,0 +1,170 @@
+"""What ``torch.library`` of a running PyTorch registers: operators are made, looked at, and taken away again.
+
+A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
+    from collections.abc import Callable, Iterator
+
+    Data = dict[str, Any]
+
+FUNCTIONS = ("register_kernel", "register_fake", "register_autograd", "register_vmap", "register_autocast")
+MORE = ("define", "triton_op")
+KEYS = {
+    "register_kernel": "CPU",
+    "register_fake": "Meta",
+    "register_autograd": "Autograd",
+    "register_vmap": "FuncTorchBatched",
+    "register_autocast": "AutocastCPU",
+}
+"""Where each registers its kernel."""
+_LINE = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+) :: ", re.M)
+_DEBUG = re.compile(r"^debug: (.+)$", re.M)
+_DEVICES = re.compile(r"Expected one of (.*?) device type")
+
+
+def facts(torch: Any, namespace: str, clean: Callable[[str], str]) -> Data | None:
+    """The fields of `dispatch_cli.model.universe.TorchLibrary`; None where this PyTorch has no ``custom_op``.
+
+    namespace: one that is not in use.
+    """
+    library = torch.library
+    if not hasattr(library, "custom_op"):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with _operators(torch, namespace) as make:
+            plain = make("plain", "(Tensor x) -> Tensor")
+            view = make("view", "(Tensor(a) x) -> Tensor(a)")
+            make("factory", "(Device device) -> Tensor", "cpu")
+            dump = clean(_dump(torch, namespace, "plain"))
+            kernels = _kernels(dump)
+            return {
+                "custom_op": _DEBUG.findall(dump)[0],
+                "fake": kernels["Meta"][0],
+                "functions": _functions(torch, namespace, clean),
+                "tags": sorted(tag.name for tag in plain._opoverload.tags),
+                "takes_tags": "tags" in inspect.signature(library.custom_op).parameters,
+                "backend_select": "BackendSelect" in _kernels(_dump(torch, namespace, "factory")),
+                "view_fallback": "ADInplaceOrView" in _kernels(_dump(torch, namespace, "view")),
+                "views_differentiable": _takes(lambda: view.register_autograd(lambda *_: None)),
+                "checks_gradients": _checks_gradients(torch, plain),
+                "overrides": "allow_override" in inspect.signature(library.Library.impl).parameters,
+                **_devices(torch),
+            }
+
+
+@contextlib.contextmanager
+def _operators(torch: Any, namespace: str) -> Iterator[Callable[..., Any]]:
+    """Makes operators of ``custom_op``, which are gone afterwards."""
+    made: list[str] = []
+    libraries = importlib.import_module("torch._library.custom_ops").OPDEF_TO_LIB
+
+    def make(name: str, schema: str, device: str | None = None) -> Any:
+        made.append(f"{namespace}::{name}")
+        return torch.library.custom_op(made[-1], _clone, mutates_args=(), schema=schema, device_types=device)
+
+    try:
+        yield make
+    finally:
+        for name in made:
+            if name in libraries:
+                libraries.pop(name)._destroy()
+
+
+def _clone(x: Any) -> Any:
+    return x.clone()
+
+
+def _dump(torch: Any, namespace: str, name: str) -> str:
+    return str(torch._C._dispatch_dump(f"{namespace}::{name}"))
+
+
+def _kernels(dump: str) -> dict[str, list[str]]:
+    """The debug texts of the kernels, by key."""
+    found: dict[str, list[str]] = {}
+    for key, debug in _LINE.findall(dump):
+        found.setdefault(key, []).append(debug)
+    return found
+
+
+def _functions(torch: Any, namespace: str, clean: Callable[[str], str]) -> dict[str, str]:
+    """The functions that there are, with the debug text of what they register, where that is the same in every call."""
+    library = torch.library
+    kept = library.Library(namespace, "FRAGMENT")
+    texts: dict[str, list[str]] = {}
+    kept.define("one(Tensor x) -> Tensor")
+    kept.define("other(Tensor x) -> Tensor")
+    before = len(library._keep_alive)
+    try:
+        for name in FUNCTIONS:
+            if hasattr(library, name):
+                _register(torch, name, f"{namespace}::one", again=False)
+                _register(torch, name, f"{namespace}::other", again=True)
+                texts[name] = [_kernels(clean(_dump(torch, namespace, op)))[KEYS[name]][0] for op in ("one", "other")]
+        library.define(f"{namespace}::third", "(Tensor x) -> Tensor")
+        texts["define"] = _DEBUG.findall(clean(_dump(torch, namespace, "third"))) * 2
+        if hasattr(library, "triton_op"):
+            texts["triton_op"] = ["", ""]
+    finally:
+        for one in library._keep_alive[before:]:
+            one._destroy()
+        del library._keep_alive[before:]
+        kept._destroy()
+    return {name: one if one == other else "" for name, (one, other) in texts.items()}
+
+
+def _register(torch: Any, name: str, operator: str, again: bool) -> None:
+    """Register something. again: the call is on another line, so that a text with the place of the call differs."""
+    register = getattr(torch.library, name)
+    more = {"register_kernel": ("cpu", _clone), "register_autocast": ("cpu", torch.bfloat16)}.get(name, (_clone,))
+    if again:
+        register(operator, *more)
+    else:
+        register(operator, *more)
+
+
+def _takes(act: Callable[[], object]) -> bool:
+    try:
+        act()
+    except Exception:
+        return False
+    return True
+
+
+def _checks_gradients(torch: Any, plain: Any) -> bool:
+    """Whether setup_context is left out where no gradient is needed."""
+    ran: list[bool] = []
+    plain.register_autograd(lambda *_: None, setup_context=lambda **_: ran.append(True))
+    plain.register_fake(torch.empty_like)
+    plain(torch.empty(1, device="meta"))
+    return not ran
+
+
+def _devices(torch: Any) -> Data:
+    try:
+        torch.device("no_such_device")
+    except RuntimeError as error:
+        match = _DEVICES.search(str(error))
+    names = [] if match is None else [name.strip() for name in match[1].split(",")]
+    available = getattr(torch._C, "_is_autocast_available", None)
+    return {
+        "device_types": names,
+        "autocast_devices": [] if available is None else [one for one in names if _is_available(available, one)],
+    }
+
+
+def _is_available(available: Callable[[str], bool], device: str) -> bool:
+    try:
+        return bool(available(device))
+    except RuntimeError:
+        return False

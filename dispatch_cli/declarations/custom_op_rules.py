@@ -1,0 +1,163 @@
+"""What ``torch.library`` refuses of a custom operator, in its words, and what it asks of a schema.
+
+Sources: ``CustomOpDef`` in torch/_library/custom_ops.py, ``register_autograd`` and its like in torch/library.py, and
+torch/_library/utils.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dispatch_cli.model.schema import AliasInfo, Argument, FunctionSchema, TypeKind
+from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list, writes
+from dispatch_cli.model.universe import TorchLibrary
+
+IN_PLACE, OUT = "inplace", "out"
+"""The tags of operators that return the argument that they write to, and of those that write to what they are given."""
+
+
+def is_mutable(schema: FunctionSchema) -> bool:
+    """``schema.is_mutable``: an argument is written to."""
+    return any(map(writes, schema.arguments))
+
+
+def is_view(schema: FunctionSchema) -> bool:
+    """``schema._is_view_op()``: an argument has an alias and is not written to."""
+    return any(argument.alias is not None and not argument.alias.write for argument in schema.arguments)
+
+
+def has_tensors(schema: FunctionSchema) -> bool:
+    """``has_tensor_arg``."""
+    return any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.arguments)
+
+
+def is_functional(schema: FunctionSchema, allow_view: bool) -> bool:
+    """``is_functional_schema``. allow_view: a view of one tensor counts as functional."""
+    if is_mutable(schema):
+        return False
+    if any(one.alias is not None and not one.alias.write for one in schema.returns):
+        plain = [sum(one.type.kind is TypeKind.TENSOR for one in side) for side in (schema.arguments, schema.returns)]
+        return allow_view and plain == [1, 1]
+    return bool(schema.returns)
+
+
+def keyword_tensors(schema: FunctionSchema) -> bool:
+    """``has_kwarg_only_tensors``."""
+    return any(one.kwarg_only and (is_tensor(one.type) or is_tensor_list(one.type)) for one in schema.arguments)
+
+
+def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[FunctionSchema, str | None]:
+    """The schema with the aliases of what is written to, and why PyTorch refuses the names.
+
+    mutates: ``mutates_args``, for a schema that does not say what it writes to; None where that is not given.
+    """
+    said = [one.name for one in schema.arguments if writes(one)]
+    if mutates is None or set(said) == set(mutates):
+        return schema, None
+    if said:
+        names = "{" + ", ".join(map(repr, said)) + "}"
+        return schema, (
+            f"Attempted to create a custom op with `mutates_args={list(mutates)}` and `schema={_nameless(schema)}. "
+            f"The schema suggests that the op mutates {names}which is different from what was provided to us in "
+            "`mutates_args`. Please make these consistent."
+        )
+    known = {one.name: one for one in schema.arguments}
+    missing = [name for name in mutates if name not in known]
+    if missing:
+        return schema, (
+            f"{{{', '.join(map(repr, missing))}}} in mutates_args were not found in the custom op's signature. "
+            "mutates_args should contain the names of all args that the custom op mutates"
+        )
+    for name in mutates:
+        if not _is_tensors(known[name]):
+            return schema, (
+                f"Parameter {name} is in mutable_args but only Tensors or collections of Tensors can be mutated"
+            )
+    arguments = tuple(
+        _written(one, index) if one.name in mutates else one for index, one in enumerate(schema.arguments)
+    )
+    return replace(schema, arguments=arguments), None
+
+
+def _is_tensors(argument: Argument) -> bool:
+    return is_tensor(argument.type) or is_tensor_list(argument.type)
+
+
+def _written(argument: Argument, index: int) -> Argument:
+    alias = AliasInfo((f"a{index}",), (f"a{index}",), write=True)
+    if is_tensor_list(argument.type):
+        alias = AliasInfo(write=True, contained=(alias,))
+    return replace(argument, alias=alias)
+
+
+def _nameless(schema: FunctionSchema) -> str:
+    return str(schema).partition("(")[1] + str(schema).partition("(")[2]
+
+
+def refused_schema(schema: FunctionSchema, tags: tuple[str, ...]) -> str | None:
+    """Why ``custom_op`` refuses the schema; None where it takes it."""
+    if keyword_tensors(schema) and OUT not in tags:
+        text = str(schema).partition("::")[2]
+        return f"custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: {text}"
+    return None
+
+
+def refused_devices(schema: FunctionSchema, library: TorchLibrary) -> str | None:
+    """Why ``register_kernel`` refuses a device type for an operator without tensors; None where it takes it."""
+    if not library.backend_select or has_tensors(schema) or has_device(schema):
+        return None
+    return "Functions without tensor inputs are required to have a `device: torch.device` argument"
+
+
+def has_device(schema: FunctionSchema) -> bool:
+    """``get_device_arg_index``: an argument ``Device device``."""
+    return any(one.name == "device" and one.type.kind is TypeKind.DEVICE for one in schema.arguments)
+
+
+def refused_autograd(
+    schema: FunctionSchema, tags: tuple[str, ...], of_custom_op: bool, library: TorchLibrary
+) -> str | None:
+    """Why ``register_autograd`` refuses the operator; None where it takes it."""
+    shown = f"<CustomOpDef({schema.name})>" if of_custom_op else _overload_text(schema)
+    if library.takes_tags and OUT in tags:
+        return (
+            f"Cannot register autograd formula for operator tagged with torch.Tag.out: {shown}. Out variants do not "
+            "support autograd."
+        )
+    if not is_functional(schema, of_custom_op and library.views_differentiable):
+        return (
+            f"Cannot register autograd formula for non-functional operator {shown} with schema {schema}. Please "
+            "create a functional operator and register an autograd formula for that."
+        )
+    if not of_custom_op and keyword_tensors(schema):
+        return (
+            "register_autograd with kwarg-only Tensor args. In the original definition of the op, please make your "
+            f"tensors not kwarg-only. Got: {schema}"
+        )
+    return None
+
+
+def refused_vmap(schema: FunctionSchema, of_custom_op: bool) -> str | None:
+    """Why ``register_vmap`` refuses the operator; None where it takes it."""
+    if of_custom_op or not keyword_tensors(schema):
+        return None
+    return (
+        "register_vmap with kwarg-only Tensor args. In the original definition of the op, please make your tensors not "
+        f"kwarg-only. Got: {schema}"
+    )
+
+
+def refused_device(device: str, library: TorchLibrary) -> str:
+    """What ``torch.device`` says of a device type that it does not know."""
+    return f"Expected one of {', '.join(library.device_types)} device type at start of device string: {device}"
+
+
+def refused_autocast(device: str, library: TorchLibrary) -> str | None:
+    """Why ``register_autocast`` refuses a device type that PyTorch knows; None where it takes it."""
+    return None if device in library.autocast_devices else f"Device type '{device}' does not support autocast."
+
+
+def _overload_text(schema: FunctionSchema) -> str:
+    """An ``OpOverload`` as Python prints it: ``mylib.f.default``."""
+    namespace, _, name = schema.name.name.partition("::")
+    return f"{namespace}.{name}.{schema.name.overload or 'default'}"

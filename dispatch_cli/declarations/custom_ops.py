@@ -1,0 +1,162 @@
+"""Operators that Python's ``torch.library.custom_op`` and ``triton_op`` make, and all that these register.
+
+Sources: torch/_library/custom_ops.py, torch/_library/triton.py.
+"""
+
+from __future__ import annotations
+
+from dispatch_cli.declarations import custom_op_rules as rules
+from dispatch_cli.declarations.context import DefinedOperator, FileContext
+from dispatch_cli.declarations.fakes import read_fake
+from dispatch_cli.declarations.fields import Values, scalars, text_of
+from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
+from dispatch_cli.declarations.torch_library import (
+    BATCHED,
+    CODE,
+    DEFAULT,
+    LibraryOperator,
+    library_of,
+    read_autocast,
+    read_backward,
+    read_kernels,
+    register_autocast,
+)
+from dispatch_cli.declarations.tree import Node, Sequence
+from dispatch_cli.model.declarations import Block, Define, Implement
+from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, EXPLICIT, META
+
+CUSTOM_OP, TRITON_OP = "custom_op", "triton_op"
+MAKERS = (CUSTOM_OP, TRITON_OP)
+"""The fields with the schema of such an operator."""
+ONLY = ("mutates_args", "kernel")
+"""The fields that only such an operator has."""
+_NOT_THEIRS = ("debug", "alias_analysis")
+_UNKNOWN = "unknown"
+_COMPUTES = Redispatch(RedispatchKind.NO)
+_BELOW_KEY = Redispatch(RedispatchKind.BELOW_KEY)
+
+
+def read_custom_op(context: FileContext, values: Values, block: Block, schema: FunctionSchema | None) -> None:
+    """Read an operator with one of the fields *MAKERS*; what PyTorch refuses is noted, in its words."""
+    problems = context.problems
+    maker = next(one for one in MAKERS if one in values)
+    node = values[maker]
+    for field in _NOT_THEIRS:
+        if (other := values.get(field)) is not None:
+            problems.add("bad-value", f"{field!r} belongs to an operator with the field 'func'", other, "leave it out")
+    known = None if node is None else library_of(context, node)
+    if schema is None or node is None or known is None:
+        return
+    universe, library = known
+    tags = tuple(text_of(problems, item) or "" for item in scalars(problems, values.get("tags"), "the name of a tag"))
+    schema = _written(context, schema, values)
+    all_tags = tuple(dict.fromkeys((*library.tags, *tags)))
+    operator = LibraryOperator(context, block, schema.name, schema, all_tags, universe, library, custom=True)
+    if maker == TRITON_OP and not operator.has(TRITON_OP, node):
+        return
+    if tags and not library.takes_tags and (at := values.get("tags")) is not None:
+        operator.refuse("custom_op() got an unexpected keyword argument 'tags'", at, "leave the tags out")
+    operator.refuse(rules.refused_schema(schema, all_tags), node)
+    span = problems.span(node)
+    context.steps.append(Define(block, schema, AliasAnalysisKind.FROM_SCHEMA, all_tags, library.custom_op, span))
+    context.known[schema.name] = DefinedOperator(schema, all_tags, custom=True)
+    default = read_function(problems, context.keys, values.get("kernel"))
+    _register_fake(operator, values, default if maker == TRITON_OP else None, span)
+    backward, wraps = read_backward(operator, values)
+    place = span if backward is None else backward.span
+    operator.register(AUTOGRAD, library.custom_op, wraps, place, Redispatch(RedispatchKind.BELOW_AUTOGRAD))
+    _register_in_place(operator, schema, span)
+    _register_kernels(operator, schema, values, default, node)
+    _register_vmap(operator, values)
+    autocast = values.get("autocast")
+    if autocast is not None and operator.has("autocast", autocast):
+        for key, dtype, place in read_autocast(operator, autocast):
+            register_autocast(operator, key, dtype, place)
+
+
+def _written(context: FileContext, schema: FunctionSchema, values: Values) -> FunctionSchema:
+    """The schema with the aliases of the arguments of ``mutates_args``."""
+    problems, node = context.problems, values.get("mutates_args")
+    if node is None:
+        return schema
+    names = tuple(text_of(problems, one) or "" for one in scalars(problems, node, "the name of an argument"))
+    if names == (_UNKNOWN,):
+        names = tuple(one.name for one in schema.arguments if is_tensor(one.type) or is_tensor_list(one.type))
+    found, message = rules.written(schema, names)
+    if message is not None:
+        problems.add(CODE, message, node, f"the arguments are {', '.join(a.name for a in schema.arguments)}")
+    return found
+
+
+def _register_fake(operator: LibraryOperator, values: Values, default: PythonFunction | None, span: Span) -> None:
+    """The kernel at Meta, which is there without a fake implementation, too; the last one that is declared counts."""
+    fakes = [one for one in (read_fake(operator.context, node) for node in _items(values.get("fake"))) if one]
+    fake = fakes[-1] if fakes else FakeImpl(None if default is None else default.name)
+    said = None if fake.function is None else _COMPUTES
+    kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=said, fake=fake)
+    operator.context.steps.append(Implement(operator.block, operator.name, META, kernel, span))
+    operator.context.python_keys.add((operator.name, META))
+
+
+def _register_in_place(operator: LibraryOperator, schema: FunctionSchema, span: Span) -> None:
+    """The kernels at ADInplaceOrView: PyTorch's fallback for views, and one that counts versions of what is written."""
+    library, mutable = operator.library, rules.is_mutable(schema)
+    if library.view_fallback and (mutable or rules.is_view(schema)):
+        operator.register(AD_INPLACE_OR_VIEW, library.custom_op, None, span, _BELOW_KEY)
+    if mutable:
+        wraps = Wrapped(WrapKind.VERSION_COUNTERS)
+        operator.register(AD_INPLACE_OR_VIEW, library.custom_op, wraps, span, _BELOW_KEY)
+
+
+def _register_kernels(
+    operator: LibraryOperator, schema: FunctionSchema, values: Values, default: PythonFunction | None, at: Node
+) -> None:
+    """The kernels of device types: ``custom_op``'s own, then those of ``register_kernel``.
+
+    For several device types at once PyTorch makes a kernel each, of which every one runs the function of the last type
+    (``backend_impl`` looks it up by a variable of the loop). A device type that is there already gets no second kernel.
+    """
+    node = values.get("kernels")
+    groups: list[tuple[list[str], list[PythonFunction]]] = [] if default is None else [([], [default])]
+    if node is not None and operator.refuse(rules.refused_devices(schema, operator.library), node):
+        return
+    groups += read_kernels(operator, node)
+    if not groups and "kernel" not in values and "kernels" not in values:
+        operator.context.problems.add(
+            "missing-field", "a custom operator needs one of the fields 'kernel', 'kernels'", at
+        )
+    functions: dict[str, PythonFunction] = {}
+    kernels: dict[str, str] = {}
+    for devices, several in groups:
+        for function in several:
+            if devices and operator.library.backend_select and not rules.has_tensors(schema):
+                wraps = Wrapped(WrapKind.BACKEND_SELECT)
+                operator.register(BACKEND_SELECT, operator.library.custom_op, wraps, function.span)
+            for device in devices or [DEFAULT]:
+                functions[device] = function
+                kernels.setdefault(device, devices[-1] if devices else DEFAULT)
+    for device, looked_up in kernels.items():
+        function = functions[looked_up]
+        key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
+        said = function.redispatches or _COMPUTES
+        operator.register(key, operator.library.custom_op, function.wrapped(WrapKind.KERNEL), function.span, said)
+
+
+def _register_vmap(operator: LibraryOperator, values: Values) -> None:
+    """The batching rule: registered once, for the function that was given last."""
+    node = values.get("vmap")
+    if node is None or not operator.has("vmap", node):
+        return
+    functions = read_functions(operator.context.problems, operator.context.keys, node)
+    if functions:
+        last = functions[-1]
+        wraps = last.wrapped(WrapKind.VMAP)
+        operator.register(BATCHED, operator.library.custom_op, wraps, last.span, last.redispatches)
+
+
+def _items(node: Node | None) -> tuple[Node, ...]:
+    return () if node is None else node.items if type(node) is Sequence else (node,)

@@ -1,0 +1,61 @@
+"""Python functions in declarations: a name or a mapping, and what a captured kernel is made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
+from dispatch_cli.declarations.format import PYTHON_FUNCTION, WRAPS
+from dispatch_cli.declarations.keys import KeyReader
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.redispatches import read_redispatches
+from dispatch_cli.declarations.tree import Node, Scalar, Sequence
+from dispatch_cli.model.kernel import Redispatch, WrapKind, Wrapped
+from dispatch_cli.model.span import Span
+
+_NAME = ("the name of a Python function", "leave the field out where there is no function")
+
+
+class PythonFunction(NamedTuple):
+    """A user's function. place: where it is defined. redispatches: how it goes on, where that is said."""
+
+    name: str
+    place: str | None
+    redispatches: Redispatch | None
+    span: Span
+
+    def wrapped(self, kind: WrapKind) -> Wrapped:
+        """What PyTorch makes a kernel of."""
+        return Wrapped(kind, self.name, self.place)
+
+
+def read_function(problems: Problems, keys: KeyReader, node: Node | None) -> PythonFunction | None:
+    """A function; None, noting why, when there is none."""
+    if node is None:
+        return None
+    values: Values | None = {"kernel": node} if type(node) is Scalar else read_record(problems, node, PYTHON_FUNCTION)
+    if values is None:
+        return None
+    name_node = values.get("kernel")
+    name, place = text_of(problems, name_node, *_NAME), text_of(problems, values.get("at"))
+    redispatches = read_redispatches(problems, keys, values.get("redispatches"))
+    if name == "" and name_node is not None:
+        expect(problems, name_node, _NAME[0])
+    return PythonFunction(name, place, redispatches, problems.span(node)) if name else None
+
+
+def read_functions(problems: Problems, keys: KeyReader, node: Node | None) -> list[PythonFunction]:
+    """The functions of a list, or the one that is not in a list, in the order of registration."""
+    nodes = node.items if type(node) is Sequence else (node,)
+    found = [read_function(problems, keys, one) for one in nodes]
+    return [one for one in found if one is not None]
+
+
+def read_wraps(problems: Problems, node: Node | None) -> Wrapped | None:
+    """The field ``wraps`` of a kernel; None where there is none, or it is not understood."""
+    values = None if node is None else read_record(problems, node, WRAPS)
+    by = None if values is None else values.get("by")
+    if values is None or type(by) is not Scalar:
+        return None
+    texts = (text_of(problems, values.get(field)) for field in ("kernel", "at", "setup_context", "dtype"))
+    return Wrapped(WrapKind(by.text), *texts)

@@ -1,0 +1,209 @@
+"""What the functions of Python's ``torch.library`` register for an operator: ``register_kernel`` and its like.
+
+Sources: torch/library.py. What an operator of ``custom_op`` does otherwise is in `custom_ops`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.declarations.context import FileContext
+from dispatch_cli.declarations.custom_op_rules import refused_autocast, refused_autograd, refused_device, refused_vmap
+from dispatch_cli.declarations.fields import Values, text_of
+from dispatch_cli.declarations.problems import Place
+from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
+from dispatch_cli.declarations.text import parts
+from dispatch_cli.declarations.tree import Mapping, Node
+from dispatch_cli.model.declarations import Block, Implement, PythonKernel
+from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.universe import AUTOGRAD, EXPLICIT, TorchLibrary, Universe
+
+CODE = "torch-library"
+"""The code of a problem with what ``torch.library`` is asked to register."""
+FIELDS = ("kernels", "backward", "vmap", "autocast")
+"""The fields of an operator for which there is a function of ``torch.library``."""
+BATCHED = "FuncTorchBatched"
+DEFAULT = "default"
+"""What stands for all device types in ``torch.library.impl``."""
+_FUNCTIONS = dict(
+    zip(FIELDS, ("register_kernel", "register_autograd", "register_vmap", "register_autocast"), strict=True)
+)
+_AUTOCAST_KERNEL = "torch.library.register_autocast.<locals>._autocast_py_impl"
+"""The Python dispatcher's kernel that ``torch.library.register_autocast`` registers as well."""
+
+
+class LibraryOperator(NamedTuple):
+    """An operator whose registrations are read.
+
+    schema: None where it is not known here. custom: ``torch.library.custom_op`` makes it.
+    """
+
+    context: FileContext
+    block: Block
+    name: OperatorName
+    schema: FunctionSchema | None
+    tags: tuple[str, ...]
+    universe: Universe
+    library: TorchLibrary
+    custom: bool = False
+
+    def refuse(self, message: str | None, at: Node | Place, hint: str | None = None) -> bool:
+        """Note what PyTorch says, if it says anything; whether it does."""
+        if message is not None:
+            self.context.problems.add(CODE, message, at, hint)
+        return message is not None
+
+    def register(
+        self, key: str, debug: str, wraps: Wrapped | None, span: Span, redispatches: Redispatch | None = None
+    ) -> None:
+        """Register a kernel, where PyTorch does not refuse a second one. wraps: None for one of PyTorch's in C++."""
+        place = self.name, key
+        if place in self.context.python_keys and not self.library.overrides:
+            message = (
+                "This is not allowed since there's already a kernel registered from python overriding "
+                f"{str(self.name).rpartition('::')[2]}'s behavior for {key} dispatch key and {self.name.namespace} "
+                "namespace."
+            )
+            self.refuse(message, Place(span.line, span.column))
+            return
+        self.context.python_keys.add(place)
+        kernel = Kernel(debug, python=wraps is not None, span=span, redispatches=redispatches, wraps=wraps)
+        self.context.steps.append(Implement(self.block, self.name, key, kernel, span))
+
+    def debug(self, function: str) -> str:
+        """What a dump shows of what a function registers."""
+        default = f"registered at {self.block.file}:{self.block.line}"
+        return self.library.custom_op if self.custom else self.library.functions.get(function) or default
+
+    def has(self, field: str, node: Node) -> bool:
+        """Whether this PyTorch has the function that registers a field; noted where not."""
+        function = _FUNCTIONS.get(field, field)
+        version = self.universe.torch.partition("+")[0]
+        message = f"PyTorch {version} has no torch.library.{function}"
+        return not self.refuse(None if function in self.library.functions else message, node, "leave the field out")
+
+
+def library_of(context: FileContext, at: Node) -> tuple[Universe, TorchLibrary] | None:
+    """The universe and what its ``torch.library`` does; None, noting it, where that is not known."""
+    universe = context.keys.universe
+    if universe is None:
+        return None
+    if universe.torch_library is not None:
+        return universe, universe.torch_library
+    message = f"the universe {universe.name} does not say what torch.library registers"
+    context.problems.add(CODE, message, at, "capture its PyTorch again, or name an embedded universe")
+    return None
+
+
+def read_registrations(operator: LibraryOperator, values: Values) -> None:
+    """The fields of *FIELDS*, for an operator that is not of ``custom_op``; mistakes are noted."""
+    for field, node in values.items():
+        if field in FIELDS and node is not None and operator.has(field, node):
+            _READERS[field](operator, node, values)
+
+
+def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:
+    for devices, functions in read_kernels(operator, node):
+        for function in functions:
+            said = function.redispatches or Redispatch(RedispatchKind.NO)
+            for device in devices:
+                key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
+                wraps = function.wrapped(WrapKind.FUNCTION)
+                operator.register(key, operator.debug("register_kernel"), wraps, function.span, said)
+
+
+def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
+    function, wraps = read_backward(operator, values)
+    if function is not None:
+        said = Redispatch(RedispatchKind.BELOW_AUTOGRAD)
+        operator.register(AUTOGRAD, operator.debug("register_autograd"), wraps, function.span, said)
+
+
+def _read_vmap(operator: LibraryOperator, node: Node, _: Values) -> None:
+    if operator.schema is not None and operator.refuse(refused_vmap(operator.schema, operator.custom), node):
+        return
+    for function in read_functions(operator.context.problems, operator.context.keys, node):
+        wraps = function.wrapped(WrapKind.VMAP)
+        operator.register(BATCHED, operator.debug("register_vmap"), wraps, function.span, function.redispatches)
+
+
+def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
+    context = operator.context
+    for key, dtype, span in read_autocast(operator, node):
+        register_autocast(operator, key, dtype, span)
+        context.python_kernels.append(PythonKernel(operator.name, key, _AUTOCAST_KERNEL, span, context.by))
+
+
+_READERS = {
+    "kernels": _read_kernels,
+    "backward": _read_backward,
+    "vmap": _read_vmap,
+    "autocast": _read_autocast,
+}
+
+
+def register_autocast(operator: LibraryOperator, key: str, dtype: str, span: Span) -> None:
+    """A kernel that casts and calls the operator anew without autocast."""
+    said = Redispatch(RedispatchKind.EXCLUDE, (key,))
+    wraps = Wrapped(WrapKind.AUTOCAST, dtype=dtype)
+    operator.register(key, operator.debug("register_autocast"), wraps, span, said)
+
+
+def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple[list[str], list[PythonFunction]]]:
+    """The field ``kernels``: device types, separated by commas, and their functions; unknown types are noted."""
+    context = operator.context
+    for key, value in node.pairs if type(node) is Mapping else ():
+        named = [(text, context.problems.inside(key, offset)) for text, offset in parts(key.text)]
+        devices = [text for text, place in named if is_device(operator, text, place)]
+        functions = read_functions(context.problems, context.keys, value)
+        if devices and functions:
+            yield devices, functions
+
+
+def is_device(operator: LibraryOperator, device: str, at: Place) -> bool:
+    """Whether PyTorch knows the device type, and has a dispatch key for it; noted where not."""
+    known = operator.universe.devices
+    if device in known or (device == DEFAULT and not operator.custom):
+        return True
+    message = refused_device(device, operator.library)
+    if device in operator.library.device_types:
+        message = f"This is a grandfathered Caffe2 device type {device}, it shouldn't ever convert to a DispatchKey."
+    operator.refuse(message, at, suggestion(device, tuple(known)) or "name a device type such as cpu, cuda or xpu")
+    return False
+
+
+def read_backward(operator: LibraryOperator, values: Values) -> tuple[PythonFunction | None, Wrapped]:
+    """The backward, and what the autograd kernel is made of; what PyTorch refuses is noted."""
+    problems, keys = operator.context.problems, operator.context.keys
+    node, setup_node = values.get("backward"), values.get("setup_context")
+    function, setup = read_function(problems, keys, node), read_function(problems, keys, setup_node)
+    if setup_node is not None and node is None and "backward" not in values:
+        hint = "add the field 'backward'"
+        problems.add(
+            "missing-field", "'setup_context' saves what 'backward' needs, which is not there", setup_node, hint
+        )
+    if function is None or node is None:
+        return None, Wrapped(WrapKind.AUTOGRAD)
+    if operator.schema is not None:
+        message = refused_autograd(operator.schema, operator.tags, operator.custom, operator.library)
+        if operator.refuse(message, node):
+            return None, Wrapped(WrapKind.AUTOGRAD)
+    name = None if setup is None else setup.name
+    return function, function.wrapped(WrapKind.AUTOGRAD)._replace(setup_context=name)
+
+
+def read_autocast(operator: LibraryOperator, node: Node | None) -> Iterator[tuple[str, str, Span]]:
+    """The field ``autocast``: the key of each device type, and what is cast to; what PyTorch refuses is noted."""
+    problems = operator.context.problems
+    for at, value in node.pairs if type(node) is Mapping else ():
+        dtype = text_of(problems, value, "the name of a dtype")
+        if dtype is None or not is_device(operator, at.text, problems.inside(at, 0)):
+            continue
+        key = f"Autocast{operator.universe.devices[at.text]}"
+        if not operator.refuse(refused_autocast(at.text, operator.library), at) and key in operator.universe.slot:
+            yield key, dtype, problems.span(at)

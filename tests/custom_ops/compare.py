@@ -1,0 +1,224 @@
+"""What a live PyTorch recorded of random operators, against the declarations of the same operators."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dispatch_cli.api import load_state
+from dispatch_cli.engine.call.simulate import simulate
+from dispatch_cli.engine.call.trace import Call, Hop
+from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.call import Context, TensorSpec
+from dispatch_cli.model.kernel import Kernel, WrapKind
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.options import Options
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.universe import TorchLibrary
+from tests.custom_ops.declared import USER, Entry, entries
+
+CALLS = {
+    "cpu": ("cpu", ()),
+    "requires_grad": ("cpu requires_grad", ()),
+    "no_grad": ("cpu requires_grad", ("no_grad",)),
+    "inference_mode": ("cpu", ("inference_mode",)),
+    "meta": ("meta", ()),
+    "sparse": ("cpu sparse", ()),
+    "autocast": ("cpu", ("autocast cpu",)),
+    "vmap": ("cpu batched", ("vmap",)),
+    "grad": ("cpu", ("grad",)),
+    "functionalize": ("cpu functional", ("functionalize",)),
+}
+"""The calls that are simulated: what each tensor is, and the contexts."""
+OF_THE_USERS = (WrapKind.FUNCTION, WrapKind.KERNEL, WrapKind.VMAP)
+"""The kernels that begin with the user's function."""
+NOT_OF_DISPATCH = re.compile(
+    r"vmap\(<lambda>|vmap: Expected at least one Tensor|Expected a value of type|list index out of range|"
+    r"Could not run 'aten::|Cannot access storage of|The output of this custom operator|"
+    r"Tensors returned from custom ops"
+)
+"""Errors that a function of these tests causes by what it computes, or the transform by what it gets."""
+
+
+class Comparison(NamedTuple):
+    """agreed: comparisons by kind. differences: what is not as live. skipped: why comparisons were not made."""
+
+    agreed: Counter[str]
+    differences: list[tuple[str, str, str, Any, Any]]
+    skipped: Counter[str]
+
+
+def compared(recording: Any, universe: str, library: TorchLibrary, scratch: Path) -> Comparison:
+    """Compare everything that is recorded. universe: a name, or the path of a file."""
+    found = Comparison(Counter(), [], Counter())
+    texts = {text for text in library.functions.values() if text} | {library.custom_op, library.fake}
+    good: list[tuple[Any, list[Entry]]] = []
+    for one in recording["operators"]:
+        _refusals(found, one, universe, library, scratch)
+        if "steps" in one:
+            steps = [(n, step) for n, step in enumerate(one["operator"]["steps"]) if one["steps"][n] is None]
+            good.append((one, entries(one["operator"], steps, dict(library.functions))))
+    path = _written(scratch / "all.json", universe, [entry for _, several in good for entry in several])
+    state = load_state([path])
+    for one, _ in good:
+        _registrations(found, one, state, texts)
+        _calls(found, one, state)
+    return found
+
+
+def _written(path: Path, universe: str, operators: list[Entry]) -> str:
+    path.write_text(json.dumps({"dispatch": 1, "universe": universe, "operators": operators}), encoding="utf-8")
+    return str(path)
+
+
+def _note(found: Comparison, kind: str, name: str, detail: str, ours: Any, theirs: Any) -> None:
+    if ours == theirs:
+        found.agreed[kind] += 1
+    else:
+        found.differences.append((kind, name, detail, ours, theirs))
+
+
+def _refusals(found: Comparison, one: Any, universe: str, library: TorchLibrary, scratch: Path) -> None:
+    """What PyTorch refuses is a problem with PyTorch's text, where only that is declared beside what was taken."""
+    operator, taken = one["operator"], []
+    functions = dict(library.functions)
+    tries: list[tuple[str, Any, Any]] = [("made", one["made"], [])]
+    for number, (step, error) in enumerate(zip(operator["steps"], one.get("steps", ()), strict=False)):
+        if error is None:
+            taken.append((number, step))
+        else:
+            tries.append((f"{step['do']}{number}", error, [*taken, (number, step)]))
+    for what, error, steps in tries:
+        if error is None or _not_makeable(error[1]):
+            found.skipped["not in this PyTorch"] += error is not None
+            continue
+        if what == "made" and operator["kind"] == "wrong_mutates" and operator["given"]:
+            found.skipped["mutates_args adds to a schema that says nothing of it"] += 1
+            continue
+        if what.startswith("rule"):
+            found.skipped["register_torch_dispatch is no registration with the dispatcher"] += 1
+            continue
+        path = _written(scratch / "one.json", universe, entries(operator, steps, functions))
+        try:
+            load_state([path])
+            said = []
+        except InputError as refused:
+            said = [problem.message for problem in refused.problems]
+        text = _plain(error[1])
+        _note(found, "refused", operator["name"], what, said if text not in map(_plain, said) else text, text)
+
+
+def _not_makeable(text: str) -> bool:
+    return "has no attribute" in text and ("torch" in text or "CustomOpDef" in text)
+
+
+def _plain(text: str) -> str:
+    """A text without what only a function's signature says, and without how Python prints lists and sets."""
+    text = text.removeprefix("infer_schema(func): ").split(", or just the string 'unknown'")[0]
+    text = re.sub(r"\.? Got func with signature .*|\.$", "", text, flags=re.S).replace("set()", "{}")
+    text = re.sub(r"at \"[^\"]*\":?\d*.*", "", text)
+    text = re.sub(r"registered at \S+", "registered at its place", text)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _registrations(found: Comparison, one: Any, state: State, texts: set[str]) -> None:
+    name = OperatorName.parse(one["operator"]["name"])
+    dispatcher = state.dispatcher
+    if name not in dispatcher:
+        found.differences.append(("dump", str(name), "", "nothing", one["dump"]))
+        return
+    steps = zip(one["operator"]["steps"], one["steps"], strict=True)
+    # register_kernel that is refused for a device type has registered a kernel at BackendSelect before
+    partly = any(step["do"] == "kernel" and error is not None for step, error in steps)
+    again = "BackendSelect (inactive)" if partly else "no line begins so"
+
+    def same(kind: str, ours: str, theirs: str) -> None:
+        pair = (_lines(text, texts) for text in (ours, theirs))
+        _note(found, kind, str(name), "", *([line for line in lines if not line.startswith(again)] for lines in pair))
+
+    same("dump", dump_registrations(dispatcher, name), one["dump"])
+    same("table", dump_table(dispatcher, name), one["table"])
+    definition = dispatcher.operator(name).definition
+    assert definition is not None
+    _note(found, "tags", str(name), "", sorted(definition.tags), one["python"]["tags"])
+    python = sorted(kernel.dispatch_key for kernel in state.python_kernels(name))
+    _note(found, "Python dispatcher", str(name), "", python, one["python"]["py_kernels"])
+
+
+def _lines(text: str, texts: set[str]) -> list[str]:
+    """A dump by lines; a place in the user's program is one word, whatever it is."""
+
+    def known(match: re.Match[str]) -> str:
+        place = match[0]
+        return place if place in texts or match[1].startswith(("aten", "torch/csrc", "../aten")) else USER
+
+    return [
+        re.sub(r"registered at (\S+:\d+)", known, line)
+        for line in text.splitlines()
+        if "[backend fallback]" not in line
+    ]
+
+
+def _calls(found: Comparison, one: Any, state: State) -> None:
+    operator = one["operator"]
+    name = OperatorName.parse(operator["name"])
+    for call, (tensor, contexts) in CALLS.items():
+        ran, error = one["calls"][call]
+        count = sum(
+            {"Tensor[]": 2}.get(argument["type"], "Tensor" in argument["type"]) for argument in operator["arguments"]
+        )
+        if not count and call not in ("cpu", "autocast", "inference_mode"):
+            found.skipped["no tensors for this call"] += 1
+            continue
+        tensors = [tensor] * count
+        if call == "grad":
+            tensors[0] = "cpu grad-wrapped"
+        specs = [TensorSpec.parse(text) for text in tensors]
+        options = Options("cpu", None, None) if operator["kind"] == "factory" else Options(None, None, None)
+        ours = simulate(state, name, specs, [Context.parse(text) for text in contexts], options=options)
+        text = None if error is None else error[1]
+        if text is not None and NOT_OF_DISPATCH.search(text):
+            found.skipped["the functions of these tests raise"] += 1
+            text = "…"
+        theirs = _without_setup(ran)
+        simulated = _ran(ours)
+        if text == "…":
+            simulated, said = simulated[: len(theirs)], "…"
+        else:
+            said = _first(None if ours.end.error is None else ours.end.error.text)
+        if call == "vmap" and not any(key == "FuncTorchBatched" for key in theirs) and theirs == simulated * 2:
+            theirs = simulated  # PyTorch's fallback runs it for each of two slices
+        _note(found, f"call: {call}", str(name), operator["kind"], [simulated, said], [theirs, _first(text)])
+
+
+def _first(text: str | None) -> str | None:
+    """The first line of an error's text, as far as it has no place in PyTorch's sources."""
+    return None if text is None else re.split(r"\n| at \"|backend\. This| Please use `", text)[0][:300]
+
+
+def _without_setup(ran: list[str]) -> list[str]:
+    return [one for one in ran if not one.endswith("_setup")]
+
+
+def _ran(call: Call) -> list[str]:
+    """The Python kernels that ran, by their keys, and the user's functions in them."""
+    found: list[str] = []
+    for hop in call.hops:
+        kernel = _python_kernel(hop)
+        if kernel is None or hop.live.registration is None:
+            continue
+        found.append(hop.live.registration.key)
+        if kernel.fake is not None and kernel.fake.function is not None:
+            found.append(f"fn:{kernel.fake.function}")
+        elif kernel.wraps is not None and kernel.wraps.kind in OF_THE_USERS:
+            found.append(f"fn:{kernel.wraps.function}")
+    return found
+
+
+def _python_kernel(hop: Hop) -> Kernel | None:
+    kernel = hop.live.kernel
+    return kernel if kernel is not None and kernel.python else None

@@ -1,0 +1,60 @@
+"""Random operators of ``torch.library``, recorded of three versions of PyTorch: the same registrations and calls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.model.universe import Universe
+from tests.custom_ops.compare import Comparison, compared
+from tests.support import load_recording
+
+EMBEDDED = {"2.4.1": "torch-2.4", "2.13.0": "torch-2.15", "2.15.0": "torch-2.15"}
+"""The universe with the keys of each version."""
+
+
+def universe_of(version: str, scratch: Path) -> str:
+    """A universe with what the version's ``torch.library`` registers, as a file."""
+    data = json.loads((Path(universes.__file__).parent / f"{EMBEDDED[version]}.json").read_text(encoding="utf-8"))
+    data["torch_library"] = load_recording(f"{version}.custom_ops")["torch_library"]
+    path = scratch / "universe.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return str(path)
+
+
+def comparison(version: str, scratch: Path) -> Comparison:
+    path = universe_of(version, scratch)
+    library = universes.load(path).torch_library
+    assert library is not None
+    return compared(load_recording(f"{version}.custom_ops"), path, library, scratch)
+
+
+@pytest.mark.parametrize(("version", "least"), [("2.4.1", 1200), ("2.13.0", 1700), ("2.15.0", 1700)])
+def test_registrations_refusals_and_calls(version: str, least: int, tmp_path: Path) -> None:
+    found = comparison(version, tmp_path)
+    assert found.differences == []
+    assert sum(found.agreed.values()) > least
+    kinds = {"dump", "table", "tags", "refused", "call: cpu", "call: vmap", "call: grad", "call: meta"}
+    assert all(found.agreed[kind] > 40 for kind in kinds), found.agreed
+
+
+@pytest.mark.parametrize("version", ["2.4.1", "2.15.0"])
+def test_the_embedded_universes_say_what_was_recorded(version: str, tmp_path: Path) -> None:
+    recorded: Universe = universes.load(universe_of(version, tmp_path))
+    assert universes.load(EMBEDDED[version]).torch_library == recorded.torch_library
+
+
+def test_a_difference_is_seen(tmp_path: Path) -> None:
+    """A file that leaves out what PyTorch registers is no match."""
+    recording: Any = json.loads(json.dumps(load_recording("2.15.0.custom_ops")))
+    one = next(one for one in recording["operators"] if one.get("dump", "").count("Autograd[alias]"))
+    one["dump"] = "\n".join(line for line in one["dump"].splitlines() if not line.startswith("Autograd"))
+    path = universe_of("2.15.0", tmp_path)
+    library = universes.load(path).torch_library
+    assert library is not None
+    found = compared({"operators": [one]}, path, library, tmp_path)
+    assert [difference[0] for difference in found.differences] == ["dump"]
