@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from dispatch_cli.engine.call import errors
+from dispatch_cli.engine.call.fake_errors import no_fake_impl
 from dispatch_cli.engine.call.kernels import fallbacks as core
 from dispatch_cli.engine.call.kernels import functorch, library_kernels
 from dispatch_cli.engine.call.kernels.core_kernels import at_backend, core_kernel
@@ -49,7 +50,7 @@ def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
             return decomposes(why)
         case RedispatchKind.RAISES:
             missing = library_kernels.has_no_fake(moment.entry.kernel)
-            return raises(library_kernels.no_fake(moment) if missing else errors.raised_by_kernel(), why)
+            return raises(no_fake_impl(moment.name) if missing else errors.raised_by_kernel(), why)
 
 
 COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from dispatch_cli.engine.call.errors import refused
+from dispatch_cli.engine.call.fake_errors import no_fake_impl
 from dispatch_cli.engine.call.kernels.view_fallback import in_place_or_view
 from dispatch_cli.engine.call.options import select_registered_device
 from dispatch_cli.engine.call.schema_facts import arguments_of, is_mutable
@@ -67,16 +68,7 @@ def without_fake(moment: Moment) -> KernelStep:
     """That kernel knows what an operator returns that only writes (``can_generate_trivial_fake_impl``)."""
     schema = moment.schema
     trivial = not _TRIVIAL.isdisjoint(moment.tags) or (is_mutable(schema) and schema is not None and not schema.returns)
-    return ends(Why.CORE_KERNEL) if trivial else raises(no_fake(moment), Why.CORE_KERNEL)
-
-
-def no_fake(moment: Moment) -> Error:
-    """What the kernel at Meta raises that ``custom_op`` registers, while there is no fake implementation."""
-    text = (
-        f"There was no fake impl registered for <CustomOpDef({moment.name})>. This is necessary for "
-        "torch.compile/export/fx tracing to work."
-    )
-    return refused(ErrorKind.UNSUPPORTED, text)._replace(whole=False)
+    return ends(Why.CORE_KERNEL) if trivial else raises(no_fake_impl(moment.name), Why.CORE_KERNEL)
 
 
 def without_keywords(moment: Moment) -> Error | None:
