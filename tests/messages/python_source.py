@@ -13,9 +13,9 @@ HOLE = "{}"
 
 
 class Found(NamedTuple):
-    """A message. template: names in braces stand for what is filled in. error: the exception class, or `warning`."""
+    """A message. text: names in braces stand for what is filled in. error: the exception class, or `warning`."""
 
-    template: str
+    text: str
     error: str
     line: int
 

@@ -10,12 +10,14 @@ MESSAGES = (
         "{op} was made by torch.library.custom_op and has no kernel for {device}",
         (
             "{op} does not have a kernel registered for {device}. Please use register_kernel",
-            "CustomOp({op}): when running with device='{device}' tensors: there is no {*} impl registered",
+            "<CustomOp(op=\"{op}\")>: when running with device='{device}' tensors: there is no {*} impl registered",
+            '<CustomOp(op="{op}")>: No implementation for dispatch key {key}',
+            '<CustomOp(op="{op}")>: There were no Tensor inputs to this operator',
         ),
         "CustomOpDef in torch/_library/custom_ops.py, torch/_custom_op/impl.py",
         means=(
-            "The operator was made with `device_types=…`, or kernels were registered for some devices only. A kernel "
-            "at CompositeExplicitAutograd stands for the other devices, and raises this."
+            "It takes no tensor but a device, so that its kernel at BackendSelect chooses by that argument. Kernels "
+            "were registered for some devices only (`device_types=…`), and not for {device}."
         ),
         user=("Move the tensors to a device that has a kernel.", "Look for a release of the library that supports it."),
         author=("Register one: `@my_op.register_kernel('{device}')`; without `device_types` the function is for all.",),
@@ -41,8 +43,10 @@ MESSAGES = (
         TextKind.NO_STUB,
         "a kernel of PyTorch has no part for this device",
         (
-            "DispatchStub: unsupported device type[[{*}{device}]]",
-            "DispatchStub: missing {device} kernel",
+            "DispatchStub: unsupported device type[[ {device}]]",
+            "DispatchStub: missing kernel for [[{device}]]",
+            "DispatchStub: missing default kernel",
+            "DispatchStub: missing AVX2 kernel",
         ),
         "aten/src/ATen/native/DispatchStub.cpp",
         means=(
@@ -65,7 +69,9 @@ MESSAGES = (
             "Torch not compiled with {device} enabled",
             "PyTorch is not linked with support for {device} devices",
             "Cannot initialize {device} without {*} library",
-            "PyTorch was compiled without {device} support",
+            "PyTorch was compiled without CUDA support",
+            "PyTorch compiled without support for the specified device",
+            "PyTorch not compiled with CUDA support",
         ),
         "c10/core/impl/DeviceGuardImplInterface.h, torch/cuda/__init__.py",
         means="The installed package has no code for {device}. No registration of an operator can change that.",
@@ -82,6 +88,10 @@ MESSAGES = (
             "{other_device}",
             "Expected all tensors to be on the same device, but got {argument} is on {device}",
             "Expected all tensors to be on the same device",
+            "Tensor on device {device} is not on the expected device {other_device}",
+            "tensors to be on the same device",
+            "tensors must be on the same device",
+            "tensors must all be on the same device",
         ),
         "common_device_check_failure in aten/src/ATen/core/op_registration/adaption.cpp, TensorIterator.cpp",
         means=(
@@ -109,12 +119,13 @@ MESSAGES = (
     ),
     Message(
         TextKind.BIT_FALLBACK,
-        "the fallback for {mode} tensors can not run {op}",
+        "the fallback for conjugated, negated or zero tensors can not run {op}",
         (
-            "{mode} fallback does not support operators with more than one mutable tensors with {op}",
-            "{mode} fallback doesn't currently support mutable TensorLists with {op}",
-            "{mode} fallback doesn't work for operators with a mix mutable and non-mutable inputs that alias with "
-            "outputs",
+            "Unsupported operator for {function} fallback: ",
+            "{function} fallback does not support operators with more than one mutable tensors",
+            "fallback doesn't currently support mutable TensorLists with {function} inputs"
+            "[[. Please materialize all the {*} before calling {op}]]",
+            "ZeroTensor fallback doesn't work for operators with a mix mutable and non-mutable inputs",
         ),
         "MathOpFallback in aten/src/ATen/native/MathBitsFallback.h",
         means=(
@@ -129,9 +140,13 @@ MESSAGES = (
         TextKind.NOT_SYMBOLIC,
         "a kernel was given a symbolic size that it takes as an integer",
         (
-            "Cannot call {function} on tensor with symbolic sizes/strides",
+            "Cannot call {function}() on tensor with symbolic sizes/strides",
+            "{function}() called on tensor with symbolic shape",
+            "{function} called on tensor with symbolic shape",
+            "TensorIterator does not support symbolic shapes; please implement this operator in torch/_refs",
             "This commonly happens when an operator/kernel does not support symbolic shapes at this dispatch key",
-            "expected Int but got SymInt",
+            "SymIntArrayRef expected to contain only concrete integers",
+            "Cannot call {function} on a tensor with symbolic shapes/strides",
         ),
         "TensorImpl::throw_cannot_call_with_symbolic, KernelFunction_impl.h",
         means=(
@@ -157,5 +172,73 @@ MESSAGES = (
             "Do not call it; register it with torch::CppFunction::makeFallthrough() or "
             "torch.library.fallthrough_kernel.",
         ),
+    ),
+    Message(
+        TextKind.WRONG_RETURNS,
+        "a kernel returns another number of values than its schema says",
+        ("Boxed kernel was expected to return ",),
+        "aten/src/ATen/core/boxing/impl/boxing.h",
+        means="A boxed kernel, such as one in Python or a fallback, returns values on a stack: too many, or too few.",
+        author=("Return what the schema says: one value, a tuple, or nothing for `()`.",),
+    ),
+    Message(
+        TextKind.NO_HOOKS,
+        "the backend at PrivateUse1 has registered no hooks",
+        (
+            "You should register `PrivateUse1HooksInterface` for PrivateUse1 before call",
+            "Please register PrivateUse1HooksInterface by `RegisterPrivateUse1HooksInterface` first",
+            "Please register a generator to the PrivateUse1 dispatch key",
+            'Tried to call pure virtual function "at::PrivateUse1HooksInterface::{name}"',
+            "You should register `PrivateUse1HooksInterface`by `RegisterPrivateUse1HooksInterface`",
+        ),
+        "ATen/detail/PrivateUse1HooksInterface.h",
+        means="Generators, pinned memory and the like are no operators: a backend gives them by hooks.",
+        user=("Import the backend's package before the call; a newer release of it may have the hook.",),
+        author=("Derive from at::PrivateUse1HooksInterface and pass it to at::RegisterPrivateUse1HooksInterface.",),
+    ),
+    Message(
+        TextKind.OVERRIDEABLE,
+        "{function} is for other backends to register, and this backend has not",
+        (
+            "{function} not implemented. This is an operator for privateuse1 backends, please use TORCH_LIBRARY_IMPL",
+            "{function} not implemented: This is an operator for privateuse1 backends, please use TORCH_LIBRARY_IMPL",
+            "{function} not implemented. You are likely triggering this with tensor backend other than CPU/CUDA/MKLDNN",
+            "{function}: You are likely triggering this with tensor backend other than CPU/CUDA/MKLDNN",
+        ),
+        "aten/src/ATen/native/Convolution.cpp, transformers/attention.cpp",
+        key="CompositeExplicitAutograd",
+        means=(
+            "Its kernel at CompositeExplicitAutograd fills the slots of all backends and only raises: a backend "
+            "outside of PyTorch is to register its own. A backend fallback does not help, since the slot is filled "
+            "(rule 3)."
+        ),
+        user=("Move the tensors to the CPU around this call.",),
+        author=("Register a kernel of aten::{function} at the backend's key.",),
+    ),
+    Message(
+        TextKind.VIEW_SCHEMA,
+        "PyTorch's own fallback can not handle a view with this schema",
+        (
+            "Expected only a single input in the operator schema to have a non-write alias annotation",
+            "Expected only a single output in the operator schema to have a non-write alias annotation",
+            "Fallback ADInplaceOrView kernel expects only a single",
+            "Fallback ADInplaceOrView kernel can only create view relationships between the first input and the first",
+            "Custom ops that are views do not support SymInt",
+        ),
+        "autograd_not_implemented_fallback.cpp",
+        key="ADInplaceOrView",
+        means="The fallback at ADInplaceOrView makes a view of the first argument only, and of one result.",
+        author=(
+            "Write the operator at CompositeImplicitAutograd by PyTorch's own views.",
+            "Or register kernels at Autograd and ADInplaceOrView.",
+        ),
+    ),
+    Message(
+        TextKind.NO_AUTOCAST,
+        "{device} has no autocast",
+        ("Device type '{device}' does not support autocast",),
+        "torch.library.register_autocast",
+        means="register_autocast puts a kernel at Autocast<backend>, and this device has no such key.",
+        author=("Name a device with an autocast key: cpu, cuda, xpu, mps, or the backend at PrivateUse1.",),
     ),
 )

@@ -12,8 +12,7 @@ MESSAGES = (
         "{op} was made by torch.library.custom_op and has no fake implementation",
         (
             "There was no fake impl registered for <CustomOpDef({op})>",
-            "There was no abstract impl registered for <CustomOpDef({op})>",
-            "CustomOp({op}): when running with device='Meta' tensors: there is no abstract impl registered",
+            "<CustomOp(op=\"{op}\")>: when running with device='Meta' tensors: there is no abstract impl registered",
             "No fake kernel was found for {op}, and although we have previously registered some profiles",
         ),
         "CustomOpDef._register_to_dispatcher in torch/_library/custom_ops.py",
@@ -38,8 +37,7 @@ MESSAGES = (
         (
             "Operator '{op}' was defined in C++ and has a Python fake impl",
             "Operator '{op}' specified that its python fake impl is in the Python module",
-            "Operator '{op}' specified that its python abstract impl is in the Python module",
-            "{op}: the operator specifies an out-of-line abstract impl in Python module",
+            "Tried to register an python registration stub (pystub) for {op} that specifies the Python module",
         ),
         "torch.library._check_pystubs_once, throw_abstract_impl_not_imported_error",
         key=META,
@@ -54,6 +52,7 @@ MESSAGES = (
             "DynamicOutputShapeException: {op}",
             "You're trying to run this operator with meta Tensors (as opposed to FakeTensors), but this operator may "
             "return an output Tensor with data-dependent shape",
+            "Attempted to call get_ctx() for the meta implementation for {op}[[.]]",
         ),
         "torch/_subclasses/fake_impls.py, torch/_library/fake_impl.py",
         key=META,
@@ -166,7 +165,13 @@ MESSAGES = (
     Message(
         TextKind.FAKE_UNSUPPORTED,
         "this tensor can not be made fake",
-        ("UnsupportedFakeTensorException: {*}", "meta converter nyi", "quantized nyi in meta tensors"),
+        (
+            "UnsupportedFakeTensorException: ",
+            "UnsupportedOperatorException: torch.compile does not support ",
+            "UnsupportedOperatorException: torch.compile doesn't support ",
+            "meta converter nyi",
+            "quantized nyi in meta tensors",
+        ),
         "MetaConverter in torch/_subclasses/fake_tensor.py",
         means="FakeTensorMode knows no fake form of this kind of tensor: quantized, of an unknown layout or subclass.",
         user=("Keep it out of the compiled region, or convert it to a strided tensor before.",),
@@ -191,7 +196,6 @@ MESSAGES = (
         (
             "Cannot copy out of meta tensor; no data",
             "Tensor.item() cannot be called on meta tensors",
-            "Tensor on device meta is not on the expected device",
             "Cannot inplace into non-meta tensor with meta tensor argument",
         ),
         "aten/src/ATen/native/Copy.cpp",

@@ -12,6 +12,7 @@ MESSAGES = (
             "Trying to backward through {op} but no autograd formula was registered",
             "{op}: at least one output of this operator has requires_grad=True but the operator does not have an "
             "autograd kernel defined at an autograd key",
+            "Autograd has not been implemented for operator",
         ),
         "torch/_library/autograd.py, torch/testing/_internal/optests/autograd_registration.py",
         key="Autograd",
@@ -28,6 +29,7 @@ MESSAGES = (
         (
             "the derivative for '{op}' is not implemented",
             "derivative for {op} is not implemented",
+            "The function '{function}' is not differentiable with respect to argument '{argument}'",
         ),
         "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
         key="Autograd",
@@ -68,13 +70,14 @@ MESSAGES = (
         "a backward can not be registered for {op}",
         (
             "Cannot register autograd formula for operator tagged with torch.Tag.out: {op}",
-            "Cannot register autograd formula for operator tagged with torch.Tag.out: <CustomOpDef({op})>",
-            "Cannot register autograd formula for non-functional operator <[[{op}]]",
-            "Cannot register autograd formula for non-functional operator [[{op}]]",
+            "Cannot register autograd formula for non-functional operator <CustomOpDef({op})>",
+            "Cannot register autograd formula for non-functional operator {op} with schema",
+            "impl_backward/impl_save_for_backward: the operator {op} already has",
             "register_autograd with kwarg-only Tensor args",
             "register_vmap with kwarg-only Tensor args",
             "custom_op with kwarg-only Tensor args",
             "Cannot use torch._custom_ops APIs to register backward formula for {*} Got operator {op}",
+            'registration for <CustomOp(op="{op}")> at {*} but were unable to find a',
         ),
         "torch.library.register_autograd, CustomOpDef.register_autograd",
         means=(
@@ -95,8 +98,9 @@ MESSAGES = (
             "Cannot set version_counter for inference tensor",
             "Inference tensors do not track version counter",
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
-            "Cannot save inference tensors for backward",
             "Tried to call torch.autograd._unsafe_set_version() on a tensor that does not have a version counter",
+            "A view was created in inference mode and",
+            "clarify your code by moving both the view and the inplace either both inside the inference_mode block",
         ),
         "saved_variable.cpp, VariableTypeUtils.h, TensorImpl.h",
         key="ADInplaceOrView",
@@ -110,5 +114,17 @@ MESSAGES = (
             "Use torch.no_grad() in place of torch.inference_mode() where its results are trained on later.",
             "Cached tensors (rotary tables, masks) must not be made in inference mode first.",
         ),
+    ),
+    Message(
+        TextKind.WRONG_FORMULA,
+        "the backward of {op} returns something else than one gradient per argument",
+        (
+            "The backward formula for {op} returned ",
+            "Expected the return from backward to be of the same structure as the inputs",
+        ),
+        "torch/_library/autograd.py",
+        key="Autograd",
+        means="The function that register_autograd was given returns a gradient, or None, for each argument.",
+        author=("Return as many values as the operator has arguments; None for those without a gradient.",),
     ),
 )

@@ -28,6 +28,11 @@ class TextKind(Enum):
     MIXED_DEVICES = "mixed-devices"
     VIEW_FALLBACK = "view-fallback"
     BIT_FALLBACK = "bit-fallback"
+    NO_AUTOCAST = "no-autocast"
+    VIEW_SCHEMA = "view-schema"
+    OVERRIDEABLE = "overrideable"
+    NO_HOOKS = "no-hooks"
+    WRONG_RETURNS = "wrong-returns"
     NOT_SYMBOLIC = "not-symbolic"
     FALLTHROUGH_CALLED = "fallthrough-called"
     # fake and meta tensors
@@ -48,6 +53,7 @@ class TextKind(Enum):
     NO_DERIVATIVE = "no-derivative"
     NO_FORWARD_AD = "no-forward-ad"
     OUT_GRADIENT = "out-gradient"
+    WRONG_FORMULA = "wrong-formula"
     FORMULA_REFUSED = "formula-refused"
     INFERENCE_TENSOR = "inference-tensor"
     # vmap, functionalization, tensors of functorch
@@ -60,6 +66,7 @@ class TextKind(Enum):
     FUNCTIONALIZE_ALIAS = "functionalize-alias"
     FUNCTIONALIZE_MIXED = "functionalize-mixed"
     FUNCTIONALIZE_UNSUPPORTED = "functionalize-unsupported"
+    NOT_DECOMPOSED = "not-decomposed"
     # registration
     OVERRIDDEN = "overridden"
     DEFINED_TWICE = "defined-twice"
@@ -79,6 +86,7 @@ class TextKind(Enum):
     BAD_REGISTRATION = "bad-registration"
     DEVICE_NAME = "device-name"
     LIBRARY_GONE = "library-gone"
+    OLD_GUARD = "old-guard"
     # operators that are not found
     NOT_DEFINED = "not-defined"
     NO_OVERLOAD = "no-overload"
@@ -95,6 +103,7 @@ class TextKind(Enum):
     OPCHECK = "opcheck"
     ALIASED_OUTPUT = "aliased-output"
     WRONG_MUTATION = "wrong-mutation"
+    WRONG_TAG = "wrong-tag"
     NOT_COMPOSITE = "not-composite"
 
 

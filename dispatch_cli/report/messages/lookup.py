@@ -19,6 +19,8 @@ MESSAGES = (
             "Unknown builtin op: {op}",
             "No such operator {op}",
             "Tried to access the schema for {op} which doesn't have a schema registered yet",
+            "Invalid attribute '{name}' for '_OpNamespace' '{namespace}'",
+            "Could not find any similar ops to {op}",
         ),
         "_OpNamespace.__getattr__ in torch/_ops.py, Dispatcher::findSchemaOrThrow",
         means=(
@@ -39,7 +41,10 @@ MESSAGES = (
     Message(
         TextKind.NO_OVERLOAD,
         "{op} has no overload {overload}",
-        ("The underlying op of '{op}' has no overload name '{overload}'",),
+        (
+            "The underlying op of '{op}' has no overload name '{overload}'",
+            "'{op}' can't have an overload name beginning with '__'",
+        ),
         "OpOverloadPacket.__getattr__ in torch/_ops.py",
         means="The operator is there, but none of its overloads has that name; `default` is the one without.",
         user=("`torch.ops.ns.op.overloads()` lists them.", "The code may be for a newer or older PyTorch."),
@@ -47,7 +52,7 @@ MESSAGES = (
     Message(
         TextKind.NO_LIBRARY_FILE,
         "the shared library of operators can not be loaded",
-        ("Could not load this library: {place}\n", "Could not load this library: "),
+        ("Could not load this library: ",),
         "torch.ops.load_library",
         means="The error before this one says why: a missing file or symbol, or another version of PyTorch or CUDA.",
         user=("`undefined symbol` means that it was built for another PyTorch: install the build for this one.",),
@@ -59,10 +64,10 @@ MESSAGES = (
             "{op}() Expected a value of type '{*}' for argument '{argument}' but instead found type",
             "{op}() is missing value for argument '{argument}'",
             "{op}() expected at most {*} argument(s) but received {*} argument(s)",
-            "{op}() got an unexpected keyword argument",
             "Unknown keyword argument '{argument}' for operator '{op}'",
             "{op}() takes {*} positional argument(s) but {*} was/were given",
             "Fail to match any TorchBindOverload of {op}",
+            "Expected at most {*} argument(s) for operator '{op}'",
         ),
         "FunctionSchema::checkArg, checkAndNormalizeInputs",
         means="Arguments are checked by the schema before dispatch; no key and no kernel has been chosen yet.",

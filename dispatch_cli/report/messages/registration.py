@@ -81,7 +81,8 @@ MESSAGES = (
         "{op} has a Python implementation at {key} already",
         (
             "Trying to override a python impl for {key} on operator {op}",
-            "{op} already registered in python_key_table",
+            "{key} already registered in python_key_table",
+            "{key} already registered in functorch_table",
             "already has a `__torch_dispatch__` rule registered for {op}",
         ),
         "OperatorBase.py_impl in torch/_ops.py, torch/_library/simple_registry.py",
@@ -104,10 +105,9 @@ MESSAGES = (
         TextKind.FAKE_TWICE,
         "{op} can not have this fake implementation: it has something at Meta, or decomposes",
         (
-            "register_fake(...): the operator {op} already has a fake impl registered at {previous}.",
+            "register_fake(...): the operator {op} already has a[[n]] fake impl registered at {previous}.",
             "register_fake(...): the operator {op} already has a[[n]] {*}implementation",
             "impl_abstract(...): the operator {op} already has a[[n]] {*}implementation",
-            "the operator {op} already has an implementation for this device type via a pre-existing registration",
             "the operator {op} already has an abstract impl registered at {previous}.",
         ),
         "FakeImplHolder.register in torch/_library/fake_impl.py",
@@ -121,7 +121,10 @@ MESSAGES = (
     Message(
         TextKind.META_FOR_COMPOSITE,
         "a kernel at Meta is refused for {op}, which decomposes",
-        ("We should not register a meta kernel directly to the operator '{op}'",),
+        (
+            "We should not register a meta kernel directly to the operator '{op}'",
+            "{op} is a CompositeImplicitAutograd op, we shouldn't register meta function for it",
+        ),
         "Library.impl in torch/library.py",
         key="Meta",
         means=(
@@ -136,11 +139,12 @@ MESSAGES = (
     ),
     Message(
         TextKind.DEVICE_NAME,
-        "PrivateUse1 has a name already, or this one is taken",
+        "the name or the module of the backend at PrivateUse1 is not accepted",
         (
             "torch.register_privateuse1_backend() has already been set",
             "Cannot register privateuse1 backend with in-tree device name",
             "The runtime module of '{device}' has already been registered",
+            "Device '{device}' does not have a corresponding module registered as 'torch.",
         ),
         "c10/core/DeviceType.cpp, register_privateuse1_backend",
         means="One out-of-tree backend per process can have the key PrivateUse1; its name is given once.",
@@ -153,5 +157,14 @@ MESSAGES = (
         "Library in torch/library.py",
         means="What a `torch.library.Library` registers lives as long as the object.",
         author=("Keep it in a variable of the module.",),
+    ),
+    Message(
+        TextKind.OLD_GUARD,
+        "AutoNonVariableTypeMode is the old name of a guard",
+        ("AutoNonVariableTypeMode is deprecated",),
+        "ATen/core/LegacyTypeDispatch.h",
+        means="The code was written for PyTorch before 1.9, where Autograd was called Variable.",
+        author=("In kernels use at::AutoDispatchBelowADInplaceOrView; for inference c10::InferenceMode.",),
+        warning=True,
     ),
 )

@@ -28,7 +28,6 @@ MESSAGES = (
         (
             "{op}: while attempting to run this operator with Meta Tensors",
             "{op}: attempted to run this operator with Meta tensors",
-            "{op}: attempting to run this operator with Meta tensors",
             "{op}: We could not find the fake impl for this operator",
             "{op}: We could not find the abstract impl for this operator",
             "UnsupportedOperatorException: {op}",
@@ -75,6 +74,7 @@ MESSAGES = (
             "batching rule not implemented for {op}",
             "not yet implemented the [[nested ]]batching rule for {op}",
             "{op} requires special handling, and does not yet have a batching rule",
+            "Nested batching rule not implemented for {op}",
         ),
         "BatchedFallback.cpp",
         key=FUNC_TORCH_BATCHED,

@@ -21,7 +21,7 @@ from dispatch_cli.report.messages import (
 from dispatch_cli.report.messages.kinds import Message, TextKind
 from dispatch_cli.report.messages.template import anchor
 
-_PARTS = (slots, devices, fake, gradients, transforms, registration, definitions, lookup, python, checks)
+_PARTS = (slots, fake, devices, gradients, transforms, registration, definitions, lookup, python, checks)
 MESSAGES: dict[TextKind, Message] = {one.kind: one for part in _PARTS for one in part.MESSAGES}
 
 

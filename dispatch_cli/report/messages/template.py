@@ -23,7 +23,8 @@ HOLES = {
     "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
     "other_device": r"(?P<other_device>\w{1,60})(?::\d{1,4})?",
-    "dtype": r"(?P<dtype>(?:[BQU]?(?:Float|Int|Bits)|Byte|Char|Short|Long|Half|Double|Complex|Bool|Undefined)\w{0,20})",
+    "dtype": r"(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
+    r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined)\b)",
     "function": r"(?<![\w.])(?P<function>[\w.:~]{1,300})",
     "argument": r"(?P<argument>\w{1,100})",
     "mode": r"(?P<mode>[^\n]{1,200}?)",

@@ -64,6 +64,7 @@ MESSAGES = (
             "vmap: It looks like you're either (1) calling .item() on a Tensor or",
             "vmap: Attempted to vmap over [[`{argument}`]]",
             "This is not supported inside of vmap, please try to rewrite",
+            "under vmap transform is not allowed",
         ),
         "BatchRulesDynamic.cpp, BatchRulesViews.cpp",
         key=BATCHED,
@@ -97,7 +98,10 @@ MESSAGES = (
     Message(
         TextKind.FUNCTORCH_ESCAPED,
         "a tensor of vmap or grad is used outside of it",
-        ("Either your tensor may have escaped from inside a function being vmapped",),
+        (
+            "Either your tensor may have escaped from inside a function being vmapped",
+            "inside functorch transform is not allowed",
+        ),
         "dead_tensor_wrapper_fallback in aten/src/ATen/functorch/TensorWrapper.cpp",
         key="FuncTorchGradWrapper",
         means="The transform that made this tensor has ended. It was kept in a variable, a list or an attribute.",
@@ -125,7 +129,12 @@ MESSAGES = (
     Message(
         TextKind.FUNCTIONALIZE_MIXED,
         "an ordinary tensor is changed by one that is functionalized",
-        ("mutating a non-functional tensor with a functional tensor is not allowed",),
+        (
+            "mutating a non-functional tensor with a functional tensor is not allowed",
+            "{function}: Tried to mutate a non-functional tensor with a functional tensor",
+            "{function}: cannot mutate a non-functional tensor with a functional tensor",
+            "{function}: We do not currently support x.set_(y) where y is not a FunctionalTensor",
+        ),
         "RegisterFunctionalization_*.cpp, FunctionalizeFallbackKernel.cpp",
         key="Functionalize",
         means="A tensor from outside of the functionalized function is changed in it by a result of that function.",
@@ -137,10 +146,27 @@ MESSAGES = (
         (
             "Attempted to call {function}() during the functionalization pass",
             "Attempted to resize a view tensor to a larger size. This is not allowed in the functionalization pass",
+            "While executing {function}, functionalization encountered a tensor being mutated",
+            "was an as_strided() call. as_strided() is non-compositional, and therefore is not possible to "
+            "functionalize",
         ),
         "FunctionInverses.cpp, FunctionalizeFallbackKernel.cpp",
         key="Functionalize",
         means="A view has to be undone when its base is changed. For {function} PyTorch knows no way to undo it.",
         user=("Keep the call out of the compiled region, or use the copying form of the operator.",),
+    ),
+    Message(
+        TextKind.NOT_DECOMPOSED,
+        "{op} decomposes, and is kept whole while tracing before dispatch",
+        (
+            "At pre-dispatch tracing, we assume that any custom op marked with CompositeImplicitAutograd and have "
+            "functional schema are safe to not decompose[[. Found {op}]]",
+            "At pre-dispatch tracing, we will assume that any custom op that is marked with CompositeImplicitAutograd",
+        ),
+        "FunctionalTensor in torch/_subclasses/functional_tensor.py",
+        key="CompositeImplicitAutograd",
+        means="torch.export keeps operators that decompose, where their schema changes and aliases nothing.",
+        author=("Nothing, if the schema is right; else correct it, or decompose with a decomposition table.",),
+        warning=True,
     ),
 )

@@ -1,0 +1,99 @@
+"""Every message of PyTorch in the table is judged, and those that are said to be understood are."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from dispatch_cli.report.error_text import find_errors
+from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.messages.table import MESSAGES, patterns
+from dispatch_cli.report.messages.template import GAP, expression
+from tests.messages.sample import sample
+from tests.messages.table import REASONS, Row, Text, read, read_texts
+from tests.support import load_recording
+
+KINDS = {kind.value: kind for kind in TextKind}
+VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
+ROWS = read()
+IN_PIECES = tuple(row for row in ROWS if row.sources[0].startswith("lib/"))
+"""Strings of libraries; the other rows are whole texts."""
+
+
+def flat(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+@cache
+def printed() -> tuple[Text, ...]:
+    """What live PyTorch printed, and what `texts.tsv` has from its sources."""
+    recorded = [
+        Text(one["kind"], one["text"], version)
+        for version in VERSIONS
+        for one in load_recording(f"{version}.messages")["messages"]
+    ]
+    slots = [
+        Text(find_errors(one["text"])[0].kind.value, one["text"], version)
+        for version in VERSIONS
+        for one in load_recording(f"{version}.errors")["errors"][:16]
+    ]
+    return (*recorded, *slots, *read_texts())
+
+
+def test_every_message_is_judged() -> None:
+    assert len(ROWS) > 1400
+    assert {row.judgement for row in ROWS} - set(KINDS) - set(REASONS) == set()
+    assert {version for row in ROWS for version in row.versions} == set(VERSIONS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_texts_are_understood(kind: str) -> None:
+    """Texts of Python and of headers, with names filled in."""
+    for row in ROWS:
+        if row.judgement == kind and row not in IN_PIECES:
+            assert kind in {error.kind.value for error in find_errors(sample(row))}, sample(row)
+
+
+def test_what_is_not_understood_is_not_answered() -> None:
+    """A text that is judged to be about something else is not taken for one that is understood."""
+    for row in ROWS:
+        if row.judgement in REASONS and row not in IN_PIECES:
+            assert find_errors(sample(row)) == [], sample(row)
+
+
+def test_pieces_are_part_of_a_text_that_is_understood() -> None:
+    texts: dict[str, list[str]] = {}
+    for text in printed():
+        texts.setdefault(text.kind, []).append(flat(text.text))
+    for row in IN_PIECES:
+        if row.judgement in KINDS and not _found(row):
+            assert any(flat(row.text) in text for text in texts[row.judgement]), row
+
+
+def _found(row: Row) -> bool:
+    return row.judgement in {error.kind.value for error in find_errors(row.text)}
+
+
+def test_texts_from_the_sources_are_understood() -> None:
+    for text in read_texts():
+        assert text.kind in {error.kind.value for error in find_errors(text.text)}, text
+
+
+def test_every_template_is_a_text_of_pytorch() -> None:
+    """Each is found in what a PyTorch printed, in its source, or in a row of the table."""
+    texts = [text.text for text in printed()] + [sample(row) for row in ROWS]
+    quoted = [f"{row.text} x" for row in IN_PIECES]
+    missing = []
+    for kind, template, anchor in patterns():
+        pattern = re.compile(expression(template, GAP))
+        if not any(anchor in text and pattern.search(text) for text in (*texts, *quoted)):
+            missing.append((kind.value, template))
+    assert missing == []
+
+
+def test_every_kind_is_seen() -> None:
+    """Every kind has a text that a PyTorch printed, or one from its source."""
+    seen = {text.kind for text in printed()} | {row.judgement for row in ROWS}
+    assert {kind.value for kind in MESSAGES} - seen == set()
