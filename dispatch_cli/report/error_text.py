@@ -18,7 +18,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, patterns
 from dispatch_cli.report.messages.template import DETAILS, GAP, NO_GAP, expression
-from dispatch_cli.report.pasted_text import Plain, plain, uncoloured
+from dispatch_cli.report.pasted_text import Plain, plain, rejoined, uncoloured
 
 MAX_CHARACTERS = 8 << 20
 """Characters of a text that is searched; PyTorch's longest errors are a thousandth of that."""
@@ -94,14 +94,33 @@ class _Match(NamedTuple):
 def find_errors(text: str) -> list[ErrorText]:
     """The errors in a text in their order, then the warnings, each operator and key once.
 
-    A text that a terminal broke inside of words is read as well, where nothing is found otherwise.
+    A text that a terminal broke inside of words is put together again.
     """
-    text = text[:MAX_CHARACTERS]
+    text = uncoloured(text[:MAX_CHARACTERS])
     found = list(_found(plain(text, _worth), GAP))
+    cut = rejoined(text)
+    if cut is not None:
+        whole = list(_found(plain(cut[0], _worth), GAP))
+        if _say_more(whole, found):
+            found = [error._replace(line=cut[1][error.line - 1]) for error in whole]
     if not found:
-        joined = plain(_HARD_BREAK.sub("", uncoloured(text)), _worth)
+        joined = plain(_HARD_BREAK.sub("", text), _worth)
         found = [error._replace(line=1) for error in _found(joined, NO_GAP)]
     return sorted(found, key=lambda error: MESSAGES[error.kind].warning)
+
+
+def _say_more(these: list[ErrorText], those: list[ErrorText]) -> bool:
+    """Whether there are more of *these*, or one has the whole name of an operator that is cut in one of *those*."""
+    names = [(one.kind, one.operator or "") for one in those]
+    longer = any(
+        one.operator is not None
+        and one.operator != name
+        and one.kind is kind
+        and (name in one.operator or one.operator in name)
+        for one in these
+        for kind, name in names
+    )
+    return len(these) > len(those) or (len(these) == len(those) and longer)
 
 
 def lines_of_table(text: str) -> int:

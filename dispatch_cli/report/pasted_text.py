@@ -10,6 +10,12 @@ from typing import NamedTuple
 
 MAX_DEPTH = 4
 """How often a text may be escaped: JSON in a log that is JSON itself is twice."""
+NARROWEST = 40
+"""Columns of the narrowest terminal whose cut lines are put together again."""
+WIDTHS = frozenset((80, 100, 120, 132))
+"""Columns that terminals often have: there, one line of that length is enough."""
+NEARLY = 15
+"""By how many characters a line that ends with a whole word is shorter than the longest."""
 
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
@@ -41,6 +47,28 @@ def plain(text: str, worth: Callable[[str], int]) -> Plain:
     text = "\n".join(lines)
     text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text) if "&" in text else text
     return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
+
+
+def rejoined(text: str) -> tuple[str, tuple[int, ...]] | None:
+    """A text that a terminal cut at its width, inside of words too, with the lines put together again.
+
+    The second value has, for each line, the line where it began, 1-based. None where the text does not look cut so: the
+    longest lines are then as long as one another, and few are a little shorter, as where words were kept whole.
+    """
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    full = sum(len(line) == width for line in lines)
+    nearly = sum(width - NEARLY <= len(line) < width for line in lines)
+    if width < NARROWEST or (full < 2 and width not in WIDTHS) or 2 * full < nearly:
+        return None
+    whole: list[list[str]] = [[]]
+    begins = [1]
+    for number, line in enumerate(lines, 1):
+        whole[-1].append(line)
+        if len(line) != width and number < len(lines):
+            whole.append([])
+            begins.append(number + 1)
+    return "\n".join("".join(parts) for parts in whole), tuple(begins)
 
 
 def uncoloured(text: str) -> str:

@@ -40,7 +40,12 @@ def package_of(python: str) -> Path:
 
 def version_of(package: Path) -> str:
     """The version, such as 2.13.0."""
-    found = re.search(r"__version__ = '([\d.]+)", (package / "version.py").read_text(encoding="utf-8"))
+    return build_of(package).partition("+")[0]
+
+
+def build_of(package: Path) -> str:
+    """The version with the build, such as 2.13.0+cpu."""
+    found = re.search(r"__version__ = '([^']+)", (package / "version.py").read_text(encoding="utf-8"))
     assert found is not None, package
     return found[1]
 

@@ -102,7 +102,7 @@ MESSAGES = (
         "the C++ kernel of {op} does not have the types that its schema says",
         (
             "Inferred operator schema for a C++ kernel function doesn't match the expected function schema. "
-            "operator: {op}[[ expected schema:]]",
+            "{**}operator: {op}",
         ),
         "checkSchema in OperatorEntry.cpp",
         means="`impl` compares the C++ function's types with the schema: int is int64_t, float is double.",
@@ -113,8 +113,8 @@ MESSAGES = (
         TextKind.SIGNATURE_MISMATCH,
         "{op} is called or implemented with another C++ signature than before",
         (
-            "Mismatch in kernel C++ signatures operator: {op}",
-            "Tried to access or call an operator with a wrong signature. operator: {op}",
+            "Mismatch in kernel C++ signatures {**}operator: {op}",
+            "Tried to access or call an operator with a wrong signature. {**}operator: {op}",
         ),
         "OperatorEntry::registerKernel, reportSignatureError",
         means="All C++ kernels of an operator have one signature, and typed() calls it with that one.",

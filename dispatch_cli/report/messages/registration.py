@@ -9,8 +9,9 @@ MESSAGES = (
         TextKind.OVERRIDDEN,
         "{op} got a second kernel at {key}; the new one is used",
         (
-            "Overriding a previously registered kernel for the same operator and the same dispatch key operator: {op}"
-            "[[({**} dispatch key: {key}[[ previous kernel: {previous} new kernel: {new}]]]]",
+            "Overriding a previously registered kernel for the same operator and the same dispatch key "
+            "{**}operator: {op}[[({**}dispatch key: {key}"
+            "[[ {**}previous kernel: {previous_line}[[ {**}new kernel: {new}]]]]]]",
         ),
         "OperatorEntry::registerKernel",
         means=(

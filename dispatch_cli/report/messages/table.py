@@ -64,7 +64,7 @@ def filled(text: str, operator: str | None, key: str | None, details: tuple[tupl
     """A sentence of a message with the names of a text."""
     names = _Names(details)
     names |= {name: value for name, value in (("op", operator), ("key", key)) if value is not None}
-    return text.format_map(names)
+    return re.sub(r"\{(\w+)\}", lambda hole: names[hole[1]], text)
 
 
 def looked_for() -> tuple[str, ...]:

@@ -32,12 +32,13 @@ HOLES = {
     "object": r"(?P<object><class '[^'\n]{1,300}'>|<[^\n]{1,300}? object(?: at 0x[0-9a-fA-F]{1,16})?>|\w[\w.]{0,200})",
     "place": r"(?P<place>\S[^\n]{0,400}?)",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
+    "previous_line": r"(?P<previous>\S[^\n]{0,400})",
     "new": r"(?P<new>\S[^\n]{0,400})",
     "*": r"[^\n]{0,600}?",
     "**": r"[\s\S]{0,3000}?",
 }
 """What may stand in place of each hole. All are bounded."""
-DETAILS = tuple(name for name in HOLES if name not in ("op", "key", "*", "**"))
+DETAILS = tuple(name for name in HOLES if name not in ("op", "key", "previous_line", "*", "**"))
 """The holes that are details of a text, beside its operator and its key."""
 
 _PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]+|[{}\[\]])")

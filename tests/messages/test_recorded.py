@@ -1,0 +1,84 @@
+"""Errors and warnings that live PyTorch printed are understood, however the text was treated since."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dispatch_cli.report.error_text import find_errors
+from tests.cli.support import call
+from tests.report.test_error_text import TREATMENTS
+from tests.support import load_recording
+
+VERSIONS = ("2.4.1", "2.13.0", "2.15.0")
+RECORDED = [(version, one) for version in VERSIONS for one in load_recording(f"{version}.messages")["messages"]]
+SHORT = ("first_line", "without_table")
+"""Treatments that leave the first line only, which of some warnings names no operator."""
+
+
+def understood(text: str, one: dict[str, Any]) -> bool:
+    return any(
+        error.kind.value == one["kind"] and one["operator"] in (None, error.operator) for error in find_errors(text)
+    )
+
+
+@pytest.mark.parametrize("treatment", [t for t in TREATMENTS if t.__name__ not in SHORT], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_text_is_understood(version: str, treatment: Callable[[str], str]) -> None:
+    missed = [
+        one["case"]
+        for recorded, one in RECORDED
+        if recorded == version and not understood(_treated(treatment, one["text"]), one)
+    ]
+    assert missed == []
+
+
+def _treated(treatment: Callable[[str], str], text: str) -> str:
+    """What picks out a message gets one: a traceback begins otherwise than that of a slot."""
+    return text if treatment.__name__ == "message" else treatment(text)
+
+
+def test_how_many_there_are() -> None:
+    counts = {version: sum(recorded == version for recorded, _ in RECORDED) for version in VERSIONS}
+    assert counts["2.13.0"] > 110
+    assert min(counts.values()) > 100
+
+
+def test_each_is_answered() -> None:
+    """With a meaning, or an explained slot; never with a refusal, but of what is no operator of a dispatcher."""
+    refused = set()
+    for version, one in RECORDED:
+        if version == "2.13.0":
+            result = call("explain", "--from-error", "-", "--format", "json", stdin=one["text"].encode())
+            if result.code:
+                refused.add(one["case"])
+            else:
+                assert json.loads(result.out)["report"] in ("explain", "message")
+    assert refused <= {"mode_without_a_rule", "key_without_a_rule"}  # higher-order operators
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TypeError: f() got an unexpected keyword argument 'x'",
+        "AttributeError: 'Model' object has no attribute 'forward'",
+        "ModuleNotFoundError: No module named 'torch'",
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
+        "RuntimeError: CUDA error: out of memory",
+        "NotImplementedError: 'save' not implemented for 'Widget'",
+        "ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
+        "ValueError: could not convert string to float: 'abc'",
+        "KeyError: 'CPU'",
+        "the operator of the service is not registered; all tensors moved",
+        "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
+        "def fallback(key): raise KeyError(f'{key} is not supported')",
+        "the CPU backend is available for these models; the schema is in the namespace mylib::",
+    ],
+)
+def test_other_texts_are_not_taken_for_one_of_them(text: str) -> None:
+    for treatment in TREATMENTS:
+        if treatment.__name__ not in ("message", *SHORT):
+            assert find_errors(treatment(text)) == []
