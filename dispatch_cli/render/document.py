@@ -45,7 +45,7 @@ class ParagraphKind(Enum):
 
     TITLE: the name of what the answer is about. SECTION: the head of a part of it.
     CODE: lines that stay as they are: a terminal does not wrap them, blanks count.
-    QUOTE: words of others, such as the text of PyTorch's error.
+    QUOTE: words of others, such as the text of PyTorch's error. ITEM: one of a list.
     """
 
     PROSE = "prose"
@@ -53,6 +53,7 @@ class ParagraphKind(Enum):
     SECTION = "section"
     CODE = "code"
     QUOTE = "quote"
+    ITEM = "item"
 
 
 class Paragraph(NamedTuple):

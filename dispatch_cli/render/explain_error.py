@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, Tone
+from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.error_answer import fact_text
 from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
 from dispatch_cli.report.error_text import DumpLine, ErrorText
@@ -112,7 +112,7 @@ def sentence_list(title: str, sentences: Iterable[str]) -> Iterator[Block]:
     if found:
         yield Gap()
         yield Paragraph(Run(f"{title}:", Tone.HEAD))
-        yield from (Paragraph(f"- {one}", hang=2) for one in found)
+        yield from (Paragraph(one, kind=ParagraphKind.ITEM) for one in found)
 
 
 def _cells(difference: TextDifference, short: bool) -> tuple[str, str, str]:

@@ -65,6 +65,7 @@ _TAGS = {
     ParagraphKind.SECTION: "h2",
     ParagraphKind.CODE: "pre",
     ParagraphKind.QUOTE: "blockquote",
+    ParagraphKind.ITEM: "p",
 }
 
 
@@ -101,7 +102,8 @@ def _block(block: Block) -> Iterator[str]:
 def _paragraph(block: Paragraph) -> str:
     tag = _TAGS[block.kind]
     between = "\n" if block.kind is ParagraphKind.CODE else "<br>"
-    return f"<{tag}{_indent(block.indent)}>{_inline(block.inline, between)}</{tag}>\n"
+    mark = "&bull; " if block.kind is ParagraphKind.ITEM else ""
+    return f"<{tag}{_indent(block.indent)}>{mark}{_inline(block.inline, between)}</{tag}>\n"
 
 
 def _indent(columns: int) -> str:

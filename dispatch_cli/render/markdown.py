@@ -77,6 +77,8 @@ def _paragraph(block: Paragraph) -> str:
         return "\n".join([fence, *code, fence, ""])
     if block.kind is ParagraphKind.PROSE:
         return f"{_inline(block.inline, _BREAK)}\n"
+    if block.kind is ParagraphKind.ITEM:
+        return f"- {_inline(block.inline, '<br>')}\n"
     plain = ("".join(escaped(run.text) for run in line) for line in lines_of(block.inline))
     return "".join(f"{_PREFIXES[block.kind]} {_FIRST.sub(_BACKSLASH, line, count=1)}\n" for line in plain)
 

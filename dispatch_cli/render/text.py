@@ -25,6 +25,7 @@ from dispatch_cli.render.document import (
     TableBlock,
     Tone,
     cells_of,
+    joined,
     lines_of,
     runs_of,
     toned,
@@ -109,10 +110,21 @@ def _laid_out(block: Block, width: int | None) -> list[TextLine] | None:
         return _rows(block, width)
     if isinstance(block, Facts):
         return _facts(block, width)
+    block = _marked(block)
     tone = Tone.HEAD if block.kind in _HEADS else Tone.PLAIN
     first, *others = _safe_lines(block.inline, tone)
     found = [_blanks(block.indent) + first, *(_blanks(block.indent + block.hang) + line for line in others)]
     return found if block.kind is ParagraphKind.CODE else _fitting(found, width)
+
+
+def _marked(block: Paragraph) -> Paragraph:
+    """An item of a list with its mark, and its further lines behind that."""
+    if block.kind is not ParagraphKind.ITEM:
+        return block
+    return block._replace(inline=joined(_ITEM, block.inline), hang=block.hang + len(_ITEM))
+
+
+_ITEM = "- "
 
 
 def _fitting(lines: list[TextLine], width: int | None) -> list[TextLine] | None:
@@ -207,6 +219,7 @@ def _wrapping(block: Block, style: Style) -> Iterator[RenderableType]:
     elif isinstance(block, Facts):
         yield from _wrapping_facts(block, style)
     elif isinstance(block, Paragraph):
+        block = _marked(block)
         tone = Tone.HEAD if block.kind in _HEADS else Tone.PLAIN
         yield from _hanging(_rich_lines(_safe_lines(block.inline, tone)), block.indent, block.hang, style)
 

@@ -8,7 +8,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, META, UNDEFINED
+from dispatch_cli.model.universe import BACKEND_SELECT, META, NON_FUNCTIONAL, UNDEFINED
 from dispatch_cli.report.error_facts import ErrorCase, ErrorPlace, device_of
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.printed_table import PrintedTable
@@ -26,21 +26,21 @@ def case_of(
     kind: TextKind,
     shown: PrintedTable,
     from_text: bool,
-    here: bool,
+    reproduced: bool,
     fit: Fit,
     backend_name: str | None,
 ) -> ErrorCase:
     """What is known of the slot where a call ended.
 
-    here: the compared state has a kernel there, or whatever the text says is missing. fit: how the text fits its
-    version. backend_name: what the text calls PrivateUse1.
+    reproduced: the compared state has not either what the text says is missing. fit: how the text fits its version.
+    backend_name: what the text calls PrivateUse1.
     """
     dispatcher = state.dispatcher
     universe, definition = dispatcher.universe, dispatcher.operator(name).definition
     kernels = shown.kernels(universe)
     in_text = kernels is not None
     table = dispatcher.table(name)
-    if kernels is None and not from_text and not here:
+    if kernels is None and not from_text and reproduced:
         filled = (one for one in universe.runtime if table[one].rule not in (Rule.MISSING, Rule.FALLBACK))
         kernels = tuple(one for one in filled if autograd_key_of(universe, one) is not None)
     kernel = table[key].kernel
@@ -61,7 +61,8 @@ def case_of(
         meta=in_text and shown.may_have(META),
         autograd=shown.has_autograd(universe),
         pytorchs=_is_pytorchs(state, name),
-        here=here and not from_text,
+        # a default kernel that makes the functional form from the out= form fails where that does
+        here=not reproduced and not from_text and table[key].decision.source != NON_FUNCTIONAL,
         declared=not state.over or (kernel is not None and kernel.span is not None),
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,

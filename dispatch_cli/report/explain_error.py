@@ -109,7 +109,7 @@ def error_report(
     reproduced = _rule_here(state, name, key, first.kind) in ANSWERS[first.kind]
     printed = None if first.key is None else read_key(universe, first.key)
     backend_name = None if printed is None else printed.backend
-    case = case_of(state, name, key, first.kind, shown, from_text, not reproduced, fit, backend_name)
+    case = case_of(state, name, key, first.kind, shown, from_text, reproduced, fit, backend_name)
     there, here = ((), ()) if from_text or not case.pytorchs else _devices(state.dispatcher, name, shown)
     return ErrorReport(
         file=file,

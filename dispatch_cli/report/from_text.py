@@ -10,7 +10,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.error_text import DumpLine, ErrorText
 from dispatch_cli.report.messages.kinds import TextKind
-from dispatch_cli.report.printed_keys import read_key
+from dispatch_cli.report.printed_keys import key_named
 from dispatch_cli.report.printed_table import printed_table
 
 LISTED = "listed as available in the text"
@@ -25,9 +25,9 @@ def register_from_text(dispatcher: Dispatcher, name: OperatorName, text: ErrorTe
     """
     universe = dispatcher.universe
     for printed in reversed(text.state):
-        found = read_key(universe, printed.key)
-        if found is not None and found.key in universe.ids:
-            dispatcher.implement(name, found.key, Kernel(printed.kernel, fallthrough=printed.fallthrough))
+        key = key_named(universe, printed.key)
+        if key in universe.ids:
+            dispatcher.implement(name, key, Kernel(printed.kernel, fallthrough=printed.fallthrough))
     shown = printed_table(universe, text)
     if name not in dispatcher:
         for key, line in _registered(dispatcher, shown.lines):

@@ -27,17 +27,23 @@ class PrintedKey(NamedTuple):
     backend: str | None = None
 
 
-def read_key(universe: Universe, printed: str) -> PrintedKey | None:
-    """The key of the universe that a text means; None where it has none of that name.
-
-    Names of renamed backends are told by their small letters: ``npu``, ``SparseCsrnpu``.
-    """
+def key_named(universe: Universe, printed: str) -> str | None:
+    """The key of the universe that a table or a list of a text means; None where it has none of that name."""
     if _is_key(universe, printed):
-        return PrintedKey(printed)
+        return printed
     old = printed.removesuffix(_OLD_ENDING)
     old = _OLD_NAMES.get(old, old)
-    if _is_key(universe, old):
-        return PrintedKey(old)
+    return old if _is_key(universe, old) else None
+
+
+def read_key(universe: Universe, printed: str) -> PrintedKey | None:
+    """The key at which a call ended; None where the universe has none of that name.
+
+    There PyTorch prints the names of renamed backends. Their small letters tell them: ``npu``, ``SparseCsrnpu``.
+    """
+    named = key_named(universe, printed)
+    if named is not None:
+        return PrintedKey(named)
     heads = sorted(
         (key.removesuffix(RENAMED) for key in universe.slots if key.endswith(RENAMED)), key=len, reverse=True
     )

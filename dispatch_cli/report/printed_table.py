@@ -10,7 +10,7 @@ from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.report.error_text import DumpLine, ErrorText
-from dispatch_cli.report.printed_keys import are_indices, read_key
+from dispatch_cli.report.printed_keys import are_indices, key_named
 
 
 class Shown(Enum):
@@ -86,11 +86,11 @@ def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
 
 
 def _slot(universe: Universe, name: str, unknown: dict[str, None]) -> str | None:
-    found = read_key(universe, name)
-    if found is None or found.key not in universe.slot:
-        unknown[name] = None
-        return None
-    return found.key
+    found = key_named(universe, name)
+    if found in universe.slot:
+        return found
+    unknown[name] = None
+    return None
 
 
 def _is_whole(universe: Universe, lines: Collection[str], listed: frozenset[str] | None, keys: Shown) -> bool:

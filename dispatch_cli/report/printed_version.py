@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.report.error_text import ErrorText
-from dispatch_cli.report.printed_keys import UNNAMED, are_indices, is_old, read_key
+from dispatch_cli.report.printed_keys import UNNAMED, are_indices, is_old, key_named
 from dispatch_cli.report.printed_table import Shown, printed_table
 
 
@@ -56,7 +56,7 @@ def _fit(universes: Sequence[Universe], at: int, text: ErrorText, names: list[st
     newer = [name for name in strange if any(name in one.slot for one in universes[:at])]
     gone = [name for name in strange if _is_older(universes, at, name)]
     shown = printed_table(universe, text)
-    there = {found.key for name in names if (found := read_key(universe, name)) is not None}
+    there = {key_named(universe, name) for name in names}
     whole = Shown.WHOLE in (shown.keys, shown.table)
     lacking = [one.key for one in universe.fallbacks if whole and one.key not in there]
     if newer:
@@ -70,5 +70,4 @@ def _is_older(universes: Sequence[Universe], at: int, name: str) -> bool:
     """Whether a key that the universe does not have is one of an older version."""
     if any(name in one.slot for one in universes[at + 1 :]):
         return True
-    found = read_key(universes[at], name)
-    return found is not None and found.backend is None and found.key != name
+    return key_named(universes[at], name) not in (None, name)

@@ -20,7 +20,7 @@ def answer(report: Collected) -> str:
 
 def test_every_text_has_its_report() -> None:
     assert sorted(one.name for one in COLLECTED) == sorted(path.stem for path in TEXTS.glob("*.txt"))
-    assert len({one.address for one in COLLECTED}) == len(COLLECTED) == 22
+    assert len({one.address for one in COLLECTED}) == len(COLLECTED) == 27
 
 
 @pytest.mark.parametrize("report", COLLECTED, ids=[one.name for one in COLLECTED])
@@ -59,3 +59,10 @@ def test_a_cut_table_is_a_cut_table() -> None:
     assert "The table in the text is cut: of it there are 3 lines." in answer(report)
     data = json.loads(call("explain", "--from-error", str(report.file), "--format", "json").out)["error"]
     assert (data["table"], data["keys"], data["differences"]) == ("part", "whole", None)
+
+
+def test_what_helps_is_a_list_in_every_format() -> None:
+    report = next(one for one in COLLECTED if one.name == "torchvision_nms")
+    for format_, item in (("text", "- "), ("markdown", "- "), ("html", "<p>&bull; ")):
+        out = call("explain", "--from-error", str(report.file), "--format", format_).out
+        assert f"\n{item}Install a build of the package for CUDA" in out

@@ -76,7 +76,8 @@ MESSAGES = (
         "c10/core/impl/DeviceGuardImplInterface.h, torch/cuda/__init__.py",
         means="The installed package has no code for {device}. No registration of an operator can change that.",
         user=(
-            "Install a build of PyTorch for {device}: https://pytorch.org/get-started/locally/.",
+            "Install a build of PyTorch for {device}: https://pytorch.org/get-started/locally/. Of a backend with a "
+            "package of its own (xla, hpu, npu) import that package first, such as `import torch_xla`.",
             "Or leave the tensors on the CPU: map_location='cpu' where they are loaded.",
         ),
     ),

@@ -90,6 +90,7 @@ MESSAGES = (
         TextKind.FAKE_MIXED,
         "{op} was called with a fake tensor and a real one",
         (
+            "Please convert all Tensors to FakeTensors first",
             "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
             "'allow_non_fake_inputs'[[. Found in {op}(]]",
             "Can't call metadata mutating ops on non-Fake Tensor inputs[[. Found in {op}(]]",

@@ -98,8 +98,8 @@ MESSAGES = (
         TextKind.RAN_ON_CPU,
         "{op} has no kernel for {device}, and ran on the CPU",
         (
-            "The operator '{op}' is not currently supported on the {device} backend and will fall back to run on the "
-            "CPU",
+            "The operator '{op}' is not currently supported on the {device} backend and will fall back to run on "
+            "[[the ]]CPU",
         ),
         "aten/src/ATen/mps/MPSFallback.mm, and the fallbacks of torch_npu, torch-directml and others",
         means=(
