@@ -24,6 +24,15 @@ class UnknownCheck(Exception):
         self.selector = selector
         self.similar = similar
 
+    @classmethod
+    def of(cls, checks: Sequence[Check], selector: Selector) -> UnknownCheck | None:
+        """What is wrong with a selector; None where it chooses a check."""
+        try:
+            choose(checks, selector)
+        except UnknownCheck as error:
+            return error
+        return None
+
 
 def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
     """The ids of the checks that a selector chooses. Errors: UnknownCheck when it chooses none.
@@ -43,6 +52,12 @@ def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
     if not found:
         raise UnknownCheck(selector, _similar(checks, lower))
     return found
+
+
+def unknown(checks: Sequence[Check], selectors: Iterable[Selector]) -> tuple[UnknownCheck, ...]:
+    """What is wrong with the selectors that choose no check; each once."""
+    found = {selector: UnknownCheck.of(checks, selector) for selector in selectors}
+    return tuple(error for error in found.values() if error is not None)
 
 
 def chosen(checks: Sequence[Check], places: Iterable[CheckSettings]) -> tuple[Check, ...]:

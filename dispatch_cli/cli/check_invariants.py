@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -66,15 +66,14 @@ def command(
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
     known, baseline = read_known(options, project)
-    from dispatch_cli.checks import selection
-    from dispatch_cli.report.findings import findings_report, summary_of
+    from dispatch_cli.report.findings import findings_report, summary_of, unknown_checks
 
+    wrong = unknown_checks(state, settings)
+    if wrong:
+        raise _unknown(wrong, out.color)
     guarded = guarded_names(names, higher_order) if ops else None
-    try:
-        with progress_on(sys.stderr) as progress:
-            report = findings_report(state, names, guarded, settings, known, progress, higher_order)
-    except selection.UnknownCheck as error:
-        raise _unknown(error, out.color) from None
+    with progress_on(sys.stderr) as progress:
+        report = findings_report(state, names, guarded, settings, known, progress, higher_order)
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, out.color)
     if options.update_baseline:
@@ -154,10 +153,18 @@ def _of_pytorch(state: State) -> State:
     return run(before, state.source)
 
 
-def _unknown(error: UnknownCheck, color: str) -> click.ClickException | click.exceptions.Exit:
+def _unknown(errors: Sequence[UnknownCheck], color: str) -> click.ClickException | click.exceptions.Exit:
+    """Names of no check: those in files with their places, one of an option as what is wrong with the option."""
     from dispatch_cli.model.problem import InputError, Problem
 
-    hint = f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
-    if error.selector.span is not None:
-        return refuse(InputError((Problem("unknown-check", str(error), error.selector.span, hint=hint),)), color)
-    return click.BadParameter(f"{error}; {hint}", param_hint=f"'{error.selector.origin}'")
+    hints = [
+        f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
+        for error in errors
+    ]
+    if all(error.selector.span is None for error in errors):
+        return click.BadParameter(f"{errors[0]}; {hints[0]}", param_hint=f"'{errors[0].selector.origin}'")
+    found = (
+        Problem("unknown-check", str(error), error.selector.span, hint=hint)
+        for error, hint in zip(errors, hints, strict=True)
+    )
+    return refuse(InputError(tuple(found)), color)

@@ -73,5 +73,5 @@ class Guard(NamedTuple):
 
     @property
     def content(self) -> Guard:
-        """The guard without where and why it was said: guards of equal content are one."""
-        return self._replace(reason=None, span=None, through=())
+        """The guard without where it was said: guards of equal content are one."""
+        return self._replace(span=None, through=())

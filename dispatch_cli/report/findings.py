@@ -11,13 +11,13 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
 from dispatch_cli.checks.run import Progress, run_checks
-from dispatch_cli.checks.selection import chosen, severities
+from dispatch_cli.checks.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.settings import CheckSettings, Severity
+from dispatch_cli.model.settings import CheckSettings, Selector, Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.baseline import BaselineUse, Entry, apply, fingerprints
 
@@ -180,6 +180,16 @@ def findings_report(
         not_checked=_not_checked(view, chosen_names if guarded is not None else None),
         findings=reported(findings),
     )
+
+
+def unknown_checks(state: State, settings: Sequence[CheckSettings]) -> tuple[UnknownCheck, ...]:
+    """Every name in the settings and suppressions of a run that is that of no check."""
+    said = state.declarations
+    selectors: list[Selector] = []
+    for one in (*said.settings, *settings):
+        selectors += [*(one.select or ()), *one.ignore, *(selector for selector, _ in one.severities)]
+    selectors += [selector for one in said.suppressions for selector in one.checks]
+    return unknown(CHECKS, selectors)
 
 
 def reported(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:

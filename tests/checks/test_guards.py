@@ -192,9 +192,11 @@ def test_guards_about_other_operators_than_those_asked_for(state_of: StateOf) ->
 
 def test_equal_guards_count_once(state_of: StateOf) -> None:
     guard = "op: demo::op, rule: math, key: CPU"
-    text = f"{GUARDED}  - {{{guard}}}\n  - {{{guard}, reason: again}}\n"
-    (finding,) = findings(state_of(text), select="DC9")
-    assert finding.span == place(6, 5)
+    again = f"  - {{{guard}}}\n" * 2 + f"  - {{{guard}, reason: another}}\n" * 2
+    text = f"{GUARDED}{again}"
+    first, second = findings(state_of(text), select="DC9")
+    assert (first.span, second.span) == (place(6, 5), place(8, 5))
+    assert second.details[-1] == ("reason", "another")
 
 
 def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,19 @@ def test_an_unknown_check_in_a_file_is_shown_there() -> None:
         "    |                  ^\n"
         "  help: did you mean stale-live-table?\n\n1 error; nothing was done.\n"
     )
+
+
+def test_all_unknown_checks_are_told_at_once() -> None:
+    write(
+        "b.yaml",
+        f"{DANGLING}suppress:\n  - {{checks: [stail-live-table], reason: x}}\n  - {{checks: [gaurd, DC9], reason: y}}\n"
+        "check: {ignore: [nothing], severity: {overriden-kernel: info}}\n",
+    )
+    result = check("b.yaml", "--no-config")
+    assert (result.code, result.out) == (2, "")
+    told = re.findall(r"unknown-check\]: there is no check '([\w-]+)'", result.err)
+    assert sorted(told) == ["gaurd", "nothing", "overriden-kernel", "stail-live-table"]
+    assert result.err.endswith("4 errors; nothing was done.\n")
 
 
 def test_mistakes_of_configuration_are_annotations_too() -> None:

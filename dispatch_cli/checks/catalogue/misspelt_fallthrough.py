@@ -1,0 +1,82 @@
+"""No kernel is named almost as the word fallthrough is written.
+
+In a declaration `fallthrough` is a word: the key falls through. Any other text is the name of a kernel, which runs
+there. So `fallthru` declares a kernel of that name, and calls end in it, where dispatch was to go on to the keys below.
+
+Bad:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: fallthru}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: fallthrough}
+```
+
+Fix: write `fallthrough`. When the kernel really has that name, accept the finding with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.edit import Action, Edit, fallthrough
+from dispatch_cli.model.suggest import similar
+
+WORD = "fallthrough"
+CUTOFF = 0.75
+"""How alike a name is to the word, at least: `fallthru` and `falltrough` are, `fallback` is not."""
+SPELLINGS = frozenset({"fallthroughkernel", "makefallthrough", "fallthrukernel"})
+"""What PyTorch calls it in Python and C++, without underscores and capitals."""
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every kernel of the user's own with such a name, of operators and of backend fallbacks."""
+    for name in view.own:
+        for registration in view.active(name).values():
+            if view.is_written(registration) and _is_misspelt(registration):
+                gone = Edit(
+                    Action.REMOVE,
+                    name,
+                    registration.key,
+                    kernel=registration.kernel.debug,
+                    span=registration.kernel.span,
+                )
+                fix = (gone, fallthrough(name, registration.key))
+                yield _finding(registration, str(name), f"{name}: the kernel at {registration.key}", fix)
+    for key, registration in view.own_fallbacks.items():
+        if _is_misspelt(registration):
+            yield _finding(registration, None, f"the backend fallback at {key}", ())
+
+
+def _is_misspelt(registration: Registration) -> bool:
+    kernel = registration.kernel
+    if kernel.fallthrough or kernel.function is None:
+        return False
+    plain = "".join(filter(str.isalnum, kernel.function.lower()))
+    return plain in SPELLINGS or (plain.startswith("f") and bool(similar(plain, [WORD], cutoff=CUTOFF)))
+
+
+def _finding(registration: Registration, operator: str | None, what: str, fix: tuple[Edit, ...]) -> Finding:
+    return CHECK.finding(
+        f"{what} has the name {registration.kernel.function}, and does not fall through",
+        operator,
+        registration.key,
+        at=registration,
+        tip=f"did you mean {WORD}?",
+        fix=fix,
+    )
+
+
+CHECK = Check.of(find, __doc__, "DC105", Severity.WARNING, needs=(Need.FILES,))
