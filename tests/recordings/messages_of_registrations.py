@@ -6,6 +6,7 @@ from message_case import prints
 C, Library = torch._C, torch.library.Library
 KEPT = []
 """Libraries that must live on."""
+_NOT_OVER = {"allow_override": False} if "allow_override" in torch.library.Library.impl.__code__.co_varnames else {}
 _REFUSED = {"allow_override": False} if "allow_override" in torch.library.register_fake.__kwdefaults__ else {}
 
 
@@ -48,8 +49,8 @@ def library_twice():
 def python_twice():
     library = _library("again")
     library.define("f(Tensor x) -> Tensor")
-    library.impl("f", _double, "CUDA")
-    library.impl("f", _double, "CUDA")
+    for _ in range(2):
+        library.impl("f", _double, "CUDA", **_NOT_OVER)
 
 
 @prints("python-impl-twice", "Trying to override a python impl", operator="impls::f")

@@ -16,6 +16,7 @@ sys.path.insert(0, HERE)
 
 import messages_of_calls
 import messages_of_checks
+import messages_of_definitions
 import messages_of_fakes
 import messages_of_registrations
 import messages_of_transforms
@@ -27,6 +28,7 @@ MODULES = (
     messages_of_fakes,
     messages_of_transforms,
     messages_of_checks,
+    messages_of_definitions,
     # the last one gives the out-of-tree backend a name, which other texts then have
     messages_of_registrations,
 )

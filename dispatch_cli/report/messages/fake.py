@@ -155,6 +155,7 @@ MESSAGES = (
         TextKind.FAKE_MISMATCH,
         "the fake implementation of {op} says something else than the kernel returns",
         (
+            "When comparing the output of {op} on FakeTensor and concrete Tensors, found mismatch",
             "Real tensor propagation found {*} mismatch {**}for func: {op}",
             "This error most often comes from a incorrect fake (aka meta) kernel for a custom op",
             "MetadataMismatchError: {*}mismatch",

@@ -120,6 +120,8 @@ MESSAGES = (
         "the backward of {op} returns something else than one gradient per argument",
         (
             "The backward formula for {op} returned ",
+            "function GeneratedBackwardFor_{name} returned a gradient different than None",
+            "function GeneratedBackwardFor_{name} returned an incorrect number of gradients",
             "Expected the return from backward to be of the same structure as the inputs",
         ),
         "torch/_library/autograd.py",
