@@ -12,6 +12,7 @@ from typing import Any
 
 from dispatch_cli import universes
 from dispatch_cli.bindings.functions import Bindings
+from dispatch_cli.bindings.keys import default_space
 
 __all__ = ["Bindings", "default"]
 
@@ -20,6 +21,9 @@ __all__ = ["Bindings", "default"]
 def default() -> Bindings:
     """The bindings behind this module's own functions."""
     return Bindings(universes.load(universes.default_name()))
+
+
+default_space.get = lambda: default().space
 
 
 def __getattr__(name: str) -> Any:

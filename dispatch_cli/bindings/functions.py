@@ -1,7 +1,7 @@
 """PyTorch's dispatcher introspection functions over the engine.
 
 Source: ``torch/csrc/utils/python_dispatch.cpp``. Names, arguments, texts and exceptions are PyTorch's. What PyTorch
-reads from a running program has no counterpart here: tensors, C++ warnings, Python stubs.
+reads from a running program has no counterpart here: tensors, which are described instead, and Python stubs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from dispatch_cli.bindings import thread_state
 from dispatch_cli.bindings.devices import key_for_device
 from dispatch_cli.bindings.errors import internal_assert
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, key_set
-from dispatch_cli.bindings.library import DispatchModule
+from dispatch_cli.bindings.library import DispatchModule, Tag
 from dispatch_cli.bindings.operators import DispatchOperatorHandle, Key, OperatorFunctions
 from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
+from dispatch_cli.bindings.tensors import TorchDispatchModeKey, keys_of_tensor
 from dispatch_cli.bindings.thread_state import ThreadState, guard_of
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
+from dispatch_cli.model.call import TensorSpec
 from dispatch_cli.model.universe import Universe
 
 
@@ -38,6 +40,7 @@ class Bindings(OperatorFunctions):
         self.DispatchKey: Any = space.DispatchKey
         self.DispatchKeySet: Any = space.DispatchKeySet
         self._DispatchModule = DispatchModule
+        self.Tag = Tag
         self._DispatchOperatorHandle = DispatchOperatorHandle
         self.PythonDispatcher = partial(PythonDispatcher, self)
         self._ExcludeDispatchKeyGuard = guard_of(thread_state.ExcludeDispatchKeyGuard, self.thread_state)
@@ -46,12 +49,19 @@ class Bindings(OperatorFunctions):
         self._PreserveDispatchKeyGuard = guard_of(thread_state.PreserveDispatchKeyGuard, self.thread_state)
         self._SetExcludeDispatchKeyGuard = guard_of(thread_state.SetExcludeDispatchKeyGuard, self.thread_state)
         self._AutoDispatchBelowAutograd = guard_of(thread_state.AutoDispatchBelowAutograd, self.thread_state)
+        self.ExcludeDispatchKeyGuard = guard_of(thread_state.ExcludeAtOnceGuard, self.thread_state)
+        self._DisableTorchDispatch = guard_of(thread_state.DisableTorchDispatch, self.thread_state)
+        self._EnablePythonDispatcher = guard_of(thread_state.EnablePythonDispatcher, self.thread_state)
+        self._DisablePythonDispatcher = guard_of(thread_state.DisablePythonDispatcher, self.thread_state)
+        self._EnablePreDispatch = guard_of(thread_state.EnablePreDispatch, self.thread_state)
+        self._TorchDispatchModeKey = TorchDispatchModeKey
         self._AutoDispatchBelowADInplaceOrView = guard_of(
             thread_state.AutoDispatchBelowADInplaceOrView, self.thread_state
         )
         self._dispatch_autogradother_backends = space.wrap(KeyBits.of(universe, universe.autogradother_backends))
         self._after_autograd_keyset = space.wrap(KeyBits.full_after(universe, universe.after_autograd))
         self._after_ADInplaceOrView_keyset = space.wrap(KeyBits.full_after(universe, universe.after_ADInplaceOrView))
+        self._additional_keys_to_prop_for_wrapper_tensors = space.wrap(KeyBits.of(universe, universe.wrapped))
 
     # keys
 
@@ -120,7 +130,34 @@ class Bindings(OperatorFunctions):
         backends = self.universe.autograd_backends.get(self.space.convert(dispatch).name, ())
         return self.space.wrap(KeyBits.of(self.universe, backends))
 
+    def _dispatch_keys(self, tensor: TensorSpec | str, /) -> BoundKeySet:
+        """The key set of a tensor, which is described and need not exist, as in ``_dispatch_keys("cpu sparse")``.
+
+        Errors: TypeError for what is no description, or not one of this universe.
+        """
+        return self.space.wrap(keys_of_tensor(self.universe, tensor))
+
+    def _dispatch_key_set(self, tensor: TensorSpec | str, /) -> str:
+        """The printed form of `_dispatch_keys`."""
+        return str(keys_of_tensor(self.universe, tensor))
+
     # thread-local state
+
+    def _are_functorch_transforms_active(self) -> bool:
+        """Whether a functorch transform is active: none is here."""
+        return False
+
+    def _functionalization_reapply_views_tls(self) -> bool:
+        """Whether functionalization puts views back: it does not by default."""
+        return False
+
+    def _only_lift_cpu_tensors(self) -> bool:
+        """Whether this thread lifts constants to the CPU only."""
+        return self.thread_state.only_lift_cpu_tensors
+
+    def _set_only_lift_cpu_tensors(self, value: bool, /) -> None:
+        """Set what `_only_lift_cpu_tensors` gives."""
+        self.thread_state.only_lift_cpu_tensors = bool(value)
 
     def _dispatch_tls_local_include_set(self) -> BoundKeySet:
         """The keys that this thread adds to every call."""

@@ -6,8 +6,11 @@ Every key of the universe is a member here; PyTorch's own enum leaves a few out 
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Mapping
+import os
+import weakref
+from collections.abc import Callable, Mapping
 from typing import ClassVar, SupportsIndex
 
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
@@ -22,16 +25,33 @@ UNKNOWN_NAME = "???"
 UNKNOWN_TEXT = "UnknownUnknown"
 """What ``c10::toString`` prints for a number that is not a key."""
 
+_NUMBERS = itertools.count()
+_SPACES: weakref.WeakValueDictionary[str, KeySpace] = weakref.WeakValueDictionary()
+"""The spaces of this process, by their tokens: what was pickled here is of the same class when it is back."""
+
+
+class DefaultSpace:
+    """The space of the functions of `dispatch_cli.bindings` itself, which says here how to get it."""
+
+    get: Callable[[], KeySpace]
+
+
+default_space = DefaultSpace()
+
 
 class KeySpace:
     """The numbers of one universe's keys, and what PyTorch derives from a number.
 
+    warned: an override was warned of. token: stands for this space in what is pickled.
     members: every enum member's number, with the markers before the first and at the last key of each per-backend
     functionality. DispatchKey, DispatchKeySet: the two classes of this universe.
     """
 
     def __init__(self, universe: Universe) -> None:
         self.universe = universe
+        self.token = f"{os.getpid()}.{next(_NUMBERS)}"
+        _SPACES[self.token] = self
+        self.warned = False
         self.layout = layout_of(universe)
         self.starts = {name: universe.ids[keys[0]] - 1 for name, keys in universe.per_backend.items()}
         self.members: Mapping[str, int] = self._members()
@@ -177,6 +197,9 @@ class DispatchKey:
     def __hash__(self) -> int:
         return self._value
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpickled, (self._space.token, self._space.universe.name, "DispatchKey", self._value)
+
     def __str__(self) -> str:
         return f"DispatchKey.{self.name}"
 
@@ -238,6 +261,9 @@ class BoundKeySet:
         """The key that a call with this set goes to."""
         return self._space.highest(self._bits.bits)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpickled, (self._space.token, self._space.universe.name, "DispatchKeySet", self.raw_repr())
+
     def __repr__(self) -> str:
         return str(self._bits)
 
@@ -247,3 +273,16 @@ def key_set(space: KeySpace, value: object) -> BoundKeySet:
     if not isinstance(value, space.DispatchKeySet):
         raise TypeError(f"a DispatchKeySet is needed, not {value!r}")
     return value
+
+
+def _unpickled(token: str, universe: str, kind: str, number: int) -> DispatchKey | BoundKeySet:
+    """A key or a key set of the space that it was pickled in.
+
+    In another process it is one of `dispatch_cli.bindings` itself, whose universe has to be of the same name.
+    """
+    space = _SPACES.get(token)
+    if space is None:
+        space = default_space.get()
+        if space.universe.name != universe:
+            raise TypeError(f"it is of the universe {universe}, and the bindings are of {space.universe.name}")
+    return space.DispatchKey(number) if kind == "DispatchKey" else space.DispatchKeySet.from_raw_repr(number)

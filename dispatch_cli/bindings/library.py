@@ -5,12 +5,15 @@ Source: ``torch/csrc/utils/python_dispatch.cpp`` (class ``_DispatchModule``).
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Sequence
+from enum import Enum
 
 from dispatch_cli.bindings.errors import internal_assert, read_name, read_schema, refuses
 from dispatch_cli.bindings.keys import DispatchKey, KeySpace
 from dispatch_cli.engine.dispatcher.library import Library
+from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.declarations import LibraryKind
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
@@ -72,20 +75,23 @@ class DispatchModule:
     def impl_t_t(self, name: str, dispatch: str = "", debug: str = "impl_t_t") -> DispatchModule:
         """``m.impl(name, kernel)`` with a kernel Tensor → Tensor; no *dispatch* is the catch-all."""
         key = self._parse_key(dispatch)
-        self._library.implement(read_name(name), self._t_t_kernel("impl_t_t", debug), key)
+        self._warn(self._library.implement(read_name(name), self._t_t_kernel("impl_t_t", debug), key))
         return self
 
     @refuses
     def impl(self, name: str, dispatch: DispatchKey | str, func: object, with_keyset: bool = False) -> None:  # noqa: ARG002
         """Register a Python kernel. Nothing is ever called here, so *func* and *with_keyset* do not matter."""
         key = self._space.convert(dispatch)
-        self._library.implement(read_name(name), self._python_kernel(), key.name)
+        self._warn(self._library.implement(read_name(name), self._python_kernel(), key.name))
 
     @refuses
     def define(self, schema: str, alias_analysis: str = "", tags: Sequence[object] = ()) -> str:
-        """``m.def(torch::schema(schema, alias_analysis), tags)``; the operator's name as it was written."""
+        """``m.def(torch::schema(schema, alias_analysis), tags)``; the operator's name as it was written.
+
+        tags: members of ``torch.Tag``, or of `Tag`. Errors: TypeError for other ones, in PyTorch's words.
+        """
+        names = _tag_names(self, schema, alias_analysis, tags)
         parsed = read_schema(schema)
-        names = tuple(str(getattr(tag, "name", tag)) for tag in tags)
         self._library.define(parsed, _alias_kind(alias_analysis), names)
         return parsed.name.name
 
@@ -127,8 +133,63 @@ class DispatchModule:
         self, schema: FunctionSchema, alias: AliasAnalysisKind, key: str | None, kernel: Kernel
     ) -> DispatchModule:
         definition = self._library.define(schema, alias)
-        self._library.implement(definition.operator, kernel, key)
+        self._warn(self._library.implement(definition.operator, kernel, key))
         return self
+
+    def _warn(self, registration: Registration) -> None:
+        """Say on standard error that a kernel overrides another, once for all operators, as PyTorch does."""
+        if self._space.warned or not registration.warns or registration.operator is None:
+            return
+        self._space.warned = True
+        definition = self._library.dispatcher.operator(registration.operator).definition
+        operator = str(registration.operator) if definition is None else f"{definition.schema}\n    {definition.debug}"
+        sys.stderr.write(
+            "Warning: Warning only once for all operators,  other operators may also be overridden.\n"
+            "  Overriding a previously registered kernel for the same operator and the same dispatch key\n"
+            f"  operator: {operator}\n"
+            f"  dispatch key: {registration.key}\n"
+            f"  previous kernel: {registration.warning_names or 'no debug info'}\n"
+            f"       new kernel: {registration.kernel.debug}\n"
+        )
+
+
+def _tag_names(module: DispatchModule, schema: str, alias_analysis: str, tags: Sequence[object]) -> tuple[str, ...]:
+    """The names of tags. Errors: TypeError, as pybind raises it."""
+    is_list = isinstance(tags, Sequence) and not isinstance(tags, str | bytes)
+    if is_list and all(type(tag).__name__ == "Tag" for tag in tags):
+        return tuple(str(getattr(tag, "name", tag)) for tag in tags)
+    given = "" if alias_analysis == "" else f", {alias_analysis!r}"
+    raise TypeError(
+        "define(): incompatible function arguments. The following argument types are supported:\n"
+        "    1. (self: object, schema: str, alias_analysis: str = '', "
+        "tags: collections.abc.Sequence[torch._C.Tag] = []) -> str\n\n"
+        f"Invoked with: {module!r}, {schema!r}{given}; kwargs: tags={tags!r}"
+    )
+
+
+class Tag(Enum):
+    """``torch.Tag``: what an operator can be tagged with."""
+
+    core = 0
+    cudagraph_unsafe = 1
+    data_dependent_output = 2
+    dynamic_output_shape = 3
+    flexible_layout = 4
+    generated = 5
+    inplace = 6
+    inplace_view = 7
+    maybe_aliasing_or_mutating = 8
+    needs_contiguous_strides = 9
+    needs_exact_strides = 10
+    needs_fixed_stride_order = 11
+    nondeterministic_bitwise = 12
+    nondeterministic_seeded = 13
+    out = 14
+    out_variant = 15
+    pointwise = 16
+    pt2_compliant_tag = 17
+    reduction = 18
+    view_copy = 19
 
 
 def _alias_kind(text: str) -> AliasAnalysisKind:

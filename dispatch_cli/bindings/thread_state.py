@@ -11,7 +11,10 @@ from typing import ClassVar, TypeVar
 
 from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace, key_set
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, PRE_DISPATCH, PYTHON
+
+PYTHON_DISPATCHER = "PythonDispatcher"
+PYTHON_KEYS = (PYTHON, "PythonTLSSnapshot", PRE_DISPATCH)
 
 
 class ThreadState(threading.local):
@@ -21,6 +24,8 @@ class ThreadState(threading.local):
         self.space = space
         self.included = KeyBits.of(space.universe, space.universe.default_included)
         self.excluded = KeyBits.of(space.universe, space.universe.default_excluded)
+        self.python_dispatcher = False
+        self.only_lift_cpu_tensors = False
 
     def is_included(self, key: DispatchKey | str) -> bool:
         """Whether all bits of *key* are in the include set."""
@@ -33,6 +38,11 @@ class ThreadState(threading.local):
     def set_included(self, key: DispatchKey | str, wanted: bool) -> None:
         """Put *key* into the include set, or take its functionality out."""
         self.included = _with(self.included, self.space.bits(self.space.convert(key)), wanted)
+
+    def set_python_dispatcher(self, on: bool) -> None:
+        """Turn the Python dispatcher on or off (``PythonDispatcherTLS::set_state``), and its key with it."""
+        self.python_dispatcher = on
+        self.set_included(PYTHON_DISPATCHER, on)
 
     def set_excluded(self, key: DispatchKey | str, wanted: bool) -> None:
         """Put *key* into the exclude set, or take its functionality out."""
@@ -50,65 +60,134 @@ def _with(bits: KeyBits, key: KeyBits, wanted: bool) -> KeyBits:
 
 
 class KeySetGuard:
-    """A change of the sets between ``__enter__`` and ``__exit__``, which puts back what was there before."""
+    """A change between ``__enter__`` and ``__exit__``."""
 
     state: ClassVar[ThreadState]
-    _restores_included: ClassVar[bool] = False
-    _restores_excluded: ClassVar[bool] = False
-    _before: tuple[KeyBits, KeyBits] | None = None
+    _entered: bool = False
 
     def __enter__(self) -> None:
         self.__exit__(None, None, None)
-        self._before = (self.state.included, self.state.excluded)
+        self._entered = True
         self._change()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._before is None:
-            return
-        included, excluded = self._before
-        self._before = None
-        if self._restores_included:
-            self.state.included = included
-        if self._restores_excluded:
-            self.state.excluded = excluded
+        if self._entered:
+            self._entered = False
+            self._undo()
 
     def __del__(self) -> None:
         self.__exit__(None, None, None)
 
     def _change(self) -> None:
-        """Change the sets."""
+        """Begin the change."""
+
+    def _undo(self) -> None:
+        """Take it back."""
+
+
+class AtOnce(KeySetGuard):
+    """A change that begins when the object is made, and ends with ``__exit__`` or with the object."""
+
+    def _begin(self) -> None:
+        """Begin; for the end of ``__init__``."""
+        self._entered = True
+        self._change()
+
+    def __enter__(self) -> None:
+        """Change nothing: it has begun."""
 
 
 class ExcludeDispatchKeyGuard(KeySetGuard):
-    """Excludes the keys of a set, too."""
-
-    _restores_excluded = True
+    """Excludes the keys of a set, too. In the end what is excluded is as it was before, whatever was changed since."""
 
     def __init__(self, keyset: BoundKeySet, /) -> None:
         self._keyset = KeyBits(self.state.space.layout, key_set(self.state.space, keyset).raw_repr())
 
     def _change(self) -> None:
+        self._before = self.state.excluded
         self.state.excluded |= self._keyset
+
+    def _undo(self) -> None:
+        self.state.excluded = self._before
+
+
+class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
+    """``ExcludeDispatchKeyGuard`` without an underscore, which begins at once."""
+
+    def __init__(self, keyset: BoundKeySet, /) -> None:
+        super().__init__(keyset)
+        self._begin()
+
+
+class DisableTorchDispatch(AtOnce, ExcludeDispatchKeyGuard):
+    """Excludes the keys at which modes and subclasses are asked."""
+
+    def __init__(self) -> None:
+        universe = self.state.space.universe
+        self._keyset = KeyBits.of(universe, [key for key in PYTHON_KEYS if key in universe.ids])
+        self._begin()
 
 
 class IncludeDispatchKeyGuard(KeySetGuard):
-    """Includes a key, too."""
-
-    _restores_included = True
+    """Includes a key, too. In the end what is included is as it was before, whatever was changed since."""
 
     def __init__(self, key: DispatchKey | str, /) -> None:
         self._key = self.state.space.bits(self.state.space.convert(key))
 
     def _change(self) -> None:
+        self._before = self.state.included
         self.state.included |= self._key
 
+    def _undo(self) -> None:
+        self.state.included = self._before
 
-class ForceDispatchKeyGuard(KeySetGuard):
+
+class EnablePreDispatch(IncludeDispatchKeyGuard):
+    """Includes PreDispatch."""
+
+    def __init__(self) -> None:
+        super().__init__(PRE_DISPATCH)
+
+
+class EnablePythonDispatcher(AtOnce):
+    """Turns the Python dispatcher on, and in the end makes it as it was."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _change(self) -> None:
+        self._before = self.state.python_dispatcher
+        self.state.set_python_dispatcher(True)
+
+    def _undo(self) -> None:
+        self.state.set_python_dispatcher(self._before)
+
+
+class DisablePythonDispatcher(KeySetGuard):
+    """Turns the Python dispatcher off, and in the end makes it as it was."""
+
+    def _change(self) -> None:
+        self._before = self.state.python_dispatcher
+        self.state.set_python_dispatcher(False)
+
+    def _undo(self) -> None:
+        self.state.set_python_dispatcher(self._before)
+
+
+class _SavesBoth(KeySetGuard):
+    """Puts both sets back in the end."""
+
+    def _change(self) -> None:
+        self._before = (self.state.included, self.state.excluded)
+
+    def _undo(self) -> None:
+        self.state.included, self.state.excluded = self._before
+
+
+class ForceDispatchKeyGuard(_SavesBoth):
     """Replaces both sets."""
-
-    _restores_included = _restores_excluded = True
 
     def __init__(self, include: BoundKeySet, exclude: BoundKeySet, /) -> None:
         space = self.state.space
@@ -116,13 +195,12 @@ class ForceDispatchKeyGuard(KeySetGuard):
         self._exclude = KeyBits(space.layout, key_set(space, exclude).raw_repr())
 
     def _change(self) -> None:
+        super()._change()
         self.state.included, self.state.excluded = self._include, self._exclude
 
 
-class PreserveDispatchKeyGuard(KeySetGuard):
-    """Changes nothing, but puts both sets back in the end."""
-
-    _restores_included = _restores_excluded = True
+class PreserveDispatchKeyGuard(_SavesBoth):
+    """Changes nothing."""
 
 
 class SetExcludeDispatchKeyGuard(KeySetGuard):
@@ -131,40 +209,34 @@ class SetExcludeDispatchKeyGuard(KeySetGuard):
     def __init__(self, key: DispatchKey | str, enabled: bool, /) -> None:
         self._key = self.state.space.convert(key)
         self._enabled = enabled
-        self._was_excluded = False
 
     def _change(self) -> None:
         self._was_excluded = self.state.is_excluded(self._key)
         self.state.set_excluded(self._key, self._enabled)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._before is not None:
-            self.state.set_excluded(self._key, self._was_excluded)
-        super().__exit__(kind, error, trace)
+    def _undo(self) -> None:
+        self.state.set_excluded(self._key, self._was_excluded)
 
 
-class AutoDispatchBelowAutograd(KeySetGuard):
+class AutoDispatchBelowAutograd(AtOnce, ExcludeDispatchKeyGuard):
     """Excludes the functionalities that the Autograd alias covers."""
 
-    _restores_excluded = True
-
-    def _keys(self) -> KeyBits:
-        """No backend bits: AutogradFunctionality stands for all of its keys."""
-        space = self.state.space
-        covered = KeyBits.of(space.universe, space.universe.aliases[AUTOGRAD])
-        return KeyBits(space.layout, covered.bits & space.layout.functionality_mask)
-
-    def _change(self) -> None:
-        self.state.excluded |= self._keys()
+    def __init__(self) -> None:
+        self._keyset = _autograd(self.state.space)
+        self._begin()
 
 
-class AutoDispatchBelowADInplaceOrView(AutoDispatchBelowAutograd):
+class AutoDispatchBelowADInplaceOrView(ExcludeDispatchKeyGuard):
     """Excludes ADInplaceOrView, too."""
 
-    def _keys(self) -> KeyBits:
-        return super()._keys().add(AD_INPLACE_OR_VIEW)
+    def __init__(self) -> None:
+        self._keyset = _autograd(self.state.space).add(AD_INPLACE_OR_VIEW)
+
+
+def _autograd(space: KeySpace) -> KeyBits:
+    """No backend bits: AutogradFunctionality stands for all of its keys."""
+    covered = KeyBits.of(space.universe, space.universe.aliases[AUTOGRAD])
+    return KeyBits(space.layout, covered.bits & space.layout.functionality_mask)
 
 
 _GuardClass = TypeVar("_GuardClass", bound=KeySetGuard)

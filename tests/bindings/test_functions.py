@@ -59,7 +59,7 @@ def test_each_way_of_defining_dumps_as_pytorchs(bindings: Bindings) -> None:
     library.def_name_t_t("inferred.overload", "CPU", "mine")
     library.def_name_t_t("given(Tensor x) -> Tensor")
     library.def_schema_t_t("both(Tensor x) -> Tensor", alias="CONSERVATIVE")
-    assert library.define("python.overload(Tensor x) -> Tensor", tags=["core"]) == "python"
+    assert library.define("python.overload(Tensor x) -> Tensor", tags=[bindings.Tag.core]) == "python"
     dumps = {name: bindings._dispatch_dump(name) for name in bindings._dispatch_get_all_op_names()}
     debug, flags = "debug: registered at /dev/null:0\n", "(Tensor _0) -> Tensor _0 [ boxed unboxed ]\n"
     conservative = f"{debug}alias analysis kind: CONSERVATIVE"

@@ -222,17 +222,17 @@ def test_guards_change_the_state_and_put_it_back(bindings: Bindings) -> None:
     keys, sets = bindings.DispatchKey, bindings.DispatchKeySet
     default = ("404000000", "1ff8000000000")
     guards = {
-        "exclude": bindings._ExcludeDispatchKeyGuard(sets(keys.CPU) | sets(keys.AutogradCUDA)),
-        "include": bindings._IncludeDispatchKeyGuard(keys.CUDA),
-        "force": bindings._ForceDispatchKeyGuard(sets(keys.CPU), sets(keys.CUDA)),
-        "set exclude": bindings._SetExcludeDispatchKeyGuard(keys.AutocastCPU, False),
-        "preserve": bindings._PreserveDispatchKeyGuard(),
-        "below autograd": bindings._AutoDispatchBelowAutograd(),
-        "below views": bindings._AutoDispatchBelowADInplaceOrView(),
+        "exclude": lambda: bindings._ExcludeDispatchKeyGuard(sets(keys.CPU) | sets(keys.AutogradCUDA)),
+        "include": lambda: bindings._IncludeDispatchKeyGuard(keys.CUDA),
+        "force": lambda: bindings._ForceDispatchKeyGuard(sets(keys.CPU), sets(keys.CUDA)),
+        "set exclude": lambda: bindings._SetExcludeDispatchKeyGuard(keys.AutocastCPU, False),
+        "preserve": lambda: bindings._PreserveDispatchKeyGuard(),
+        "below autograd": lambda: bindings._AutoDispatchBelowAutograd(),
+        "below views": lambda: bindings._AutoDispatchBelowADInplaceOrView(),
     }
     inside = {}
-    for name, guard in guards.items():
-        with guard as nothing:
+    for name, made in guards.items():
+        with made() as nothing:
             assert nothing is None
             inside[name] = raw_state(bindings)
             bindings._dispatch_tls_set_dispatch_key_excluded("AutocastCPU", True)

@@ -48,6 +48,11 @@ class Library:
             self.handles.append(dispatcher.open_library(block.namespace, self.debug, block.span))
 
     @property
+    def dispatcher(self) -> Dispatcher:
+        """The one that it registers in."""
+        return self._dispatcher
+
+    @property
     def debug(self) -> str:
         """The debug text of what names none of its own."""
         return f"registered at {self.block.file}:{self.block.line}"

@@ -1,0 +1,153 @@
+"""A script for a Python that has PyTorch: the names of ``torch._C`` that are about dispatch, and what some of them do.
+
+usage: PYTHON live_names.py, with a random program on standard input (see ``random_program`` in the test); writes JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import sys
+from typing import Any
+
+import torch
+
+C: Any = torch._C
+ABOUT_DISPATCH = re.compile(
+    r"^_dispatch|^_?Dispatch|DispatchKey|_parse_dispatch_key|functionality|AutoDispatch|PythonDispatcher|PreDispatch"
+    r"|^_after_\w+_keyset|_additional_keys|[Ff]unctorch|_functionalization|only_lift|_DisableTorchDispatch"
+)
+METHODS = ("_DispatchModule", "_DispatchOperatorHandle", "DispatchKeySet")
+
+
+def signature(thing: Any) -> str | None:
+    """The first line of what pybind says of a function."""
+    return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0] or None
+
+
+def names() -> dict[str, Any]:
+    """Every name: the signature of a function, the signatures of the methods of a class, or what kind it is."""
+    found: dict[str, Any] = {}
+    for name in filter(ABOUT_DISPATCH.search, dir(C)):
+        thing = getattr(C, name)
+        if isinstance(thing, type):
+            members = {own: signature(member) for own, member in vars(thing).items() if callable(member)}
+            members = {own: said for own, said in members.items() if said and said.startswith(f"{own}(")}
+            found[name] = members if name in METHODS else {"__init__": members.get("__init__")}
+        else:
+            found[name] = signature(thing) if callable(thing) else type(thing).__name__
+    return found
+
+
+def sets() -> list[str]:
+    return [str(C._dispatch_tls_local_include_set()), str(C._dispatch_tls_local_exclude_set())]
+
+
+def keyset(keys: list[str]) -> Any:
+    made = C.DispatchKeySet(getattr(C.DispatchKey, keys[0]))
+    for key in keys[1:]:
+        made = made | C.DispatchKeySet(getattr(C.DispatchKey, key))
+    return made
+
+
+def run(core: Any, program: list[list[Any]]) -> list[list[str]]:
+    """What the thread's sets are after each step of a program."""
+    guards: dict[int, Any] = {}
+    found = []
+    for step in program:
+        what, number, *rest = step
+        if what == "make":
+            guards[number] = getattr(core, rest[0])(*(keyset(one) if isinstance(one, list) else one for one in rest[1]))
+        elif what == "enter":
+            guards[number].__enter__()
+        elif what == "exit":
+            guards[number].__exit__(None, None, None)
+        elif what == "drop":
+            del guards[number]
+        else:
+            getattr(core, f"_dispatch_tls_set_dispatch_key_{what}")(*rest)
+        found.append(sets())
+    for guard in reversed(list(guards.values())):
+        guard.__exit__(None, None, None)
+    return found
+
+
+def raised(call: Any) -> list[str]:
+    try:
+        call()
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+    return []
+
+
+def pickled(one: Any) -> list[Any] | None:
+    """What comes back, and whether it is the same; None where it can not be pickled (key sets in 2.4)."""
+    try:
+        back = pickle.loads(pickle.dumps(one))
+    except TypeError:
+        return None
+    return [str(back), back == one]
+
+
+def facts() -> dict[str, Any]:
+    module = C._dispatch_library("FRAGMENT", "live_names", "")
+    key, some = C.DispatchKey.SparseCPU, keyset(["CPU", "Conjugate"])
+    devices = (
+        "cpu:0",
+        "cuda:99999999999999999999",
+        "cpu:-1",
+        "cpu:128",
+        "cpu:256",
+        "cuda:65536",
+        "cpu:00",
+        "cpu:a",
+        "",
+    )
+    nested = torch.nested.nested_tensor([torch.ones(1)])
+    tensors = {
+        "cpu": torch.ones(1),
+        "cpu requires_grad": torch.ones(1, requires_grad=True),
+        "meta": torch.ones(1, device="meta"),
+        "cpu sparse": torch.ones(1).to_sparse(),
+        "cpu sparse_csr": torch.ones(1, 1).to_sparse_csr(),
+        "cpu mkldnn": torch.ones(1).to_mkldnn(),
+        "cpu nested": nested,
+        "cpu conj": torch.ones(1, dtype=torch.complex64).conj(),
+        "cpu neg": torch._neg_view(torch.ones(1)),
+        "cpu quantized": torch.quantize_per_tensor(torch.ones(1), 1.0, 0, torch.quint8),
+    }
+    with torch.inference_mode():
+        tensors["cpu inference"] = torch.ones(1)
+    return {
+        "wrapped": str(C._additional_keys_to_prop_for_wrapper_tensors),
+        "modes": {name: [int(one), str(one), repr(one)] for name, one in C._TorchDispatchModeKey.__members__.items()},
+        "pickled": [pickled(one) for one in (key, some)],
+        "tags": raised(lambda: module.define("f(Tensor x) -> Tensor", tags=["x"])),
+        "devices": {text: raised(lambda text=text: C._dispatch_key_for_device(text)) for text in devices},
+        "tensors": {text: str(C._dispatch_keys(tensor)) for text, tensor in tensors.items()},
+        "active": [C._are_functorch_transforms_active(), C._functionalization_reapply_views_tls()],
+        "lift": [C._only_lift_cpu_tensors(), C._set_only_lift_cpu_tensors(True), C._only_lift_cpu_tensors()],
+    }
+
+
+def main() -> None:
+    C._set_only_lift_cpu_tensors(False)
+    programs = json.load(sys.stdin)
+    print(
+        json.dumps({"names": names(), "facts": facts(), "programs": [run(C, one) for one in programs]}),
+        flush=True,
+    )
+
+
+def overridden() -> None:
+    """Have PyTorch warn of an override, on standard error."""
+    module = C._dispatch_library("FRAGMENT", "overriding", "")
+    module.def_("f(Tensor x) -> Tensor")
+    for debug in ("first", "second", "third"):
+        module.impl_t_t("f", "CPU", debug)
+
+
+if __name__ == "__main__":
+    main()
+    overridden()

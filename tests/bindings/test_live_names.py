@@ -1,0 +1,302 @@
+"""The names, the signatures and the thread state of ``dispatch_cli.bindings`` against those of a live ``torch._C``."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import os
+import pickle
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import bindings as module
+from dispatch_cli import universes
+from dispatch_cli.bindings import Bindings
+from dispatch_cli.capture.run import run_probe
+from tests.capture.support import torch_python
+
+LEFT_OUT = {
+    "_dispatch_call_boxed": "it calls an operator, with tensors",
+    "_dispatch_clear_leaked_python_filenames": "it frees memory of a running PyTorch",
+    "_dispatch_get_computed_kernel_for_dispatch_key": "it gives a kernel that can be called",
+    "_dispatch_isTensorSubclassLike": "it looks at the Python class of a tensor",
+    "_dispatch_set_report_error_callback": "it is called when an operator is",
+    "_functionalization": "a module of functions of tensors",
+    "_functorch": "a module of functions of tensors",
+    "_DispatchModule.impl_with_aoti_compile": "it compiles and loads a kernel",
+    "_DispatchModule.register_ad_inplace_or_view_fallback": "it makes a kernel of PyTorch's for one operator",
+    "_DispatchOperatorHandle.redispatch_boxed": "it calls an operator, with tensors",
+}
+"""Names that are not offered, and why."""
+LEFT_OUT_ELSEWHERE = {
+    "_dispatch_make_pyobj_dispatch_fns": "it calls Python functions with tensors; since 2.15",
+    "_dispatch_is_main_interpreter": "there is one interpreter here; 2.4",
+}
+"""Those that not every version has."""
+OF_PYBIND = ("__init__", "__getstate__", "__setstate__")
+"""Of key sets: they are made and pickled in a way of our own."""
+SEED = "DISPATCH_CLI_LIVE_SEED"
+PROGRAMS = 400
+KEYS = ("CPU", "CUDA", "AutogradCPU", "Python", "PythonDispatcher", "PreDispatch", "Conjugate", "AutocastCPU", "XLA")
+GUARDS = {
+    "_ExcludeDispatchKeyGuard": ("set",),
+    "ExcludeDispatchKeyGuard": ("set",),
+    "_IncludeDispatchKeyGuard": ("key",),
+    "_ForceDispatchKeyGuard": ("set", "set"),
+    "_PreserveDispatchKeyGuard": (),
+    "_SetExcludeDispatchKeyGuard": ("key", "bool"),
+    "_AutoDispatchBelowAutograd": (),
+    "_AutoDispatchBelowADInplaceOrView": (),
+    "_EnablePythonDispatcher": (),
+    "_DisablePythonDispatcher": (),
+    "_EnablePreDispatch": (),
+    "_DisableTorchDispatch": (),
+}
+AT_ONCE = ("ExcludeDispatchKeyGuard", "_EnablePythonDispatcher", "_DisableTorchDispatch")
+Program = list[list[Any]]
+
+
+def random_program(dice: random.Random) -> Program:
+    """Guards are made, entered, left in any order and dropped; keys are included and excluded between."""
+    steps: Program = []
+    made: dict[int, str] = {}
+    for number in range(dice.randint(3, 9)):
+        what = dice.choice(("make", "make", "enter", "enter", "exit", "drop", "included", "excluded"))
+        if what == "make":
+            made[number] = dice.choice([*GUARDS])
+            choose = {
+                "set": lambda: dice.sample(KEYS, dice.randint(1, 3)),
+                "key": lambda: dice.choice(KEYS),
+                "bool": lambda: dice.random() < 0.5,
+            }
+            steps.append(["make", number, made[number], [choose[kind]() for kind in GUARDS[made[number]]]])
+        elif what in ("included", "excluded"):
+            steps.append([what, None, dice.choice(KEYS), dice.random() < 0.5])
+        elif made:
+            which = dice.choice([*made])
+            steps.append([what, which])
+            if what == "drop":
+                del made[which]
+    # PyTorch's thread is the same for all programs: it begins and ends as it was
+    return [
+        ["make", -1, "_PreserveDispatchKeyGuard", []],
+        ["enter", -1],
+        *steps,
+        *([what, which] for which in made for what in ("exit", "drop")),
+        ["exit", -1],
+    ]
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[Program]:
+    seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
+    print(f"{SEED}={seed}")
+    dice = random.Random(seed)
+    return [random_program(dice) for _ in range(PROGRAMS)]
+
+
+@pytest.fixture(scope="module")
+def live(programs: list[Program]) -> Any:
+    script = Path(__file__).with_name("live_names.py")
+    command = [torch_python(), str(script)]
+    done = subprocess.run(command, input=json.dumps(programs), capture_output=True, encoding="utf-8", check=True)
+    return {**json.loads(done.stdout), "printed": done.stderr}
+
+
+@pytest.fixture(scope="module")
+def bindings() -> Bindings:
+    return Bindings(universes.from_data(run_probe(torch_python())["universe"]))
+
+
+PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]*?)?(?: = ('[^']*'|\[\]|[\w.]+))?$")
+
+
+def parameters_of(signature: str) -> list[tuple[str | None, str | None]]:
+    """The parameters that pybind tells: names, but for those without one, and defaults."""
+    inside = signature[signature.index("(") + 1 : signature.rindex(") ->")]
+    found = []
+    for part in re.split(r", (?=[\w*]+(?::|$|,)|/)", inside):
+        match = PARAMETER.match(part)
+        if match is not None and match[1] not in ("self", "/"):
+            found.append((None if re.fullmatch(r"arg\d+", match[1]) else match[1], match[2]))
+    return found
+
+
+def own_parameters(function: Any) -> list[tuple[str | None, str | None]]:
+    """The same of one of ours; an empty tuple stands for an empty list."""
+    found = []
+    for one in inspect.signature(function).parameters.values():
+        if one.name == "self":
+            continue
+        default = None if one.default is one.empty else repr(one.default).replace("()", "[]")
+        found.append((None if one.kind is one.POSITIONAL_ONLY else one.name, default))
+    return found
+
+
+def test_the_texts_of_pybind_are_read() -> None:
+    said = "f(self: object, kind: str, arg1: dict[str, int], file: str = '/dev/null', n: t.A | t.B = 0) -> int"
+    assert parameters_of(said) == [("kind", None), (None, None), ("file", "'/dev/null'"), ("n", "0")]
+    assert parameters_of("f() -> bool") == []
+
+
+@pytest.mark.live
+def test_names_and_signatures(live: Any, bindings: Bindings) -> None:
+    missing, wrong, seen = [], [], set()
+    for name, said in live["names"].items():
+        if name in LEFT_OUT or name in LEFT_OUT_ELSEWHERE:
+            seen.add(name)
+            assert not hasattr(bindings, name), f"{name} is offered, and stands in the list of those that are not"
+            continue
+        if not hasattr(bindings, name):
+            missing.append(name)
+            continue
+        ours = getattr(bindings, name)
+        members = said if isinstance(said, dict) else {"": said} if said and said.startswith(f"{name}(") else {}
+        for member, signature in members.items():
+            if signature is None or (name == "DispatchKeySet" and member in OF_PYBIND):
+                continue
+            if f"{name}.{member}" in LEFT_OUT:
+                seen.add(f"{name}.{member}")
+                continue
+            if member and not hasattr(ours, member):
+                missing.append(f"{name}.{member}")
+            elif not (member == "__init__" and name in ("_DispatchModule", "_DispatchOperatorHandle")):
+                function = ours if not member or member == "__init__" else getattr(ours, member)
+                mine, theirs = own_parameters(function), parameters_of(signature)
+                if mine != theirs:
+                    wrong.append(f"{name}.{member}: {mine}, PyTorch {theirs}")
+    assert missing == []
+    assert wrong == []
+    assert seen >= LEFT_OUT.keys() or not live["names"].get("_functionalization")
+    assert len(live["names"]) > 50
+
+
+@pytest.mark.live
+def test_thread_state(live: Any, programs: list[Program], bindings: Bindings) -> None:
+    """After every step of every random program the two sets are those of a live PyTorch."""
+    steps = 0
+    for number, (program, theirs) in enumerate(zip(programs, live["programs"], strict=True)):
+        guards: dict[int, Any] = {}
+        for step, expected in zip(program, theirs, strict=True):
+            _do(bindings, guards, step)
+            now = [str(bindings._dispatch_tls_local_include_set()), str(bindings._dispatch_tls_local_exclude_set())]
+            assert now == expected, f"program {number}, after {step} of {program}"
+            steps += 1
+    assert steps > 5 * PROGRAMS
+
+
+def _do(bindings: Bindings, guards: dict[int, Any], step: list[Any]) -> None:
+    what, number, *rest = step
+    if what == "make":
+        arguments = [_key_set(bindings, one) if isinstance(one, list) else one for one in rest[1]]
+        guards[number] = getattr(bindings, rest[0])(*arguments)
+    elif what == "enter":
+        guards[number].__enter__()
+    elif what == "exit":
+        guards[number].__exit__(None, None, None)
+    elif what == "drop":
+        del guards[number]
+    else:
+        getattr(bindings, f"_dispatch_tls_set_dispatch_key_{what}")(*rest)
+
+
+def _key_set(bindings: Bindings, keys: list[str]) -> Any:
+    made = bindings.DispatchKeySet(keys[0])
+    for key in keys[1:]:
+        made = made | bindings.DispatchKeySet(key)
+    return made
+
+
+@pytest.mark.live
+def test_facts(live: Any, bindings: Bindings) -> None:
+    facts = live["facts"]
+    assert str(bindings._additional_keys_to_prop_for_wrapper_tensors) == facts["wrapped"]
+    modes = bindings._TorchDispatchModeKey
+    assert {one.name: [int(one), str(one), repr(one)] for one in modes} == facts["modes"]
+    some = (bindings.DispatchKey.SparseCPU, _key_set(bindings, ["CPU", "Conjugate"]))
+    for one, theirs in zip(some, facts["pickled"], strict=True):
+        back = pickle.loads(pickle.dumps(one))
+        assert theirs is None or [str(back), back == one] == theirs
+    assert facts["pickled"][0] is not None
+    assert bindings._dispatch_key_for_device("cpu") == "CPU"
+    for text, (kind, message) in facts["devices"].items():
+        with pytest.raises(RuntimeError) as refused:
+            bindings._dispatch_key_for_device(text)
+        assert [type(refused.value).__name__, str(refused.value)] == [kind, message]
+    for text, keys in facts["tensors"].items():
+        assert str(bindings._dispatch_keys(text)) == keys, text
+    active = [bindings._are_functorch_transforms_active(), bindings._functionalization_reapply_views_tls()]
+    assert active == facts["active"]
+    set_to = [bindings._only_lift_cpu_tensors(), bindings._set_only_lift_cpu_tensors(True)]  # type: ignore[func-returns-value]
+    assert [*set_to, bindings._only_lift_cpu_tensors()] == facts["lift"]
+
+
+def _without_addresses(text: str) -> str:
+    text = text.replace("typing.Sequence", "collections.abc.Sequence").replace("List[", "list[")
+    return re.sub(r"<[\w.]+ object at 0x[0-9a-f]+>", "<object>", text).replace(": List", ": list")
+
+
+@pytest.mark.live
+def test_tags_that_are_none(live: Any, bindings: Bindings) -> None:
+    library = bindings._dispatch_library("FRAGMENT", "live_names", "")
+    with pytest.raises(TypeError) as refused:
+        library.define("f(Tensor x) -> Tensor", tags=["x"])
+    assert ["TypeError", _without_addresses(str(refused.value))] == [
+        live["facts"]["tags"][0],
+        _without_addresses(live["facts"]["tags"][1]),
+    ]
+    assert not bindings._dispatch_has_kernel("live_names::f")
+
+
+@pytest.mark.live
+def test_the_override_warning(live: Any, bindings: Bindings, capsys: pytest.CaptureFixture[str]) -> None:
+    library = bindings._dispatch_library("FRAGMENT", "overriding", "")
+    library.def_("f(Tensor x) -> Tensor")
+    for debug in ("first", "second", "third"):
+        library.impl_t_t("f", "CPU", debug)
+    said = capsys.readouterr().err
+    if "Warning only once" not in live["printed"]:
+        pytest.skip("this PyTorch prints no warning, or has warned before")
+    theirs = live["printed"][live["printed"].index("Warning: Warning only once") :].partition(" (function")[0]
+    assert said == f"{theirs}\n"
+
+
+def test_pickles_and_copies() -> None:
+    other = Bindings(universes.load("torch-2.4"))
+    for one in (module.DispatchKey.CPU, module.DispatchKeySet("AutogradCPU"), other.DispatchKey.CPU):  # type: ignore[attr-defined]
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            back = pickle.loads(pickle.dumps(one, protocol))
+            assert (type(back), back == one) == (type(one), True)
+        assert copy.deepcopy(one) == copy.copy(one) == one
+
+
+def test_a_pickle_of_another_process() -> None:
+    """It is a key of the module's own functions, if these are of the same universe."""
+    script = "import pickle, sys; from dispatch_cli import bindings as C; sys.stdout.buffer.write(pickle.dumps({}))"
+    command = [sys.executable, "-c", script.format("C.DispatchKey.SparseCPU")]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert pickle.loads(done.stdout) == module.DispatchKey.SparseCPU  # type: ignore[attr-defined]
+    older = "C.Bindings(__import__('dispatch_cli').universes.load('torch-2.4')).DispatchKey.CPU"
+    script = f"import dispatch_cli.universes; {script.format(older)}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    with pytest.raises(TypeError, match=r"of the universe torch-2\.4, and the bindings are of torch-2\.15"):
+        pickle.loads(done.stdout)
+
+
+def test_a_tensor_that_can_not_be(bindings_2_15: Bindings) -> None:
+    for wrong in ("cpuu", "cpu nonsense", 3, "fpga sparse"):
+        with pytest.raises(TypeError):
+            bindings_2_15._dispatch_keys(wrong)  # type: ignore[arg-type]
+    assert bindings_2_15._dispatch_key_set("cpu sparse") == str(bindings_2_15._dispatch_keys("cpu sparse"))
+
+
+@pytest.fixture
+def bindings_2_15() -> Bindings:
+    return Bindings(universes.load("torch-2.15"))
