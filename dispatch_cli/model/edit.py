@@ -8,6 +8,7 @@ from typing import NamedTuple
 from dispatch_cli.model.kernel import Redispatch, RedispatchKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import META
 
 
 class Action(Enum):
@@ -32,6 +33,8 @@ class Function(Enum):
     """The backend fallback of the key."""
     FALLTHROUGH = "fallthrough"
     """PyTorch's fallthrough."""
+    FAKE = "fake"
+    """A fake implementation, to be written."""
 
 
 class Edit(NamedTuple):
@@ -65,10 +68,26 @@ _GOES_ON = {
 
 def own_kernel(operator: OperatorName, key: str) -> Edit:
     """A kernel of its own is registered at *key*; it has a name that says so."""
-    name = operator.name.rpartition("::")[2] + (f"_{operator.overload}" if operator.overload else "")
     kind = _GOES_ON.get(key, RedispatchKind.BELOW_KEY if key.startswith("Autograd") else None)
     redispatches = None if kind is None else Redispatch(kind)
-    return Edit(Action.REGISTER, operator, key, Function.OWN, kernel=f"{name}_{key}".lower(), redispatches=redispatches)
+    return Edit(
+        Action.REGISTER,
+        operator,
+        key,
+        Function.OWN,
+        kernel=f"{_short(operator)}_{key}".lower(),
+        redispatches=redispatches,
+    )
+
+
+def fake_impl(operator: OperatorName) -> Edit:
+    """A fake implementation is registered; it has a name that says so."""
+    return Edit(Action.REGISTER, operator, META, Function.FAKE, kernel=f"{_short(operator)}_fake")
+
+
+def _short(operator: OperatorName) -> str:
+    """The operator's name as a part of that of a function."""
+    return operator.name.rpartition("::")[2] + (f"_{operator.overload}" if operator.overload else "")
 
 
 def fallthrough(operator: OperatorName, key: str) -> Edit:

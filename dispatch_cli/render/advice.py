@@ -110,6 +110,8 @@ def _register_text(edit: Edit, operator: str, position: int) -> str:
         case Function.FALLTHROUGH:
             reason = ", if the operator has no derivative" if edit.key.startswith(AUTOGRAD) else ""
             return f"register a fallthrough{of} at {edit.key}{reason}"
+        case Function.FAKE:
+            return f"register a fake implementation{of}"
         case Function.FALLBACK:
             return f"register the fallback's function {edit.kernel}{of} at {edit.key} itself"
         case Function.SAME:

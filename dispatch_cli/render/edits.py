@@ -22,9 +22,12 @@ def declarations_text(change: Change) -> str | None:
 def fragment(edits: Iterable[Edit]) -> str | None:
     """What the edits register, as declarations in YAML; None where they only remove something."""
     found: dict[str, list[str]] = {}
+    fakes: dict[str, str] = {}
     fallbacks: list[str] = []
     for edit in edits:
-        if edit.function is not None:
+        if edit.function is Function.FAKE:
+            fakes[str(edit.operator)] = _scalar(edit.kernel or "")
+        elif edit.function is not None:
             kernel = "fallthrough" if edit.function is Function.FALLTHROUGH else _scalar(edit.kernel or "")
             if edit.redispatches is not None:
                 kernel = f"{{kernel: {kernel}, redispatches: {edit.redispatches.kind.value}}}"
@@ -33,9 +36,13 @@ def fragment(edits: Iterable[Edit]) -> str | None:
             else:
                 found.setdefault(str(edit.operator), []).append(f"      {edit.key}: {kernel}\n")
     first = f"fallbacks:\n{''.join(fallbacks)}" if fallbacks else ""
-    if not found:
+    if not found and not fakes:
         return first or None
-    parts = (f"  - name: {_scalar(name)}\n    dispatch:\n{''.join(lines)}" for name, lines in found.items())
+    parts = []
+    for name in [*found, *(one for one in fakes if one not in found)]:
+        dispatch = f"    dispatch:\n{''.join(found[name])}" if name in found else ""
+        fake = f"    fake: {fakes[name]}\n" if name in fakes else ""
+        parts.append(f"  - name: {_scalar(name)}\n{dispatch}{fake}")
     return f"{first}operators:\n{''.join(parts)}"
 
 

@@ -14,7 +14,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, Implement, LibraryKind, Settle, Step
 from dispatch_cli.model.edit import Action, Edit, Function
-from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
@@ -130,6 +130,8 @@ class Trial:
                 kernel = self.kernel_at(edit.operator, edit.source) or Kernel("")
             case Function.FALLBACK:
                 kernel = self.dispatcher.fallbacks[edit.key].kernel
+            case Function.FAKE:
+                kernel = Kernel(edit.kernel or "", python=True, fake=FakeImpl(edit.kernel))
             case _:
                 kernel = Kernel(edit.kernel or "", edit.kernel, redispatches=edit.redispatches)
         placed = kernel._replace(span=span)

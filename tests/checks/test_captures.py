@@ -12,7 +12,7 @@ from dispatch_cli.checks import CHECKS
 from tests.cli.support import call
 
 CORE = {"func": "aten::op(Tensor x) -> Tensor", "dispatch": {"CPU": "core_cpu"}}
-MINE = {"func": "mylib::op(Tensor x) -> Tensor", "dispatch": {"CPU": "mine_cpu"}}
+MINE = {"func": "mylib::op(Tensor x) -> Tensor", "dispatch": {"CPU": "mine_cpu"}, "fake": "mine_fake"}
 OVER = {"name": "aten::op", "dispatch": {"CUDA": "mine_cuda"}}
 NO_AUTOGRAD = "no-autograd-kernel"
 

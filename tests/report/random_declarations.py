@@ -102,7 +102,9 @@ def changed(document: dict[str, Any], edits: list[dict[str, Any]]) -> dict[str, 
     for edit in edits:
         if edit["action"] == "register-fallback":
             new.setdefault("fallbacks", {})[edit["key"]] = edit["function"]
-        if edit["action"] == "register":
+        if edit["action"] == "register" and edit["function"] == "fake":
+            entries.append({"name": edit["operator"], "fake": edit["kernel"]})
+        elif edit["action"] == "register":
             kernel = kernel_of(document, edit)
             entries.append({"name": edit["operator"], "dispatch": {edit["key"]: kernel}})
     return new
@@ -126,7 +128,7 @@ def _take_out(document: dict[str, Any], operator: str, key: str) -> Any:
     """The last kernel of an operator at a key, taken out of the document."""
     for entry in reversed(document.get("operators", [])):
         name = entry.get("name") or entry["func"].partition("(")[0]
-        if name == operator and key in entry["dispatch"]:
+        if name == operator and key in entry.get("dispatch", {}):
             return entry["dispatch"].pop(key)
     for block in reversed(document.get("libraries", [])):
         if block.get("dispatch_key") == key and operator in block.get("impl", {}):

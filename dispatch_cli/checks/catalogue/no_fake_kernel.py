@@ -1,0 +1,159 @@
+"""An operator that works on real tensors works on fake ones.
+
+`torch.compile`, `torch.export` and other tracers call operators with the tensors of `FakeTensorMode`, which have no
+data. The mode decomposes an operator that has a kernel at CompositeImplicitAutograd; otherwise it runs its fake
+implementation, or calls it with Meta included. Where there is nothing to run, it raises UnsupportedOperatorException,
+whose text is the operator's name, after "attempted to run this operator with Meta tensors, but there was no fake impl
+or Meta kernel registered". An operator of `torch.library.custom_op` without a fake implementation raises "There was no
+fake impl registered for <CustomOpDef(mylib::op)>" (`torch/_subclasses/fake_tensor.py`,
+`torch/_library/custom_ops.py`).
+
+A call with real tensors and the same call with fake ones are simulated for every kind of tensor that the operator has a
+kernel for; the finding says that the first works and the second does not. So there is none for an operator that only
+changes its arguments and returns nothing, for which the mode needs no kernel, for one whose result depends on data as
+its tags say, and for the namespaces whose real kernels the mode runs on zeros, such as `vision` and `torchaudio`.
+
+It is a warning in a library that means to be traced: an operator of its namespace has a fake implementation, a kernel
+at Meta, or the tag `pt2_compliant_tag`, which `custom_op` gives by itself and which does not count there. Other
+libraries may not be for tracing: of all operators of such a one there is a single finding, an info.
+
+Bad:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    tags: [pt2_compliant_tag]
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    tags: [pt2_compliant_tag]
+    dispatch: {CPU: op_cpu, Autograd: op_autograd}
+    fake: op_fake
+```
+
+Fix: register a fake implementation, `torch.library.register_fake("demo::op")`, with `fake` in declarations; from C++, a
+kernel at Meta. It returns an empty tensor of the right size, such as `torch.empty_like(x)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.text import MAX_NAMED
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.edit import fake_impl
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import IMPLICIT, META
+
+PT2_COMPLIANT = "pt2_compliant_tag"
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every operator that fails on fake tensors alone; one for a whole library without any for them."""
+    failing: dict[str | None, list[OperatorName]] = {}
+    for pattern in view.patterns:
+        suspects = pattern.operators if _may_fail(pattern) else _placeholders(view, pattern)
+        for name in suspects:
+            if _written(view, name) and _fails(view, pattern, name):
+                failing.setdefault(name.namespace, []).append(name)
+    for namespace, names in sorted(failing.items(), key=str):
+        ordered = sorted(names, key=str)
+        if _is_traced(view, namespace):
+            yield from (_finding(view, name) for name in ordered)
+        else:
+            yield _of_library(view, namespace or "", ordered)
+
+
+def _may_fail(pattern: Pattern) -> bool:
+    """Whether nothing is registered by which every call with fake tensors works."""
+    return not pattern.has(IMPLICIT) and pattern.decision(META).rule in (Rule.FALLBACK, Rule.MISSING)
+
+
+def _placeholders(view: View, pattern: Pattern) -> Iterator[OperatorName]:
+    """The operators of a pattern whose kernel at Meta only says that there is no fake implementation."""
+    return (name for name in pattern.operators if META in pattern.keys and _is_placeholder(view, name))
+
+
+def _written(view: View, name: OperatorName) -> bool:
+    """Whether the operator is for the user to answer for."""
+    return view.schema_text(name) is not None and view.concerns(name, view.active(name))
+
+
+def _fails(view: View, pattern: Pattern, name: OperatorName) -> bool:
+    """Whether a call works with real tensors, and does not with fake ones."""
+    from dispatch_cli.engine.call.fake_calls import failure_on_fake_tensors
+
+    return failure_on_fake_tensors(view.state, name, pattern.keys) is not None
+
+
+def _is_traced(view: View, namespace: str | None) -> bool:
+    """Whether something of a namespace is for fake tensors, or says that it is."""
+    return any(
+        (META in pattern.keys and not _is_placeholder(view, name))
+        or (META not in pattern.keys and _is_tagged(view, name))
+        for pattern in view.patterns
+        for name in pattern.operators
+        if name.namespace == namespace
+    )
+
+
+def _is_placeholder(view: View, name: OperatorName) -> bool:
+    """Whether its kernel at Meta only says that there is no fake implementation."""
+    fake = view.active(name)[META].kernel.fake
+    return fake is not None and fake.function is None
+
+
+def _is_tagged(view: View, name: OperatorName) -> bool:
+    """Whether its author says that it can be traced."""
+    definition = view.dispatcher.operator(name).definition
+    return definition is not None and PT2_COMPLIANT in definition.tags
+
+
+def _finding(view: View, name: OperatorName) -> Finding:
+    return CHECK.finding(
+        f"{name} does not work on fake tensors, as in torch.compile: it has no fake implementation, no kernel at Meta, "
+        "and does not decompose",
+        name,
+        META,
+        span=view.defined_at(name) or _place(view, name),
+        tip="register a fake implementation with torch.library.register_fake, or a kernel at Meta",
+        fix=() if META in view.active(name) else (fake_impl(name),),
+        severity=Severity.WARNING if view.own_keys(name) else Severity.INFO,
+    )
+
+
+def _of_library(view: View, namespace: str, names: list[OperatorName]) -> Finding:
+    """One finding for a library of which nothing is for fake tensors."""
+    count = len(names)
+    first = names[0]
+    listed = ", ".join(map(str, names[:MAX_NAMED])) + (f" and {count - MAX_NAMED} more" if count > MAX_NAMED else "")
+    what = "1 operator" if count == 1 else f"{count} operators"
+    return CHECK.finding(
+        f"no operator of {namespace} is for fake tensors, as in torch.compile: {what} without a fake implementation "
+        "or a kernel at Meta would fail there",
+        first if count == 1 else None,
+        META,
+        span=view.defined_at(first) or _place(view, first),
+        details=(("operators", listed),),
+        tip="register fake implementations with torch.library.register_fake, or kernels at Meta",
+        subject=namespace,
+        severity=Severity.INFO,
+    )
+
+
+def _place(view: View, name: OperatorName) -> Span | None:
+    return next((one.kernel.span for one in view.active(name).values() if one.kernel.span is not None), None)
+
+
+CHECK = Check.of(find, __doc__, "DC308", Severity.WARNING)
