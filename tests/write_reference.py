@@ -78,6 +78,7 @@ In 3,624 operators there is no stale table, no ambiguous key and no displaced ma
 | `order-sensitive` (info) | 6 | 6 | `aten::linear`: another order of initialisers leaves AutogradNestedTensor stale |
 | `sibling-disagreement` (info) | 24 | 23 | `x.cos_()` of a nested tensor has no kernel, where `x.cos()` has one |
 | `python-resolution` (info) | 8 | 7 | `zeros_like` of a nested tensor works, and fails under the Python dispatcher |
+| `no-fake-kernel` (info) | 50 | 21 | `symm_mem::one_shot_all_reduce_out` fails in `torch.compile` |
 | `unreachable-batching-rule` (info) | 8 | 8 | `aten::one_hot` works under vmap and raises under `vmap(grad(f))`, where its composite kernel runs; `aten::result_type.Scalar_Scalar` has no tensor arguments |
 
 Tried by hand on live PyTorch 2.13: a kernel put in at Autograd for `aten::max_pool2d` never runs; the kernel of

@@ -19,7 +19,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import CallError, Context, ContextKind, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import META, Universe
 
 KINDS = ("", "sparse", "sparse_csr", "mkldnn")
 """The kinds of tensors that can be fake."""
@@ -36,7 +36,8 @@ def failure_on_fake_tensors(state: State, name: OperatorName, keys: Iterable[str
     definition = state.dispatcher.operator(name).definition
     schema = None if definition is None else definition.schema
     specs = _specs(state.dispatcher.universe)
-    tried = dict.fromkeys(specs[key] for key in keys if key in specs) or dict.fromkeys([TensorSpec("cpu")])
+    real = [key for key in keys if key in specs and key != META]
+    tried = dict.fromkeys(specs[key] for key in real) or dict.fromkeys([TensorSpec("cpu")])
     takes_tensors = schema is None or most_tensors(schema) != 0
     takes_device = option_argument(schema, "device") is not None
     for spec in tried:
