@@ -111,10 +111,16 @@ def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:
     for devices, functions in read_kernels(operator, node):
         for function in functions:
             said = function.redispatches or Redispatch(RedispatchKind.NO)
-            for device in devices:
-                key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
+            for key in dict.fromkeys(_key(operator, device) for device in devices):
                 wraps = function.wrapped(WrapKind.FUNCTION)
                 operator.register(key, operator.debug("register_kernel"), wraps, function.span, said)
+
+
+def _key(operator: LibraryOperator, device: str) -> str:
+    """Where ``torch.library.impl`` registers for a device type; it takes a dispatch key in the place of one, too."""
+    if device in operator.universe.parseable:
+        return device
+    return EXPLICIT if device == DEFAULT else operator.universe.devices[device]
 
 
 def _read_backward(operator: LibraryOperator, _: Node, values: Values) -> None:
@@ -159,16 +165,16 @@ def read_kernels(operator: LibraryOperator, node: Node | None) -> Iterator[tuple
     context = operator.context
     for key, value in node.pairs if type(node) is Mapping else ():
         named = [(text, context.problems.inside(key, offset)) for text, offset in parts(key.text)]
-        devices = [text for text, place in named if is_device(operator, text, place)]
+        devices = [text for text, place in named if is_device(operator, text, place, kernels=True)]
         functions = read_functions(context.problems, context.keys, value)
         if devices and functions:
             yield devices, functions
 
 
-def is_device(operator: LibraryOperator, device: str, at: Place) -> bool:
-    """Whether PyTorch knows the device type, and has a dispatch key for it; noted where not."""
-    known = operator.universe.devices
-    if device in known or (device == DEFAULT and not operator.custom):
+def is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool = False) -> bool:
+    """Whether PyTorch knows the device type, and has a dispatch key for it; noted where not. kernels: of `kernels`."""
+    known, parseable = operator.universe.devices, operator.universe.parseable
+    if device in known or (not operator.custom and kernels and (device == DEFAULT or device in parseable)):
         return True
     message = refused_device(device, operator.library)
     if device in operator.library.device_types:

@@ -174,6 +174,9 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
         case EndKind.HANDLER:
             return handed_over(report.end)
         case EndKind.ERROR:
+            error = report.end.error
+            if error is not None and error.slot is not None:
+                return f"The call fails at {error.slot}, after {where} has run: {raised_label(report.end)}"
             return f"The call fails at {last.hop.slot}: {raised_label(report.end)}"
 
 

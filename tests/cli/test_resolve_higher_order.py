@@ -186,7 +186,7 @@ def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
     cpu = ("hop", "a.yaml", "--tensor", "cpu inference")
     assert answer(*cpu) == "The call fails at CPU: at_cpu raises mylib.Refused"
-    error = {"kind": "impl", "type": "mylib.Refused", "text": "not on CPU", "whole": True, "tensor": None}
+    error = {"kind": "impl", "type": "mylib.Refused", "text": "not on CPU", "whole": True, "tensor": None, "slot": None}
     assert data(*cpu, code=1)["end"]["error"] == error
     meta = answer("hop", "a.yaml", "--tensor", "meta inference")
     assert meta == "The call fails at Meta: at_meta raises an error, whose text is not declared"

@@ -91,11 +91,12 @@ class CallSimulator:
             seen[place] = len(self._hops)
             step = self._at_slot(at)
             if step.end is not None:
-                raised = later if step.end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION) else None
-                end = step.end if raised is None else End(EndKind.ERROR, error=raised)
                 hops = tuple(self._hops)
-                return hops, self._in_fake_mode(at, end)
-            later = step.then or later
+                end = self._in_fake_mode(at, step.end)
+                if later is not None and _computes(end):
+                    end = End(EndKind.ERROR, error=later, fake=end.fake)
+                return hops, end
+            later = later if step.then is None else step.then._replace(slot=self._hops[-1].slot)
             at = self._next(at, step)
 
     def _in_fake_mode(self, at: _At, end: End) -> End:
@@ -232,6 +233,12 @@ class CallSimulator:
                 chosen_by=step.chosen_by,
             )
         )
+
+
+def _computes(end: End) -> bool:
+    """Whether the operator has a result, in FakeTensorMode perhaps."""
+    computed = end.fake is not None and end.error is None
+    return computed or end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION)
 
 
 def _generator(maker: TensorMaker, options: Options) -> tuple[DispatchKeySet | None, bool]:

@@ -229,6 +229,7 @@ class Error(NamedTuple):
     type: the Python exception. text: PyTorch's own; a place in PyTorch's sources stands without its line, as
         ``KernelFunction.cpp``. whole: whether that is all of the text.
     tensor: the position, from 1, of the tensor that it is about; None where it is about none, or about all.
+    slot: whose kernel raises it, once what it called has computed; None where the last kernel of the call does.
     """
 
     kind: ErrorKind
@@ -236,6 +237,7 @@ class Error(NamedTuple):
     text: str
     whole: bool = True
     tensor: int | None = None
+    slot: str | None = None
 
 
 class HandlerKind(Enum):
