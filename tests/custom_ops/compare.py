@@ -138,7 +138,8 @@ def _registrations(found: Comparison, one: Any, state: State, texts: set[str]) -
     steps = zip(one["operator"]["steps"], one["steps"], strict=True)
     # register_kernel that is refused for a device type has registered a kernel at BackendSelect before
     partly = any(step["do"] == "kernel" and error is not None for step, error in steps)
-    if partly and one["operator"]["made_by"] == "define" and library is not None and not library.overrides:
+    several = any(len(step.get("devices") or ()) > 1 for step in one["operator"]["steps"])
+    if partly and several and one["operator"]["made_by"] == "define" and library is not None and not library.overrides:
         found.skipped["register_kernel for several devices was refused after one of them, in no order"] += 1
         return
     again = "BackendSelect (inactive)" if partly else "no line begins so"
