@@ -73,10 +73,12 @@ def read_document(document: dict[str, Any]) -> Dispatcher:
             name = schema.name
         else:
             name = OperatorName.parse(entry["name"])
-        for keys, kernels in entry.get("dispatch", {}).items():
-            for key in keys.split(", "):
-                for kernel in kernels if isinstance(kernels, list) else [kernels]:
-                    dispatcher.implement(name, key, _kernel(kernel))
+        for field, value in entry.items():
+            if field in ("dispatch", "fake"):
+                for keys, kernels in (value if field == "dispatch" else {"Meta": value}).items():
+                    for key in keys.split(", "):
+                        for kernel in kernels if isinstance(kernels, list) else [kernels]:
+                            dispatcher.implement(name, key, _kernel(kernel))
     return dispatcher
 
 
