@@ -80,6 +80,8 @@ In 3,624 operators there is no stale table, no ambiguous key and no displaced ma
 | `python-resolution` (info) | 8 | 7 | `zeros_like` of a nested tensor works, and fails under the Python dispatcher |
 | `no-fake-kernel` (info) | 50 | 21 | `symm_mem::one_shot_all_reduce_out` fails in `torch.compile` |
 | `unreachable-batching-rule` (info) | 8 | 8 | `aten::one_hot` works under vmap and raises under `vmap(grad(f))`, where its composite kernel runs; `aten::result_type.Scalar_Scalar` has no tensor arguments |
+| `higher-order-mode` | 1 | 2 | `run_and_save_rng_state` has no implementation for FunctionalTensorMode |
+| `higher-order-autograd` | 1, and 5 infos | 0 | `aoti_call_delegate` can be called in inference mode only |
 
 Tried by hand on live PyTorch 2.13: a kernel put in at Autograd for `aten::max_pool2d` never runs; the kernel of
 `access_subclass_inner_tensor` runs, but in inference mode the call raises "Could not run"; all six orders that
