@@ -45,9 +45,9 @@ def fake_sentence(fake: FakeOutcome) -> str:
         case FakePath.FAKE_IMPL:
             said = f"runs the fake implementation{by}{place}"
         case FakePath.IMPLEMENTATION:
-            said = f"runs its own function for the operator{by}"
+            said = f"has a function of its own for the operator, and runs it:{by}"
         case FakePath.META:
-            said = f"calls the operator with Meta included, which comes to the kernel{at}"
+            said = f"calls the operator with Meta included, and so runs the kernel{at}"
         case FakePath.TRIVIAL:
             said = "has nothing to compute: the operator returns nothing, or what it is given to write to"
         case FakePath.FALLBACK:
