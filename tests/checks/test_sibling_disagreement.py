@@ -163,3 +163,16 @@ def test_gaps_of_pytorch() -> None:
     sparse = "aten::pow.Tensor_Scalar has a kernel at SparseCPU, SparseCUDA, but its in-place form"
     assert f"{sparse} aten::pow_.Scalar has none there" in found
     assert not [message for message in found if "out= form" in message]
+
+
+def test_a_fake_implementation_of_one_form(state_of: StateOf) -> None:
+    """An ``out=`` form needs none in torch 2.13 and later; a kernel at Meta serves meta tensors, and counts."""
+    forms = """\
+dispatch: 1
+operators:
+  - func: demo::twice(Tensor self) -> Tensor
+    {field}
+  - {{func: "demo::twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", tags: [out]}}
+"""
+    assert said(state_of, forms.format(field="fake: twice_fake")) == []
+    assert len(said(state_of, forms.format(field="dispatch: {Meta: twice_meta}"))) == 1

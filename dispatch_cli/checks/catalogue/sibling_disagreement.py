@@ -6,6 +6,8 @@ that registers one of the forms, and leaves another without any kernel, fails th
 and the in-place form have default kernels that call it. Forms belong together when their names and arguments do, as
 in torchgen (`FunctionSchema.signature` in `torchgen/model.py`).
 
+A fake implementation of one form alone is no finding here: where another form fails without, `no-fake-kernel` says so.
+
 Over a state of PyTorch alone, only the functional and in-place forms are compared, and what is found is an info:
 these are gaps of PyTorch, such as ``cos_`` of nested tensors (pytorch/pytorch#118107 collects those).
 
@@ -49,7 +51,7 @@ from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import NON_FUNCTIONAL
+from dispatch_cli.model.universe import META, NON_FUNCTIONAL
 
 
 class OperatorForm(Enum):
@@ -162,6 +164,8 @@ def _of_family(
                 keys &= written
             elif OperatorForm.OUT in (form, other_form):
                 continue
+            if META in keys and view.active(name)[META].kernel.fake is not None:
+                keys -= {META}
             if keys and other_form is not form and view.concerns(name, keys):
                 ordered = [key for key in view.universe.runtime if key in keys]
                 callers = _callers(view, family, ordered[0]) if other_form is OperatorForm.OUT else []
