@@ -10,7 +10,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import UNDEFINED, TorchLibrary, Universe
 
 
 class Aspect(Enum):
@@ -105,6 +105,8 @@ _COMPARED = frozenset(
     )
 )
 """The fields that an aspect of their own is about, or that do not count."""
+_PLACES = ("custom_op", "fake")
+"""What names lines of PyTorch's sources is no difference; nor are the values of ``functions``, which do so too."""
 
 
 def universe_differences(one: Universe, other: Universe) -> tuple[UniverseDifference, ...]:
@@ -130,6 +132,11 @@ def _differences(one: Universe, other: Universe) -> Iterator[UniverseDifference]
         if field.name not in _COMPARED:
             first, second = getattr(one, field.name), getattr(other, field.name)
             yield from _sets(Aspect.OTHER, field.name, _texts(first), _texts(second))
+    for name in TorchLibrary._fields:
+        if name not in _PLACES:
+            values = [getattr(universe.torch_library, name, ()) for universe in (one, other)]
+            first, second = (_texts(tuple(value) if name == "functions" else value) for value in values)
+            yield from _sets(Aspect.OTHER, f"torch_library.{name}", first, second)
     for key in _common(one.keys_by_id, other.ids):
         if one.ids[key] != other.ids[key]:
             yield UniverseDifference(Aspect.ID, key, (str(one.ids[key]),), (str(other.ids[key]),))
