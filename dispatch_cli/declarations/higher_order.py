@@ -64,6 +64,7 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
         is_true(values.get("mutates")) is True,
         context.by is Registrant.USER,
         context.by is Registrant.PYTORCH,
+        context.by is Registrant.UNKNOWN,
     )
     context.higher_order_operators.append(found)
 

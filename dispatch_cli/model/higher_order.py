@@ -98,7 +98,7 @@ class HigherOrderOperator(NamedTuple):
     side_effect: graphs must not drop its calls (``torch.fx.node.has_side_effect``).
     mutates: it writes to its arguments (``gen_schema`` gives a schema with an argument that is written to).
     is_own: the user's own files say something of it, and not only PyTorch or files that these extend.
-    of_pytorch: PyTorch has it, as a state says.
+    of_pytorch: PyTorch has it, as a state says. of_unknown: a capture has it that does not say who registered it.
     """
 
     name: str
@@ -109,6 +109,7 @@ class HigherOrderOperator(NamedTuple):
     mutates: bool = False
     is_own: bool = True
     of_pytorch: bool = False
+    of_unknown: bool = False
 
 
 class ImplEdit(NamedTuple):

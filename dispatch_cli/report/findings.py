@@ -237,8 +237,11 @@ def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotCheck
         if not one.is_own and (asked is None or one in view.higher_order)
     ]
     of_pytorch = sum(one.of_pytorch for one in higher_order)
+    of_unknown = sum(one.of_unknown and not one.of_pytorch for one in higher_order)
     return NotChecked(
-        len(pytorchs) + of_pytorch, len(others) - len(pytorchs) + len(higher_order) - of_pytorch, len(unknown)
+        pytorch=len(pytorchs) + of_pytorch,
+        extended=len(others) - len(pytorchs) + len(higher_order) - of_pytorch - of_unknown,
+        unknown=len(unknown) + of_unknown,
     )
 
 

@@ -73,7 +73,15 @@ def custom(action):
         made.register_vmap(lambda info, dims, x: (x, dims[0]))
 
 
-def run(action):
+def named(number):
+    def function(*arguments):
+        return kernel(*arguments)
+
+    function.__name__ = function.__qualname__ = f"function_{{number}}"
+    return function
+
+
+def run(number, action):
     namespace, _, rest = action.get("name", "_::").partition("::")
     base, _, overload = rest.partition(".")
     if action["do"] == "custom":
@@ -89,14 +97,14 @@ def run(action):
         elif action["do"] == "fallback":
             library.fallback(lambda *all: None, action["key"])
         else:
-            chosen = torch.library.fallthrough_kernel if action["fallthrough"] else lambda *all: kernel(*all)
+            chosen = torch.library.fallthrough_kernel if action["fallthrough"] else named(number)
             library.impl(rest, chosen, action["key"])
 
 
 accepted = []
 for number, action in enumerate(ACTIONS):
     try:
-        run(action)
+        run(number, action)
     except Exception:
         continue
     accepted.append(number)
@@ -162,7 +170,8 @@ def declarations(taken: Iterable[Action], base: str) -> dict[str, Any]:
             operators[name] = {"func": name + arguments, "tags": ["pt2_compliant_tag"]}
             device = {None: "CompositeExplicitAutograd", "cpu": "CPU", "cuda": "CUDA"}[action["device"]]
             # what torch.library.custom_op registers, each from PyTorch's own files
-            for key in ("Meta", "Autograd", device, *["FuncTorchBatched"] * action["vmap"]):
+            operators[name]["fake"] = {"missing": True}
+            for key in ("Autograd", device, *["FuncTorchBatched"] * action["vmap"]):
                 register(name, key, {**function, "kernel": f"function_{number}_{key}"})
             if mutates:
                 register(name, "ADInplaceOrView", f"function_{number}_in_place")

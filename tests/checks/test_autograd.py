@@ -367,6 +367,7 @@ def test_autograd_alone(state_of: StateOf) -> None:
             ["demo::op: inference mode skips op_decomp at AutogradCUDA and runs b at CUDA"],
         ),
         (f"Autograd: decomp, {DEFAULT}: decomp", []),
+        (f"Autograd: decomp, {DEFAULT}: fallthrough", []),
     ],
 )
 def test_what_inference_mode_skips(dispatch: str, found: list[str], state_of: StateOf) -> None:
@@ -397,6 +398,7 @@ SKIPPED = (
             [("warning", "AutogradCPU", MATH, "CPU")],
         ),
         (f"AutogradCPU: fallthrough, {MATH}: b", []),
+        (f"AutogradCPU: a, {MATH}: fallthrough", []),
         (f"AutogradCPU: {{kernel: a, redispatches: below-autograd}}, {MATH}: b", []),
         (f"AutogradMeta: a, {MATH}: b", []),
         (f"AutogradOther: a, {MATH}: b", []),
@@ -410,6 +412,14 @@ def test_a_backend_that_has_nothing_below_its_autograd_key(
         (severity, SKIPPED.format(above=above, source=source, backend=backend))
         for severity, above, source, backend in found
     ]
+
+
+@pytest.mark.parametrize(("function", "count"), [("m.a", 0), ("m.b", 1)])
+def test_python_kernels_of_one_library_have_one_debug_text(function: str, count: int, state_of: StateOf) -> None:
+    """A dump shows for each of them where the `torch.library.Library` was made; a capture names the functions."""
+    kernel = "{debug: 'registered at m.py:1', python: true, wraps: {by: function, kernel: FUNCTION}}"
+    dispatch = f"AutogradCPU: {kernel.replace('FUNCTION', 'm.a')}, {MATH}: {kernel.replace('FUNCTION', function)}"
+    assert len(said(state_of, "autograd-only", dispatch)) == count
 
 
 @pytest.mark.parametrize(

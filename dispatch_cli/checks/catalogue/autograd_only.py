@@ -149,15 +149,15 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
     """Decompositions above another kernel."""
     active = view.active(name)
     for key in above:
-        kernel = active[key].kernel.debug
+        kernel = active[key].kernel
         if not view.is_written(active[key]):
             continue
-        others = [one for one in _below(view, pattern, key) if active[one].kernel.debug != kernel]
-        if others and not _decomposes(active[key].kernel):
+        others = [one for one in _below(view, pattern, key) if not _may_be_same(active[one].kernel, kernel)]
+        if others and not _decomposes(kernel):
             yield from _of_one_backend(view, pattern, name, active[key])
         elif others:
             yield CHECK.finding(
-                f"{name}: inference mode skips {kernel} at {key} and runs {active[others[0]].kernel.debug} at "
+                f"{name}: inference mode skips {kernel.label} at {key} and runs {active[others[0]].kernel.label} at "
                 f"{keys_text(others)}",
                 name,
                 key,
@@ -173,15 +173,19 @@ def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Reg
     if backend is None or backend == META or (goes is not None and goes.kind is not RedispatchKind.NO):
         return
     decision = pattern.decision(backend)
-    if decision.rule not in (Rule.MATH, Rule.DEFAULT) or decision.source is None:
+    if (
+        decision.rule not in (Rule.MATH, Rule.DEFAULT)
+        or decision.source is None
+        or decision.source in pattern.fallthrough
+    ):
         return
     if goes is None and any(pattern.rule(key) is Rule.KERNEL for key in _of_backend(view, backend)):
         return  # it goes on to these, as to a sparse one
     below = view.active(name)[decision.source]
     same = Edit(Action.REGISTER, name, backend, Function.SAME, above.key, above.kernel.debug)
     yield CHECK.finding(
-        f"{name}: below autograd, as in inference mode or inside of a custom operator, {above.kernel.debug} at "
-        f"{above.key} is skipped and {below.kernel.debug} from {below.key} runs: nothing is registered at {backend}",
+        f"{name}: below autograd, as in inference mode or inside of a custom operator, {above.kernel.label} at "
+        f"{above.key} is skipped and {below.kernel.label} from {below.key} runs: nothing is registered at {backend}",
         name,
         above.key,
         at=above,
@@ -199,18 +203,27 @@ def _of_backend(view: View, backend: str) -> Iterator[str]:
     return (key for key in backend_keys(view.universe) if parts[key][1] == backend)
 
 
+def _may_be_same(one: Kernel, other: Kernel) -> bool:
+    """Whether two kernels can be one function: by name, or else by what a dump shows, which many share."""
+    if one.function is not None or other.function is not None:
+        return one.function == other.function
+    return (one.wraps, one.debug) == (other.wraps, other.debug)
+
+
 def _decomposes(kernel: Kernel) -> bool:
     """Whether a kernel decomposes: as it is declared, or as its name says."""
     return "decomp" in kernel.debug.lower() if kernel.redispatches is None else calls_others(kernel)
 
 
 def _below(view: View, pattern: Pattern, key: str) -> list[str]:
-    """The keys whose kernels are in the backend slots below the autograd slots that the kernel at *key* fills."""
+    """The keys whose kernels run in the backend slots below the autograd slots that the kernel at *key* fills."""
     found: dict[str, None] = {}
     for backend in view.universe.backends:
         above = autograd_key_of(view.universe, backend)
         source = pattern.decision(backend).source
-        if above is not None and source is not None and pattern.decision(above).source == key:
+        if above is None or source is None or source in pattern.fallthrough:
+            continue
+        if pattern.decision(above).source == key:
             found[source] = None
     return list(found)
 

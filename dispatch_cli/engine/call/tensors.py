@@ -62,9 +62,10 @@ class Value(NamedTuple):
         """Whether it is an undefined tensor."""
         return self.spec is not None and self.spec.absent is Absent.UNDEFINED
 
-    def is_batched_at(self, level: int) -> bool:
-        """Whether the outermost wrapper is vmap's of that level."""
-        return self.wrapper == Wrapper(WrapperKind.BATCHED, level)
+    def is_batched_at(self, level: int | None) -> bool:
+        """Whether the outermost wrapper is vmap's of that level; None: of any."""
+        wrapper = self.wrapper
+        return wrapper is not None and wrapper.kind is WrapperKind.BATCHED and level in (None, wrapper.level)
 
 
 class TensorMaker:

@@ -243,7 +243,10 @@ def _higher_order(before: Side, after: Side) -> Iterator[Difference]:
     if not isinstance(before, State) or not isinstance(after, State):
         return
     old, new = (
-        {one.name: one._replace(is_own=True, of_pytorch=False) for one in state.higher_order_operators}
+        {
+            one.name: one._replace(is_own=True, of_pytorch=False, of_unknown=False)
+            for one in state.higher_order_operators
+        }
         for state in (before, after)
     )
     for name in sorted({*old, *new}):

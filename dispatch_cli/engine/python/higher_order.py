@@ -37,6 +37,7 @@ def merged(operators: Iterable[HigherOrderOperator]) -> tuple[HigherOrderOperato
                 mutates=earlier.mutates or operator.mutates,
                 is_own=earlier.is_own or operator.is_own,
                 of_pytorch=earlier.of_pytorch or operator.of_pytorch,
+                of_unknown=earlier.of_unknown or operator.of_unknown,
                 span=earlier.span or operator.span,
             )
         found[operator.name] = operator

@@ -286,6 +286,8 @@ class Generator:
         keyset = None
         if self.random.random() < 0.08 and not layers:
             keyset = tuple(self.random.sample(self._keys, self.random.randint(0, 5)))
+        if not tensors and "l" in shape:
+            keyset = None  # it would stand for tensors in the simulation, and PyTorch gets an empty list
         return Asked(tensors, tuple(contexts), keyset, self._options(schema, shape))
 
     def _options(self, schema: str, shape: str) -> Options:

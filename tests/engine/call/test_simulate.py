@@ -483,6 +483,26 @@ def test_slices_at_two_levels(tensors: str) -> None:
     assert result.end.kind is EndKind.KERNEL
 
 
+@pytest.mark.parametrize(
+    ("tensors", "end"),
+    [
+        ("cpu batched=1 batched=2,cpu nested batched=1", EndKind.ERROR),
+        ("cpu batched=2,cpu nested batched=1", EndKind.KERNEL),
+    ],
+)
+def test_batches_of_nested_tensors_at_two_levels(tensors: str, end: EndKind) -> None:
+    """The fallback of nested tensors takes batches of all levels apart, as a live torch 2.13.0 shows: where the rule of
+    FuncTorchBatched falls through, one that is left over is what the first call ends at, with its whole error.
+    """
+    dispatcher = dispatcher_of("CPU", "Autograd", schema="(Tensor x, Tensor y) -> Tensor")
+    dispatcher.implement(NAME, "FuncTorchBatched", Kernel("skipped", fallthrough=True))
+    result = call(dispatcher, tensors, "vmap", "vmap")
+    assert [hop.slot for hop in result.hops].count("BatchedNestedTensor") == 1
+    assert result.end.kind is end
+    if result.end.error is not None:
+        assert result.end.error.text.startswith("batched == nullptr INTERNAL ASSERT FAILED")
+
+
 INFERENCE: dict[str, tuple[str, str, list[str]]] = {
     "grad inside": ("cpu,cpu", "inference_mode grad", ["AutogradCPU", "CPU"]),
     "grad inside, an inference tensor": ("cpu inference,cpu", "inference_mode grad", ["AutogradCPU", "CPU"]),

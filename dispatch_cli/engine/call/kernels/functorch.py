@@ -108,13 +108,14 @@ def batched(moment: Moment) -> KernelStep:
             f"{title} not implemented for {name}. The fallback path does not support operations with no returns."
         )
     fake_mode = active_fake_mode(thread)
+    apart = None if nested else level  # the fallback of nested tensors takes batches of all levels apart
     if fake_mode is not None:
-        error = refused_slice(fake_mode, moment.values, level)
+        error = refused_slice(fake_mode, moment.values, apart)
         if error is not None:
             return raises(error)
     values = tuple(
         moment.maker.slice(value.inner, thread.inference)
-        if value.is_batched_at(level) and value.inner is not None
+        if value.is_batched_at(apart) and value.inner is not None
         else value
         for value in moment.values
     )

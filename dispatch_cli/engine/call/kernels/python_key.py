@@ -81,8 +81,8 @@ def refused_clone(mode: str, values: Sequence[Value], key: str) -> Error | None:
     return None
 
 
-def refused_slice(mode: str, values: Sequence[Value], level: int) -> Error | None:
-    """The error of a fake mode where vmap's fallback takes tensors apart that are batched at a level."""
+def refused_slice(mode: str, values: Sequence[Value], level: int | None) -> Error | None:
+    """The error of a fake mode where vmap's fallback takes tensors apart that are batched at a level; None: at any."""
     for position, value in enumerate(values, start=1):
         if value.is_batched_at(level):
             while value.inner is not None:
