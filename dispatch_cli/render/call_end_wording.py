@@ -46,6 +46,7 @@ def fake_sentence(fake: FakeOutcome) -> str:
             said = f"runs the fake implementation{by}{place}"
         case FakePath.IMPLEMENTATION:
             said = f"has a function of its own for the operator, and runs it:{by}"
+            said += "" if fake.followed else f", which runs the kernel{at}"
         case FakePath.META:
             said = f"calls the operator with Meta included, and so runs the kernel{at}"
         case FakePath.TRIVIAL:
@@ -57,7 +58,13 @@ def fake_sentence(fake: FakeOutcome) -> str:
                 "finds nothing to run: the operator has no decomposition, no kernel at CompositeImplicitAutograd, no "
                 "fake implementation and no kernel at Meta; add one with torch.library.register_fake"
             )
-    return f"FakeTensorMode {said}."
+    return f"FakeTensorMode {said}.{'' if fake.followed else _NOT_FOLLOWED}"
+
+
+_NOT_FOLLOWED = (
+    " That kernel may call other operators, and which ones is not known. When one of them has no kernel for these "
+    "tensors, FakeTensorMode runs the real kernel on zeros, or raises UnsupportedOperatorException."
+)
 
 
 def raised_label(end: End) -> str:

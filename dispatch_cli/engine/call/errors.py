@@ -130,6 +130,11 @@ def refused(kind: ErrorKind, text: str) -> Error:
     return Error(kind, RUNTIME, text)
 
 
+def not_implemented(text: str) -> Error:
+    """The error of a kernel that does nothing but raise ``NotImplementedError``. text: how its text begins."""
+    return Error(ErrorKind.KERNEL, "NotImplementedError", text, whole=False)
+
+
 def endless(python: bool) -> Error:
     """Kernels that call one another for ever, and run out of stack.
 

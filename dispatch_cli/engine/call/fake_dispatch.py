@@ -13,7 +13,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.call import fake_errors
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW, LIFTS, QUERIES, Callee
-from dispatch_cli.engine.call.kernels.generated import called_by
+from dispatch_cli.engine.call.kernels.generated import called_by, calls_hidden, calls_more
 from dispatch_cli.engine.call.schema_facts import arguments_of, has_tensor, is_mutable, writes
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
@@ -46,6 +46,8 @@ FOREACH = "aten::_foreach_"
 """How the names of the operators begin whose results go to the devices of their lists (``fake_impls.py``)."""
 CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
 FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
+NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("meta_select", "_reshape_copy"))
+"""Functions of the mode that return NotImplemented for sparse tensors."""
 DEVICE, META_DEVICE = "device", "meta"
 DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
 RETURNED = frozenset({"out", "inplace"})
@@ -124,7 +126,8 @@ class FakeCall(NamedTuple):
         if registration is not None and registration.kernel.fake is not None:
             return self._fake_impl(registration.kernel.fake, registration.kernel.debug, registration.kernel.span)
         rules = self.rules
-        if rules.implementation is not None:
+        sparse = any(value.spec is not None and value.spec.layout is Layout.SPARSE for value in self.values)
+        if rules.implementation is not None and not (sparse and rules.implementation in NOT_FOR_SPARSE):
             outcome = FakeOutcome(FakePath.IMPLEMENTATION, rules.implementation)
             raised = rules.raises
             if rules.implementation == CONSTRUCTORS:
@@ -184,7 +187,7 @@ class FakeCall(NamedTuple):
         name, tags, schema = self.operator.name, self.tags, self.schema
         hops, end = self.inner(name, values, thread, options)
         last, error = hops[-1], end.error
-        kernel = last.live.kernel
+        kernel, called, first = last.live.kernel, (name, tags), (last.slot, last.live)
         found = FakeOutcome(
             path, None, last.slot, None if kernel is None else kernel.debug, tuple(h.slot for h in hops)
         )
@@ -199,9 +202,13 @@ class FakeCall(NamedTuple):
             hops, end = self.inner(other, values, thread, options)
             if end.error is not None and end.error.type == fake_errors.NOT_IMPLEMENTED:
                 error = end.error
-            kernel, name = hops[-1].live.kernel, other
+            last, name = hops[-1], other
+            kernel = last.live.kernel
             definition = self.dispatcher.operator(other).definition
             tags, schema = ((), None) if definition is None else (definition.tags, definition.schema)
+        if path is FakePath.META and error is None:
+            hidden = calls_hidden(last.slot, last.live) or (calls_more(*called) and calls_hidden(*first))
+            found = found._replace(followed=not hidden)
         return found, error
 
     def _without_python(self) -> Thread:

@@ -41,6 +41,8 @@ class FakeOutcome(NamedTuple):
     function: the Python function that runs, where it is known. key, kernel: of META and FALLBACK, where the call inside
     of the mode ends; of COMPOSITE, the kernel that decomposes. slots: the slots of the call inside of the mode.
     span: where the function or the kernel is declared.
+    followed: False where a kernel calls other operators, and which ones is not known. When one of them has no kernel
+        for these tensors, what is given as META or IMPLEMENTATION is really FALLBACK or NONE.
     """
 
     path: FakePath
@@ -49,3 +51,4 @@ class FakeOutcome(NamedTuple):
     kernel: str | None = None
     slots: tuple[str, ...] = ()
     span: Span | None = None
+    followed: bool = True

@@ -8,19 +8,32 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.engine.call.errors import refused
+from dispatch_cli.engine.call.errors import not_implemented, refused
 from dispatch_cli.engine.call.kernels import batching_rules, functorch, library_kernels
 from dispatch_cli.engine.call.kernels.fallbacks import unwrap_functional
-from dispatch_cli.engine.call.kernels.handwritten import CALLS_OTHERS, COMPUTES, Place
+from dispatch_cli.engine.call.kernels.handwritten import (
+    CALLS_OTHERS,
+    COMPUTES,
+    COMPUTES_IN_PYTHON,
+    NOT_IMPLEMENTED,
+    Place,
+)
 from dispatch_cli.engine.call.options import select_backend
-from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_mutable, is_view
+from dispatch_cli.engine.call.schema_facts import (
+    arguments_of,
+    has_aliases,
+    is_mutable,
+    is_tensor,
+    is_tensor_list,
+    is_view,
+)
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind
-from dispatch_cli.model.schema import TypeKind
+from dispatch_cli.model.schema import FunctionSchema, TypeKind
 from dispatch_cli.model.universe import (
     AD_INPLACE_OR_VIEW,
     AUTOGRAD,
@@ -48,6 +61,8 @@ def at_backend(moment: Moment) -> KernelStep:
     the view and ``clone`` for a copy.
     """
     place = _place(moment)
+    if place is not None and (said := NOT_IMPLEMENTED.get(place)) is not None:
+        return raises(not_implemented(said), Why.CORE_KERNEL)
     if place is None or place[0] != f"Register{NON_FUNCTIONAL}" or place in COMPUTES:
         return ends(Why.BACKEND)
     return decomposes(Why.CORE_KERNEL)
@@ -69,7 +84,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
     if kernel is None:
         return None
     at_autograd = moment.slot in moment.maker.universe.aliases.get(AUTOGRAD, ())
-    if _PRIMS.search(kernel.debug) and moment.slot == BACKEND_SELECT:
+    in_python = (moment.slot, str(moment.name)) in COMPUTES_IN_PYTHON
+    if in_python or (_PRIMS.search(kernel.debug) and moment.slot == BACKEND_SELECT):
         return ends(Why.CORE_KERNEL)
     if _PRIMS.search(kernel.debug) and at_autograd:
         return calls_anew(moment.thread.exclude(moment.maker.autograd_keys), why=Why.CORE_KERNEL)
@@ -120,6 +136,8 @@ def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
 
 def _undefined_argument(moment: Moment) -> str | None:
     """What a generated autograd kernel says of an undefined tensor; None where it gets none, or for ``Tensor?``."""
+    if _several_ways(moment.schema):
+        return None
     for argument, value in zip(arguments_of(moment.schema, len(moment.values)), moment.values, strict=True):
         if value.is_undefined and argument is not None and argument.type.kind is TypeKind.TENSOR:
             assert moment.schema is not None, "the argument is of a schema"
@@ -127,6 +145,13 @@ def _undefined_argument(moment: Moment) -> str | None:
             proper = "Expected a proper Tensor but got None (or an undefined Tensor in C++)"
             return f"{proper} for argument #{position} '{argument.name}'"
     return None
+
+
+def _several_ways(schema: FunctionSchema | None) -> bool:
+    """Whether an undefined tensor may be for one of several arguments: there are two lists, and a ``Tensor?``."""
+    arguments = () if schema is None else schema.arguments
+    lists = sum(is_tensor_list(one.type) for one in arguments)
+    return lists > 1 and any(one.type.kind is TypeKind.OPTIONAL and is_tensor(one.type) for one in arguments)
 
 
 def _guarded(moment: Moment) -> Thread:

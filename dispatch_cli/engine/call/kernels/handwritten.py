@@ -23,6 +23,9 @@ COMPUTES: frozenset[Place] = frozenset(
 )
 """The kernel computes the result where others go on."""
 
+COMPUTES_IN_PYTHON = frozenset({("BackendSelect", "debugprims::load_tensor")})
+"""Slots of operators whose kernel is a Python function and computes the result, too."""
+
 _BATCHING_RULES = {
     "BatchRulesBinaryOps": "fill_.Tensor",
     "BatchRulesFactory": "linspace.Scalar_Tensor linspace.Tensor_Scalar linspace.Tensor_Tensor "
@@ -56,3 +59,20 @@ CALLS_OTHERS: frozenset[Place] = frozenset(
 
 EXCLUDES: frozenset[Place] = frozenset({("LegacyBatchingRegistrations", "FuncTorchBatched", "aten::cat")})
 """The batching rule excludes its key in every case, as the newer ones do."""
+
+CALLS = {"aten::rsub.Scalar": "aten::sub.Tensor", "aten::_sparse_sum.dim": "aten::_indices"}
+"""What composite kernels call whose names do not tell it, or tell something else."""
+
+NOT_IMPLEMENTED: dict[Place, str] = {
+    ("RegisterSparseMeta", "SparseMeta", "aten::isinf"): "nyi isinf for SparseMeta",
+    **{
+        ("RegisterCompositeExplicitAutograd", "CompositeExplicitAutograd", f"aten::{name}"): f"{name}{said}"
+        for name, said in (
+            ("convolution_overrideable", " not implemented."),
+            ("convolution_backward_overrideable", ": You are likely triggering this"),
+            ("_scaled_dot_product_fused_attention_overrideable", " not implemented."),
+            ("_scaled_dot_product_fused_attention_overrideable_backward", " not implemented"),
+        )
+    },
+}
+"""The kernel only raises NotImplementedError; how its text begins."""

@@ -30,13 +30,11 @@ KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda"
 def table(verdicts: list[Verdict]) -> str:
     """The table, and every call that differs."""
     made = [one for one in verdicts if one.path]
-    lines = [f"{'path':<18}{'calls':>8}{'judged':>8}{'agreed':>8}"]
-    for path, count in sorted(Counter(one.path for one in made).items()):
+    lines = [f"{'path':<18}{'calls':>8}{'judged':>8}{'agreed':>8}{'not followed':>14}"]
+    for path in sorted({one.path for one in made}):
         own = [one for one in made if one.path == path]
-        judged, agreed = sum(one.judged for one in own), sum(one.agrees for one in own)
-        lines.append(f"{path:<18}{count:>8}{judged:>8}{agreed:>8}")
-    judged, agreed = sum(one.judged for one in made), sum(one.agrees for one in made)
-    lines.append(f"{'all':<18}{len(made):>8}{judged:>8}{agreed:>8}")
+        lines.append(_row(path, own))
+    lines.append(_row("all", made))
     lines += ["", "not makeable:"]
     reasons = Counter(one.why for one in verdicts if not one.path)
     lines += [f"{count:>8}  {why}" for why, count in reasons.most_common()]
@@ -49,6 +47,12 @@ def table(verdicts: list[Verdict]) -> str:
             said = f"{answer['path']} {answer.get('function') or ''} {answer.get('error') or ''}".strip()
             lines.append(f"  {answer['operator']} {answer['kind']}: {said}; {one.why}")
     return "\n".join(lines)
+
+
+def _row(word: str, verdicts: list[Verdict]) -> str:
+    judged, agreed = sum(one.judged for one in verdicts), sum(one.agrees for one in verdicts)
+    not_followed = sum(one.not_followed for one in verdicts)
+    return f"{word:<18}{len(verdicts):>8}{judged:>8}{agreed:>8}{not_followed:>14}"
 
 
 def captured(python: str) -> tuple[State, Any]:

@@ -21,13 +21,17 @@ Answer = dict[str, Any]
 
 
 class Verdict(NamedTuple):
-    """A call that was made. path: what FakeTensorMode did. why_not: why it cannot be judged, or how ours differs."""
+    """A call that was made. path: what FakeTensorMode did. why: why it cannot be judged, or how ours differs.
+
+    not_followed: the engine says that it does not know how the call ends; such a call is neither judged nor agreed.
+    """
 
     answer: Answer
     path: str
     judged: bool
     agrees: bool
     why: str = ""
+    not_followed: bool = False
 
 
 def live_answers(
@@ -87,6 +91,8 @@ def _judged(answer: Answer, call: Call | str) -> Verdict:
         return Verdict(answer, path, judged=True, agrees=False, why=call)
     said = path_of(call.end)
     error = call.end.error
+    if call.end.fake is not None and not call.end.fake.followed:
+        return _not_followed(answer, said)
     if path == "raised":
         # An error before any operator was called: what decomposes, or computes, may raise for its arguments.
         same = error is not None and error.type == answer["error"]
@@ -103,6 +109,15 @@ def _judged(answer: Answer, call: Call | str) -> Verdict:
     if path != said:
         return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {said} {call.end.error or ''}")
     return _same_path(answer, path, call.end)
+
+
+def _not_followed(answer: Answer, said: str) -> Verdict:
+    """An answer that leaves the end open: it allows for what a kernel that is not followed may lead to, and no more."""
+    path: str = answer["path"]
+    if path not in (said, "fallback", "none"):
+        return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {said}, not followed")
+    why = "the engine says that it does not follow the kernel"
+    return Verdict(answer, path, judged=False, agrees=False, why=why, not_followed=True)
 
 
 def _same_path(answer: Answer, path: str, end: End) -> Verdict:
