@@ -41,6 +41,18 @@ def test_operators_of_pytorch(live: tuple[State, Any], seed: str) -> None:
     assert sum(one.agrees for one in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
 
 
+def test_sparse_tensors(live: tuple[State, Any], seed: str) -> None:
+    """Where a kernel that is written by hand calls others, the engine says that it does not know; it is not wrong."""
+    state, _ = live
+    names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
+    verdicts = [*judge(state, live_answers(torch_python(), names, ["sparse"], seed))]
+    judged = [one for one in verdicts if one.judged]
+    open_ends = [one for one in verdicts if one.not_followed]
+    assert len(judged) > OPERATORS / 2, f"seed {seed}"
+    assert sum(one.agrees for one in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
+    assert len(open_ends) <= 0.2 * len(judged), f"seed {seed}\n{table(verdicts)}"
+
+
 def test_random_operators(live: tuple[State, Any], seed: str) -> None:
     kinds = ["plain", "alone", "requires_grad", "inference_mode", "sparse"]
     verdicts = [*random_verdicts(torch_python(), live[1], random.Random(seed), RANDOM_OPERATORS, kinds)]
