@@ -104,7 +104,10 @@ def _errors(file: str) -> list[ErrorText]:
     try:
         text = decoded(read_bytes(file, MAX_CHARACTERS))
     except SourceError as error:
-        raise click.BadParameter(error.message, param_hint="'--from-error'") from None
+        hint = ""
+        if error.code == "too-large":
+            hint = ". Give the part with the error: `tail -n 500 FILE | dispatch-cli explain --from-error -`"
+        raise click.BadParameter(f"{error.message}{hint}", param_hint="'--from-error'") from None
     errors = find_errors(text)
     if errors:
         return errors
@@ -130,6 +133,7 @@ def _from_error(
     from dispatch_cli.report.explain_error import ANSWERS, error_report, key_of
     from dispatch_cli.report.from_text import register_from_text
     from dispatch_cli.report.higher_order_error import OF_HIGHER_ORDER
+    from dispatch_cli.report.messages.kinds import TextKind
     from dispatch_cli.report.printed_keys import read_key
 
     first = errors[0]
@@ -148,6 +152,11 @@ def _from_error(
         return message_report(state, assumed, file, errors)
     dispatcher, name = state.dispatcher, named
     from_text = name not in dispatcher and register_from_text(dispatcher, name, first)
+    if name not in dispatcher and first.kind is TextKind.AMBIGUOUS:
+        # the text does not show which backend has the kernel, and no slot can be made from it
+        from dispatch_cli.report.message import message_report
+
+        return message_report(state, assumed, file, errors)
     if name not in dispatcher:
         from dispatch_cli.render.explain_error import unknown_operator_text
 

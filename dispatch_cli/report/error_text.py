@@ -75,6 +75,7 @@ _CLOSING = " \t\r'\"`)}"
 """What may stand after the last line of a table that was quoted: ``…[kernel]")``."""
 _FALLTHROUGH = "fallthrough "
 _RULES = {f"{rule.dump_text}]": rule for rule in Rule}
+_WORDS_OF_TABLES = ("registered at", " :: ", *(f" [{end}" for end in _RULES))
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
 _OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", re.DOTALL)
 """What PyTorch adds of itself to a warning."""
@@ -97,14 +98,14 @@ def find_errors(text: str) -> list[ErrorText]:
     A text that a terminal broke inside of words is put together again.
     """
     text = uncoloured(text[:MAX_CHARACTERS])
-    found = list(_found(plain(text, _worth), GAP))
+    found = list(_found(plain(text, _worth, _words()), GAP))
     cut = rejoined(text)
     if cut is not None:
-        whole = list(_found(plain(cut[0], _worth), GAP))
+        whole = list(_found(plain(cut[0], _worth, _words()), GAP))
         if _say_more(whole, found):
             found = [error._replace(line=cut[1][error.line - 1]) for error in whole]
-    if not found:
-        joined = plain(_HARD_BREAK.sub("", text), _worth)
+    if not found and "\n" in text:
+        joined = plain(_HARD_BREAK.sub("", text), _worth, _words())
         found = [error._replace(line=1) for error in _found(joined, NO_GAP)]
     return sorted(found, key=lambda error: MESSAGES[error.kind].warning)
 
@@ -125,7 +126,13 @@ def _say_more(these: list[ErrorText], those: list[ErrorText]) -> bool:
 
 def lines_of_table(text: str) -> int:
     """How many lines of a dispatch table a text has, whatever error it belongs to."""
-    return sum(1 for _ in _dump(plain(text[:MAX_CHARACTERS], _worth).text))
+    return sum(1 for _ in _dump(plain(text[:MAX_CHARACTERS], _worth, _WORDS_OF_TABLES).text))
+
+
+@cache
+def _words() -> tuple[str, ...]:
+    """A text in which nothing of these stands has no error, no line of a table and no registration."""
+    return tuple(dict.fromkeys((*(pattern.anchor for pattern in patterns()), *_WORDS_OF_TABLES)))
 
 
 @cache
@@ -141,8 +148,9 @@ def _worth(text: str) -> int:
 
 def _matches(text: str, gap: str) -> Iterator[_Match]:
     """Every place where a template fits, in any order."""
+    there = {anchor for anchor in {pattern.anchor for pattern in patterns()} if anchor in text}
     for kind, template, anchor in patterns():
-        if anchor in text:
+        if anchor in there:
             for match in _compiled(template, gap).finditer(text):
                 groups = {name: value for name, value in match.groupdict().items() if value is not None}
                 operator = _operator(groups)

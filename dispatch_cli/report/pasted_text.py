@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -16,6 +16,13 @@ WIDTHS = frozenset((80, 100, 120, 132))
 """Columns that terminals often have: there, one line of that length is enough."""
 NEARLY = 15
 """By how many characters a line that ends with a whole word is shorter than the longest."""
+
+MAX_ESCAPES = 200_000
+"""Backslashes of the lines that are unescaped. PyTorch's longest text has some 500 when it is escaped once."""
+MAX_MARKED = 20_000
+"""Lines with a word that is looked for, of which the lines around are unescaped too."""
+AROUND = 5
+"""Lines before and after such a line that may be parts of the same text."""
 
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
@@ -35,18 +42,40 @@ class Plain(NamedTuple):
         return bisect_left(self.ends, self.text.count("\n", 0, offset) + 1) + 1
 
 
-def plain(text: str, worth: Callable[[str], int]) -> Plain:
+def plain(text: str, worth: Callable[[str], int], words: Iterable[str]) -> Plain:
     """Without colours and escapes, so that quotes and line breaks are what they stand for.
 
     A backslash may also be part of a path: ``C:\\new\\ops``. Each line is escaped as a whole or not at all. It is
     escaped if more can be read in it then; where that makes no difference, if each backslash in it begins an escape.
+    Lines far from any of *words* are left as they are, and so are the lines beyond `MAX_ESCAPES`: the time that is
+    taken grows with the length of the text alone.
 
-    worth: how much can be read in a text.
+    worth: how much can be read in a text. words: what a text has in which anything can be read, escaped or not.
     """
-    lines = [_unescaped(line, worth, MAX_DEPTH) for line in uncoloured(text).split("\n")]
+    text = uncoloured(text)
+    lines = text.split("\n")
+    left = MAX_ESCAPES
+    for at in sorted(_marked(text, lines, words)) if "\\" in text else ():
+        left -= lines[at].count("\\")
+        if left < 0:
+            break
+        lines[at] = _unescaped(lines[at], worth, MAX_DEPTH)
     text = "\n".join(lines)
     text = _ENTITY.sub(lambda match: _ENTITIES[match[0]], text) if "&" in text else text
     return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
+
+
+def _marked(text: str, lines: list[str], words: Iterable[str]) -> set[int]:
+    """The lines with one of some words, and those around them, by number from 0."""
+    ends = [*accumulate(len(line) + 1 for line in lines)]
+    marked: set[int] = set()
+    for word in words:
+        start = text.find(word)
+        while start >= 0 and len(marked) < MAX_MARKED:
+            at = bisect_right(ends, start)
+            marked.update(range(max(0, at - AROUND), min(at + AROUND + 1, len(lines))))
+            start = text.find(word, ends[at])
+    return marked
 
 
 def rejoined(text: str) -> tuple[str, tuple[int, ...]] | None:

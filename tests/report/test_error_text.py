@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from dispatch_cli.report.error_text import (
     ErrorText,
     find_errors,
 )
+from dispatch_cli.report.error_text import lines_of_table as lines_in_table
 from dispatch_cli.report.explain_error import error_report, key_of
 from dispatch_cli.report.from_text import register_from_text
 from dispatch_cli.report.messages.kinds import TextKind
@@ -183,7 +185,7 @@ def test_a_path_that_is_made_of_escapes_stays_whole() -> None:
     log = f"{ARGUMENTS.format('a::b', 'XLA')}\n\nCPU: {path} [kernel]"
     (found,) = find_errors(log)
     assert lines_of_table(found) == [f"CPU: {path} [kernel]"]
-    assert plain(r"C:\ops\new", lambda _: 0).text == r"C:\ops\new"
+    assert plain(r"C:\ops\new", lambda _: 0, ("C:",)).text == r"C:\ops\new"
 
 
 def test_how_often_a_text_may_be_escaped() -> None:
@@ -191,7 +193,7 @@ def test_how_often_a_text_may_be_escaped() -> None:
         text = "first\nsecond"
         for _ in range(times):
             text = json.dumps(text)[1:-1]
-        assert (plain(text, lambda _: 0).text == "first\nsecond") is is_read
+        assert (plain(text, lambda _: 0, ("first",)).text == "first\nsecond") is is_read
 
 
 def test_plain_and_escaped_texts_in_one_log() -> None:
@@ -294,3 +296,29 @@ def test_an_ambiguity_without_a_name() -> None:
     (found,) = find_errors("RuntimeError: ambiguous autogradother kernel")
     assert (found.kind, found.operator, found.key) == (TextKind.AMBIGUOUS, None, "AutogradOther")
     assert find_errors("RuntimeError: ambiguous") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\" * (8 << 20),
+        '{"m":"' + "\\\\n" * 2_000_000,
+        "\\u0041" * 1_300_000,
+        "Could not run\\n" * 500_000,
+        ARGUMENTS.format("a::b", "CUDA") + "\n" + "CPU: registered at /x.cpp:1 [kernel]\\n" * 200_000,
+    ],
+    ids=["backslashes", "line breaks", "letters", "beginnings", "a table"],
+)
+def test_time_grows_with_length_alone(text: str) -> None:
+    """Texts of megabytes that are escapes throughout: a processor's seconds, not half a minute."""
+    start = time.process_time()
+    find_errors(text)
+    lines_in_table(text)
+    assert time.process_time() - start < 8
+
+
+def test_an_escaped_error_is_found_at_the_end_of_a_long_escaped_log() -> None:
+    """Lines without any word of an error are not unescaped, so they do not use up what may be."""
+    noise = json.dumps({"message": "\n".join(["all is well"] * 100)})
+    log = "\n".join([*[noise] * 5000, escaped(ARGUMENTS.format("a::b", "CUDA"))])
+    assert [(one.operator, one.key, one.line) for one in find_errors(log)] == [("a::b", "CUDA", 5001)]

@@ -86,6 +86,7 @@ MESSAGES = (
             "The torch.custom_ops APIs do not handle overloads",
             "define(qualname, schema): expected qualname",
             "Cannot infer operator schema ",
+            "unknown type specifier. Common valid schema types include",
             "in an operator's schema string. `",
             "You can only specify the schema once per operator registration",
         ),

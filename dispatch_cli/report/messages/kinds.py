@@ -95,6 +95,8 @@ class TextKind(Enum):
     # subclasses, modes, higher-order operators
     NO_IMPL = "no-impl"
     """A higher-order operator has no implementation for a mode or a subclass."""
+    NO_ENTRY = "no-entry"
+    """A table of a higher-order operator has nothing for a transform or a mode."""
     HIGHER_ORDER_RULE = "higher-order-rule"
     NO_SUBCLASS = "no-subclass"
     MIXED_DTENSOR = "mixed-dtensor"

@@ -52,9 +52,18 @@ MESSAGES = (
     Message(
         TextKind.NO_LIBRARY_FILE,
         "the shared library of operators can not be loaded",
-        ("Could not load this library: ",),
-        "torch.ops.load_library",
-        means="The error before this one says why: a missing file or symbol, or another version of PyTorch or CUDA.",
+        (
+            "Could not load this library: ",
+            # a C++ name of PyTorch: c10::, at:: or torch::, in a function or a class (_ZN, _ZNK, _ZTI, …)
+            "undefined symbol: _Z{mangled}",
+            "Failed to load image Python extension",
+        ),
+        "torch.ops.load_library, the loader of the system",
+        means=(
+            "A file or a symbol is missing, or the library was built for another version of PyTorch, Python or CUDA. "
+            "An undefined symbol with c10, at or torch in it is one of PyTorch's own, which the installed one lacks. "
+            "The operators of that library are not registered then."
+        ),
         user=("`undefined symbol` means that it was built for another PyTorch: install the build for this one.",),
     ),
     Message(

@@ -40,6 +40,25 @@ MESSAGES = (
         author=("Give it an implementation: `@op.py_impl(…)`. `dispatch-cli table` shows those of a declared one.",),
     ),
     Message(
+        TextKind.NO_ENTRY,
+        "a higher-order operator has no implementation for a transform of torch.func, or for a mode",
+        (
+            "KeyError: <TransformType.{name}: ",
+            "KeyError: <class '{subclass_mode}'>",
+        ),
+        "dispatch_functorch in torch/_functorch/pyfunctorch.py, HigherOrderOperator.dispatch in torch/_ops.py",
+        means=(
+            "Higher-order operators have Python implementations only: one per key, mode, subclass and transform of "
+            "torch.func, each in a table of the operator. The KeyError names what the table lacks; the function of the "
+            "operator stands in the traceback."
+        ),
+        user=("Call it outside of that transform or mode: of vmap, grad, functionalize or torch.compile.",),
+        author=(
+            "Register one: `@op.py_impl(TransformType.Vmap)` or `@op.py_impl(FakeTensorMode)`. "
+            "`dispatch-cli table` shows those of a declared operator.",
+        ),
+    ),
+    Message(
         TextKind.NO_SUBCLASS,
         "no subclass of tensors and no mode in the call handles {op}",
         (

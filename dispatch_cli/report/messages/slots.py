@@ -51,6 +51,10 @@ MESSAGES = (
             "of them and another at CompositeImplicitAutograd has two kernels that could fill that slot (rule 6). "
             "The text of the Python dispatcher does not say which operator it is; `explain OP AutogradOther` shows one."
         ),
+        user=(
+            "If no gradient is needed, call it under `torch.inference_mode()`, which leaves the autograd keys out.",
+            "Else call it on another device, or install another release of the package that registers its kernels.",
+        ),
         author=("Register a kernel at AutogradOther, or move the composite one to CompositeExplicitAutograd.",),
     ),
     Message(

@@ -34,11 +34,16 @@ HOLES = {
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     "previous_line": r"(?P<previous>\S[^\n]{0,400})",
     "new": r"(?P<new>\S[^\n]{0,400})",
+    # a C++ name of PyTorch's namespaces, as linkers write it
+    "mangled": r"(?:N|NK|T[ISV]N|NR)[A-Za-z0-9]{0,3}?(?:3c10|2at|5torch)\w{1,1000}",
+    # a mode of PyTorch, such as torch._subclasses.fake_tensor.FakeTensorMode
+    "subclass_mode": r"torch\.[\w.]{1,200}Mode",
     "*": r"[^\n]{0,600}?",
     "**": r"[\s\S]{0,3000}?",
 }
 """What may stand in place of each hole. All are bounded."""
-DETAILS = tuple(name for name in HOLES if name not in ("op", "key", "previous_line", "*", "**"))
+_NO_DETAILS = ("op", "key", "previous_line", "mangled", "subclass_mode", "*", "**")
+DETAILS = tuple(name for name in HOLES if name not in _NO_DETAILS)
 """The holes that are details of a text, beside its operator and its key."""
 
 _PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]+|[{}\[\]])")

@@ -63,6 +63,7 @@ MESSAGES = (
             "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow",
             "vmap: It looks like you're either (1) calling .item() on a Tensor or",
             "vmap: Attempted to vmap over [[`{argument}`]]",
+            "vmap: We do not support batching operators that can output dynamic shape[[. Attempted to vmap over {op}]]",
             "This is not supported inside of vmap, please try to rewrite",
             "under vmap transform is not allowed",
         ),
@@ -84,6 +85,7 @@ MESSAGES = (
             "You tried to vmap over {function}, but it has both generate_vmap_rule=True",
             "cannot use C++ torch::autograd::Function with functorch transforms",
             "NYI: Functionalize rule for custom_function_call",
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure",
         ),
         "torch/autograd/function.py, torch/_functorch/autograd_function.py",
         means=(
@@ -92,7 +94,8 @@ MESSAGES = (
         ),
         author=(
             "Move what `forward` does with ctx into a staticmethod `setup_context(ctx, inputs, output)`.",
-            "For vmap: `generate_vmap_rule = True`, or a staticmethod `vmap(info, in_dims, *args)`.",
+            "For vmap: `generate_vmap_rule = True`, or a staticmethod `vmap(info, in_dims, *args)`. It returns two "
+            "values, the output and its out_dims; so does a function given to register_vmap.",
         ),
     ),
     Message(
