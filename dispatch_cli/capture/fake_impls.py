@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     Data = dict[str, Any]
 
 META = "Meta"
+NAMESPACE = "dispatch_cli_fake_probe"
+"""Of the operator that is made to try the mode."""
 PRIMS = "prims::"
 """In the name of an operator that the mode takes for a primitive."""
 _IN_PYTORCH = re.compile(r"torch/(?:library|_library/\w+)\.py:\d+$")
@@ -89,12 +91,29 @@ def about_mode(torch: Any) -> Data:
     """What ``register_fake`` and the mode are like, as far as this PyTorch says it.
 
     fake_overrides: ``register_fake`` has a parameter ``allow_override``. fake_fallbacks: the namespaces of the
-    operators whose own kernels the mode runs where there is nothing for fake tensors.
+    operators whose own kernels the mode runs where there is nothing for fake tensors. fake_without_device: it calls a
+    factory that takes no device as it is.
     """
     found: Data = {"fake_overrides": "allow_override" in inspect.signature(torch.library.register_fake).parameters}
     mode = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
+    found["fake_without_device"] = _calls_without_device(torch, mode)
     namespaces = getattr(mode, "_can_run_unsafe_fallback_allowed_namespaces", None)
     return found if namespaces is None else {"fake_fallbacks": sorted(namespaces), **found}
+
+
+def _calls_without_device(torch: Any, mode: Any) -> bool:
+    """Whether the mode calls a factory that takes no device. One is made, and is gone afterwards."""
+    library = torch.library.Library(NAMESPACE, "FRAGMENT")
+    try:
+        library.define("factory() -> Tensor")
+        library.impl("factory", lambda: torch.empty(2, device="meta"), META)
+        with mode():
+            getattr(torch.ops, NAMESPACE).factory.default()
+    except (AssertionError, AttributeError, RuntimeError, TypeError):
+        return False
+    finally:
+        library._destroy()
+    return True
 
 
 def note_rules(operators: dict[str, Data], name_of: Callable[[Any], str]) -> bool:

@@ -104,6 +104,8 @@ class Universe:
         otherwise it refuses to replace anything.
     fake_fallbacks: the namespaces of the operators whose own kernels ``FakeTensorMode`` runs where nothing else is
         there for fake tensors (``_can_run_unsafe_fallback_allowed_namespaces``).
+    fake_without_device: whether ``FakeTensorMode`` calls a factory without an argument ``device`` as it is; otherwise
+        it gives it a device, and the call fails.
     torch_library: what ``torch.library`` registers; None where that is not known.
     """
 
@@ -135,6 +137,7 @@ class Universe:
     python_needs_snapshot: bool
     fake_overrides: bool
     fake_fallbacks: tuple[str, ...]
+    fake_without_device: bool
     torch_library: TorchLibrary | None
 
     @cached_property

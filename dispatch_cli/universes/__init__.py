@@ -105,7 +105,13 @@ FAKE_FALLBACKS = ("aten", "prims", "debugprims", "quantized", "vision", "torchau
 """What a universe file says with its field ``fake_fallbacks``; the same holds of older files (PyTorch 2.4 to 2.15)."""
 WRAPPED = ("CPU", "CUDA", "XLA", "Conjugate", "Negative")
 """What a universe file says with its field ``wrapped``; the same holds of older files."""
-_FLAGS = ("mask_by_arguments", "grad_ends_inference", "python_needs_snapshot", "fake_overrides")
+_FLAGS = (
+    "mask_by_arguments",
+    "grad_ends_inference",
+    "python_needs_snapshot",
+    "fake_overrides",
+    "fake_without_device",
+)
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 
 

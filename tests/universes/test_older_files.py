@@ -13,6 +13,7 @@ ADDED = (
     "grad_ends_inference",
     "python_needs_snapshot",
     "fake_overrides",
+    "fake_without_device",
 )
 
 
@@ -23,3 +24,4 @@ def test_a_file_without_the_newer_fields() -> None:
     assert older.plain_devices == ("fpga", "maia", "vulkan") == embedded.plain_devices
     assert (older.mask_by_arguments, older.grad_ends_inference, older.python_needs_snapshot) == (False, False, False)
     assert not older.fake_overrides
+    assert not older.fake_without_device

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from dispatch_cli.engine.call import fake_errors
+from dispatch_cli.engine.call import errors, fake_errors
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW, LIFTS, QUERIES, Callee
 from dispatch_cli.engine.call.kernels.generated import called_by, calls_hidden, calls_more
@@ -115,7 +115,8 @@ class FakeCall(NamedTuple):
                 return FakeOutcome(FakePath.COMPOSITE, function, IMPLICIT), None
             if composite is not None:
                 kernel = composite.kernel
-                return FakeOutcome(FakePath.COMPOSITE, None, IMPLICIT, kernel.debug, span=kernel.span), None
+                error = errors.fallthrough_called() if kernel.fallthrough else None
+                return FakeOutcome(FakePath.COMPOSITE, None, IMPLICIT, kernel.debug, span=kernel.span), error
         if self.rules.prim_meta is not None:
             return FakeOutcome(FakePath.PRIM_META, self.rules.prim_meta), None
         return None
@@ -145,11 +146,17 @@ class FakeCall(NamedTuple):
         return None
 
     def _constructed(self) -> Result:
-        """``constructors``: the operator is called with the device ``meta``, which it has to take."""
+        """``constructors``: the operator is called with the device ``meta``.
+
+        Where it does not take a device, some versions of PyTorch call it without one, and the others fail.
+        """
         schema, outcome = self.schema, FakeOutcome(FakePath.IMPLEMENTATION, CONSTRUCTORS)
-        if schema is not None and all(argument.name != DEVICE for argument in schema.arguments):
+        options = self.options._replace(device=META_DEVICE)
+        if schema is not None and self.maker.universe.fake_without_device:
+            options = options if _takes_device(schema) else self.options
+        elif schema is not None and all(argument.name != DEVICE for argument in schema.arguments):
             return outcome, fake_errors.one_too_many(schema)
-        inner, error = self._meta(self.options._replace(device=META_DEVICE))
+        inner, error = self._meta(options)
         return inner._replace(path=outcome.path, function=outcome.function), error
 
     def _needed_data(self) -> str:
@@ -254,6 +261,13 @@ def _without_results(schema: FunctionSchema | None, values: tuple[Value, ...]) -
         for argument, value in zip(arguments, values, strict=True)
         if not value.is_absent and (argument is None or not (argument.kwarg_only and writes(argument)))
     )
+
+
+def _takes_device(schema: FunctionSchema) -> bool:
+    """``_has_device_arg``."""
+    kinds = [argument.type for argument in schema.arguments if argument.name == DEVICE]
+    kinds = [kind.contained[0] if kind.kind is TypeKind.OPTIONAL else kind for kind in kinds]
+    return any(kind.kind is TypeKind.DEVICE for kind in kinds)
 
 
 def _is_constructor(schema: FunctionSchema | None) -> bool:

@@ -1,4 +1,4 @@
-"""What ``torch.library.register_fake`` refuses, in its words.
+"""What ``torch.library.register_fake`` and ``Library.impl`` refuse at Meta, in their words.
 
 Sources: ``FakeImplHolder.register`` in ``torch/_library/fake_impl.py`` (2.4: ``AbstractImplHolder.register`` in
 ``abstract_impl.py``) and ``Library.impl`` in ``torch/library.py``.
@@ -32,13 +32,27 @@ def refuse_fake(universe: Universe, name: OperatorName, fake: FakeImpl, operator
     if not may_override:
         _refuse_override(universe, name, operator)
     elif composite is not None:
-        raise Refused(
-            Refusal.FAKE_IMPL,
-            f"We should not register a meta kernel directly to the operator '{name}', because it has a "
-            "CompositeImplicitAutograd kernel in core. Instead we should let the operator decompose, and ensure that "
-            "we have meta kernels for the base ops that it decomposes into.",
-            composite,
-        )
+        raise _has_composite(name, composite)
+
+
+def refuse_meta_kernel(name: OperatorName, operator: Operator | None) -> None:
+    """Raise Refused when ``Library.impl`` does not register a kernel at Meta: the operator has a composite kernel.
+
+    name: as the caller of ``Library.impl`` gives it. Only kernels that are there already count, and C++ is not asked.
+    """
+    composite = None if operator is None else operator.active(IMPLICIT)
+    if composite is not None:
+        raise _has_composite(name, composite)
+
+
+def _has_composite(name: OperatorName, composite: Registration) -> Refused:
+    return Refused(
+        Refusal.FAKE_IMPL,
+        f"We should not register a meta kernel directly to the operator '{name}', because it has a "
+        "CompositeImplicitAutograd kernel in core. Instead we should let the operator decompose, and ensure that "
+        "we have meta kernels for the base ops that it decomposes into.",
+        composite,
+    )
 
 
 def _refuse_override(universe: Universe, name: OperatorName, operator: Operator) -> None:

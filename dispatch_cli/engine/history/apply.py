@@ -24,9 +24,20 @@ from dispatch_cli.engine.dispatcher.refusal import Refusal, Refused
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Definition, LibraryHold, Registration
 from dispatch_cli.model.captured import StateSource
-from dispatch_cli.model.declarations import Block, Declarations, Define, Fallback, Implement, OpenBlock, Settle, Step
+from dispatch_cli.model.declarations import (
+    Block,
+    Declarations,
+    Define,
+    Fallback,
+    Implement,
+    OpenBlock,
+    Registrant,
+    Settle,
+    Step,
+)
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import META
 
 MAX_REFUSALS = 100
 """Refusals that are reported; the rest is counted."""
@@ -92,7 +103,7 @@ def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> 
         try:
             if block not in libraries:
                 libraries[block] = Library(dispatcher, block)
-            registration = _register(libraries[block], step)
+            registration = _register(dispatcher, libraries[block], step)
         except Refused as refused:
             problems.append(_problem(step, refused))
             library = libraries.get(block)
@@ -117,7 +128,7 @@ def _settle(dispatcher: Dispatcher, step: Settle, overrides: list[Registration])
     return [registration for registration in overrides if registration.operator not in settled]
 
 
-def _register(library: Library, step: BlockStep) -> Registration | None:
+def _register(dispatcher: Dispatcher, library: Library, step: BlockStep) -> Registration | None:
     match step:
         case OpenBlock():
             return None
@@ -125,10 +136,22 @@ def _register(library: Library, step: BlockStep) -> Registration | None:
             library.define(step.schema, step.alias_analysis, step.tags, step.debug, step.span)
             return None
         case Implement():
+            _check_meta_kernel(dispatcher, step)
             return library.implement(step.operator, step.kernel, step.dispatch_key)
         case Fallback():
             library.fall_back(step.kernel, step.dispatch_key)
             return None
+
+
+def _check_meta_kernel(dispatcher: Dispatcher, step: Implement) -> None:
+    """Raise Refused for a Python kernel at Meta that ``Library.impl`` refuses; what a snapshot holds was registered."""
+    key = step.dispatch_key or step.block.dispatch_key
+    kernel = step.kernel
+    if key == META and kernel.python and kernel.fake is None and step.block.by is Registrant.USER:
+        from dispatch_cli.engine.dispatcher.fakes import refuse_meta_kernel
+
+        full_name = step.block.qualified(step.operator)
+        refuse_meta_kernel(step.operator, None if full_name is None else dispatcher.find(full_name))
 
 
 def _problem(step: BlockStep, refused: Refused) -> Problem:

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
+from dispatch_cli.api import load_state
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.schema import parse_schema
 from tests.capture.support import torch_python
 
@@ -144,3 +146,46 @@ def test_live() -> None:
         if one[1] != one[2]
     ]
     assert wrong == [], f"seed {seed}"
+
+
+PYTHON = "{kernel: m, python: true}"
+
+
+@pytest.mark.parametrize(
+    ("dispatch", "refused"),
+    [
+        (f"{{CompositeImplicitAutograd: a, Meta: {PYTHON}}}", True),
+        ("{CompositeImplicitAutograd: fallthrough, Meta: " + PYTHON + "}", True),
+        (f"{{Meta: {PYTHON}, CompositeImplicitAutograd: a}}", False),
+        (f"{{CompositeExplicitAutograd: a, Meta: {PYTHON}}}", False),
+        ("{CompositeImplicitAutograd: a, Meta: m}", False),
+    ],
+)
+@pytest.mark.parametrize("universe", ["torch-2.4", "torch-2.15"])
+def test_library_impl_at_meta(tmp_path: Path, universe: str, dispatch: str, refused: bool) -> None:
+    """``Library.impl`` of live PyTorch 2.4.1, 2.13.0 and 2.15.0 said so; C++ refuses none of them."""
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        f"dispatch: 1\nuniverse: {universe}\noperators:\n"
+        f'  - func: "m::op(Tensor x) -> Tensor"\n    dispatch: {dispatch}\n'
+    )
+    if not refused:
+        load_state([str(file)])
+        return
+    with pytest.raises(InputError) as caught:
+        load_state([str(file)])
+    (problem,) = caught.value.problems
+    assert problem.message == NO_META.replace("OP", "m::op")
+    assert problem.span is not None
+    assert (problem.span.line, len(problem.related)) == (5, 1)
+
+
+def test_a_snapshot_holds_what_was_registered(tmp_path: Path) -> None:
+    """What a capture of PyTorch's own operators has may have come in any order."""
+    file = tmp_path / "a.yaml"
+    file.write_text(
+        "dispatch: 1\nuniverse: torch-2.15\nsnapshot: true\noperators:\n"
+        '  - func: "m::op(Tensor x) -> Tensor"\n'
+        f"    dispatch: {{CompositeImplicitAutograd: a, Meta: {PYTHON}}}\n"
+    )
+    load_state([str(file)])
