@@ -350,10 +350,10 @@ def test_an_error_of_operators_that_are_not_declared() -> None:
         assert "It is not so here" not in result.out
         assert "\nWhat the author of the operator can do:\n- " in result.out
     ambiguous = "a::b has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther."
-    message = "the text says: a::b is ambiguous at AutogradOther. But a::b is not in torch-2.15."
     unknown = call("explain", "--from-error", "-", stdin=ambiguous.encode())
-    assert (unknown.code, unknown.out) == (2, "")
-    assert message in unknown.err
+    assert (unknown.code, unknown.err) == (0, "")
+    assert unknown.out.startswith("standard input, line 1: a::b is ambiguous at AutogradOther\n")
+    assert "\nWhat you can do:\n- " in unknown.out
     higher_order = b"could not find kernel for HigherOrderOperator my_hop at dispatch key DispatchKey.CPU"
     not_declared = call("explain", "--from-error", "-", stdin=higher_order)
     assert not_declared.code == 0
