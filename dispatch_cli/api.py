@@ -98,7 +98,10 @@ def run_declarations(declarations: Declarations) -> State:
     from dispatch_cli.engine.history.apply import run
 
     if not declarations.bases:
-        return run(declarations)
+        try:
+            return run(declarations)
+        except InputError as error:
+            raise InputError(tuple(_with_state_hint(one, declarations) for one in error.problems)) from None
     from dispatch_cli import bases
 
     if len(declarations.bases) > 1:
@@ -112,6 +115,24 @@ def run_declarations(declarations: Declarations) -> State:
         )
         raise InputError((Problem("universe-conflict", message, _extended(declarations, declarations.bases[0])),))
     return run(declarations, base)
+
+
+def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
+    """With the embedded state to extend, for an operator that is not there, nor any other of its namespace."""
+    from dispatch_cli import bases
+    from dispatch_cli.engine.dispatcher.refusal import Refusal
+    from dispatch_cli.model.declarations import Define, Implement
+
+    if problem.code != Refusal.UNKNOWN_OPERATOR.value or problem.hint is not None:
+        return problem
+    steps = declarations.steps
+    missing = {one.operator.namespace for one in steps if isinstance(one, Implement) and one.span == problem.span}
+    missing -= {one.schema.name.namespace for one in steps if isinstance(one, Define)}
+    states = [one for one in map(bases.load, bases.names()) if one.universe.name == declarations.universe.name]
+    for state in states:
+        if any(name.partition("::")[0] in missing for name in state.names):
+            return problem._replace(hint=f"to continue PyTorch's own operators write extends: [{state.name}]")
+    return problem
 
 
 def _extended(declarations: Declarations, state: str) -> Span | None:

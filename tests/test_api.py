@@ -74,3 +74,32 @@ def test_states_that_do_not_go_together_are_shown_where_they_are_extended(
     (problem,) = raised.value.problems
     assert problem.span is not None
     assert (problem.code, problem.span.line, problem.span.column) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "hint"),
+    [
+        ("aten::add.Tensor", "", "to continue PyTorch's own operators write extends: [torch-2.15]"),
+        ("mylib::add", "", None),
+        ("aten::add.Tensor", "  - func: aten::mine(Tensor x) -> Tensor\n", None),
+        ("aten::add.Tensor", "universe: torch-2.4\n", "to continue PyTorch's own operators write extends: [torch-2.4]"),
+    ],
+)
+def test_the_state_that_is_not_extended_is_named(name: str, more: str, hint: str | None, tmp_path: Path) -> None:
+    """Only where no operator of that namespace is there: otherwise the name is more likely misspelt."""
+    path = tmp_path / "x.yaml"
+    path.write_text(f"dispatch: 1\noperators:\n  - name: {name}\n    fake: f\n{more}", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_state([str(path)])
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.hint) == ("unknown-operator", hint)
+
+
+def test_a_custom_operator_without_functions(tmp_path: Path) -> None:
+    """``custom_op`` with ``device_types=()``: in a live PyTorch 2.13 it has kernels at Meta and Autograd alone."""
+    path = tmp_path / "x.yaml"
+    text = "dispatch: 1\noperators:\n  - custom_op: m::f(Tensor x) -> Tensor\n    kernels: {}\n"
+    path.write_text(text, encoding="utf-8")
+    dispatcher = load_state([str(path)]).dispatcher
+    (name,) = dispatcher
+    assert set(dispatcher.operator(name).kernels) == {"Meta", "Autograd"}

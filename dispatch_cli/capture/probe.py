@@ -952,7 +952,8 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     step = step or progress(len(asked.now.dumps) + len(live.ids))
     found, skipped = operators(live, asked, step)
     higher_order, modes = higher_order_operators(live), mode_types()
-    # last: it imports modules of PyTorch that register higher-order operators
+    layout = universe(live, Refreshes(live, step).find())
+    # last: a FakeTensorMode imports modules of PyTorch that register kernels and higher-order operators
     if not fake_impls.note_rules({one["name"]: one for one in found}, function_name):
         asked.notes.append("what FakeTensorMode has for operators, beside kernels, could not be read")
     return {
@@ -963,7 +964,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
         "modules": asked.modules,
         "known": asked.known,
         "notes": asked.notes,
-        "universe": universe(live, Refreshes(live, step).find()),
+        "universe": layout,
         "operators": found,
         "higher_order_operators": higher_order,
         "imported_fallbacks": asked.now.fallbacks_since(asked.before),

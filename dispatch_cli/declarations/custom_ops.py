@@ -125,10 +125,12 @@ def _register_kernels(
     if node is not None and operator.refuse(rules.refused_devices(schema, operator.library), node):
         return
     groups += read_kernels(operator, node)
-    if not groups and "kernel" not in values and "kernels" not in values:
-        operator.context.problems.add(
-            "missing-field", "a custom operator needs one of the fields 'kernel', 'kernels'", at
-        )
+    problems = operator.context.problems
+    if TRITON_OP in values and "kernel" not in values:
+        problems.add("missing-field", "a triton_op needs the field 'kernel'", at)
+    elif "kernel" not in values and "kernels" not in values:
+        hint = "for an operator without a function (device_types=()) write kernels: {}"
+        problems.add("missing-field", "a custom operator needs one of the fields 'kernel', 'kernels'", at, hint)
     functions: dict[str, PythonFunction] = {}
     kernels: dict[str, str] = {}
     for devices, several in groups:

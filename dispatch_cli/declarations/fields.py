@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.format import Record, Type
+from dispatch_cli.declarations.format import PYTORCHS_WORDS, Record, Type
 from dispatch_cli.declarations.limits import MAX_PROBLEMS
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text
-from dispatch_cli.model.suggest import similar, suggestion
+from dispatch_cli.model.suggest import did_you_mean, similar, suggestion
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -51,7 +51,7 @@ def _note_unknown(problems: Problems, unknown: list[Scalar], record: Record) -> 
     for key in unknown:
 
         def hint(text: str = key.text) -> str:
-            return suggestion(text, names) or f"the fields are {', '.join(names)}"
+            return did_you_mean(_meant(text, record)) or f"the fields are {', '.join(names)}"
 
         problems.add("unknown-field", f"{record.words} has no field {quoted(key.text)}", key, hint)
 
@@ -68,8 +68,14 @@ def _note_missing(problems: Problems, node: Mapping, values: Values, unknown: li
 
 
 def _is_misspelt(names: tuple[str, ...], unknown: list[Scalar], record: Record) -> bool:
-    """Whether a field is there under a name so close that its own problem says enough."""
-    return any(set(similar(key.text, record.by_name)) & set(names) for key in unknown[:MAX_PROBLEMS])
+    """Whether a field is there under another name, whose own problem says enough."""
+    return any(set(_meant(key.text, record)) & set(names) for key in unknown[:MAX_PROBLEMS])
+
+
+def _meant(text: str, record: Record) -> list[str]:
+    """The fields that an unknown one may stand for: by PyTorch's word for it, or by a name that is close."""
+    fields = [name for name in PYTORCHS_WORDS.get(text, ()) if name in record.by_name]
+    return fields or similar(text, record.by_name)
 
 
 def fits(problems: Problems, node: Node, kind: Type) -> bool:

@@ -29,6 +29,25 @@ NOT_IMPLEMENTED = "NotImplemented"
 BOOLEANS = ("true", "false")
 GOES_ON = (*BOOLEANS, *(kind.value for kind in RedispatchKind if kind.value not in (*BOOLEANS, "to", "exclude")))
 """What the field `redispatches` of a kernel may be, beside a mapping."""
+PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
+    "abstract_impl": ("fake",),
+    "autograd": ("backward",),
+    "batching_rule": ("vmap",),
+    "define": ("func",),
+    "device_types": ("kernels",),
+    "impl": ("kernels", "dispatch"),
+    "impl_abstract": ("fake",),
+    "meta": ("fake",),
+    "mutable_args": ("mutates_args",),
+    "py_impl": ("python_dispatch",),
+    "register_autocast": ("autocast",),
+    "register_autograd": ("backward",),
+    "register_fake": ("fake",),
+    "register_kernel": ("kernels",),
+    "register_vmap": ("vmap",),
+    "schema": ("func",),
+}
+"""What PyTorch calls something that has another name here: the fields that it may be, for hints."""
 ALIAS_ANALYSIS = ("FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "default")
 
 
@@ -313,12 +332,17 @@ OPERATOR = Record(
             _either(TEXT, _list_of(TEXT, "texts")),
             "Of `custom_op`: the arguments that it writes to, where the schema does not say; `unknown` is all tensors.",
         ),
-        Field("kernel", _FUNCTION, "Of `custom_op` and `triton_op`: the function for all device types."),
+        Field(
+            "kernel",
+            _FUNCTION,
+            "Of `custom_op` and `triton_op`: the function for all device types. A `triton_op` needs it.",
+        ),
         Field(
             "kernels",
             _map_of(_NAME, _FUNCTIONS, "device types to Python functions"),
             "Functions by device type (`register_kernel`); several device types are separated by commas: "
-            '`{cpu: f_cpu, "cuda, xpu": f_gpu}`.',
+            '`{cpu: f_cpu, "cuda, xpu": f_gpu}`. A `custom_op` without a function (`device_types=()`) has '
+            "`kernels: {}`.",
         ),
         _DEBUG,
         _ALIAS_ANALYSIS,

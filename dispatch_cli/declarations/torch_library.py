@@ -33,6 +33,7 @@ DEFAULT = "default"
 _FUNCTIONS = dict(
     zip(FIELDS, ("register_kernel", "register_autograd", "register_vmap", "register_autocast"), strict=True)
 )
+_DEVICE_HINT = "name a device type such as cpu, cuda or xpu; out-of-tree backends: write privateuseone"
 _AUTOCAST_KERNEL = "torch.library.register_autocast.<locals>._autocast_py_impl"
 """The Python dispatcher's kernel that ``torch.library.register_autocast`` registers as well."""
 
@@ -179,7 +180,7 @@ def is_device(operator: LibraryOperator, device: str, at: Place, kernels: bool =
     message = refused_device(device, operator.library)
     if device in operator.library.device_types:
         message = f"This is a grandfathered Caffe2 device type {device}, it shouldn't ever convert to a DispatchKey."
-    operator.refuse(message, at, suggestion(device, tuple(known)) or "name a device type such as cpu, cuda or xpu")
+    operator.refuse(message, at, suggestion(device, tuple(known)) or _DEVICE_HINT)
     return False
 
 

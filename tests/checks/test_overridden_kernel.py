@@ -55,12 +55,12 @@ def test_both_places_are_named(state_of: StateOf) -> None:
         (
             "{kernel: p, python: true}",
             "{kernel: q, python: true}",
-            '; PyTorch\'s warning says "no debug info", meaning p',
+            '. PyTorch\'s warning calls that one "no debug info"',
         ),
         (
             "{kernel: p, python: true}",
             "{kernel: c, signature: (Tensor x) -> Tensor}",
-            "; PyTorch's warning names c as the previous kernel, which is p",
+            ". PyTorch's warning names the wrong kernel as the previous one: c",
         ),
         ("{kernel: c, signature: (Tensor x) -> Tensor}", "{kernel: p, python: true}", ""),
         ("unsaid", "{kernel: p, python: true}", ""),
@@ -110,3 +110,14 @@ def test_a_base_alone() -> None:
     names = ("aten::bmm", "aten::linalg_polar", "aten::linalg_polar.out", "aten::add.Tensor")
     found = findings(load_state([], bases=["torch-2.15"]), *names, select="overridden-kernel")
     assert [(one.operator, one.key) for one in found] == [(name, "CUDA") for name in names[:3]]
+
+
+def test_python_functions_are_named_with_their_places(state_of: StateOf) -> None:
+    """A dump's text is the place of the library, which is the same for both kernels."""
+    kernel = "{debug: registered at m.py:1, python: true, wraps: {by: function, kernel: m.NAME, at: 'm.py:LINE'}}"
+    first, second = (kernel.replace("NAME", name).replace("LINE", line) for name, line in (("f", "7"), ("g", "9")))
+    text = (
+        f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{CPU: [{first}, {second}]}}\n"
+    )
+    (found,) = findings(state_of(text), select="overridden-kernel")
+    assert found.details == (("runs", "m.g at m.py:9"), ("replaced", "m.f at m.py:7"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -84,3 +85,11 @@ def test_there_are_ten(number: str) -> None:
     assert (result.code, result.out) == (2, "")
     assert "Invalid value for '[N]...'" in result.err
     assert "\x1b" not in result.err
+
+
+def test_a_number_that_is_no_rule_is_written_where_the_answer_would_be(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    result = call("rules", "99", "--format", "json", "-o", str(out))
+    assert (result.code, result.out) == (2, "")
+    (problem,) = json.loads(out.read_text(encoding="utf-8"))["problems"]
+    assert problem["message"] == "Invalid value for '[N]...': 99 is not in the range 1<=x<=10."

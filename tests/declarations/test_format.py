@@ -136,6 +136,8 @@ BEYOND_JSON_SCHEMA = {
     "custom op with a tensor by keyword",
     "custom op that writes to what it does not have",
     "custom op without a function",
+    "triton op without its function",
+    "no device types for an operator without tensors",
     "custom op with fields of others",
     "custom op in a PyTorch without batching rules",
     "autocast where there is none",

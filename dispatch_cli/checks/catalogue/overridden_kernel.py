@@ -79,20 +79,20 @@ def _finding(name: OperatorName, key: str, registrations: Sequence[Registration]
         key,
         at=active,
         related=[("a replaced kernel is registered here", one.kernel.span) for one in replaced],
-        details=(("runs", active.kernel.debug), ("replaced", ", ".join(one.kernel.debug for one in replaced))),
+        details=(("runs", active.kernel.label), ("replaced", ", ".join(one.kernel.label for one in replaced))),
         tip="remove one of the registrations, or say why the override is meant",
         severity=severity,
     )
 
 
 def _misnamed(active: Registration) -> str:
-    """Which kernel PyTorch's warning names, where that is not the one that is replaced."""
-    named, previous = active.misnamed, active.overrides
-    if named is None or previous is None:
+    """A second sentence: which kernel PyTorch's warning names, where that is not the one that is replaced."""
+    named = active.misnamed
+    if named is None:
         return ""
     if named == NO_DEBUG_INFO:
-        return f'; PyTorch\'s warning says "{named}", meaning {previous.debug}'
-    return f"; PyTorch's warning names {named} as the previous kernel, which is {previous.debug}"
+        return f'. PyTorch\'s warning calls that one "{named}"'
+    return f". PyTorch's warning names the wrong kernel as the previous one: {named}"
 
 
 CHECK = Check.of(find, __doc__, "DC102", Severity.WARNING)
