@@ -79,6 +79,8 @@ _WORDS_OF_TABLES = ("registered at", " :: ", *(f" [{end}" for end in _RULES))
 _AVAILABLE = re.compile(r"(?:available for these backends: |Available functions are )\[([\w, ]{0,10000})(\]?)")
 _OWN_PLACE = re.compile(r"\s*(?: \((?:Triggered internally at|function) .*)?$", re.DOTALL)
 """What PyTorch adds of itself to a warning."""
+_WRAPPED = re.compile(r"\n[\s>|]*")
+_QUOTES = " \t\r\"'`"
 
 
 class _Match(NamedTuple):
@@ -154,10 +156,16 @@ def _matches(text: str, gap: str) -> Iterator[_Match]:
             for match in _compiled(template, gap).finditer(text):
                 groups = {name: value for name, value in match.groupdict().items() if value is not None}
                 operator = _operator(groups)
-                details = tuple((name, _OWN_PLACE.sub("", groups[name])) for name in DETAILS if name in groups)
+                details = tuple((name, _detail(groups[name])) for name in DETAILS if name in groups)
                 start = match.start("op") if "op" in groups else match.start()
                 key = groups.get("key") or MESSAGES[kind].key
                 yield _Match(kind, start, match.end(), operator, key, details)
+
+
+def _detail(text: str) -> str:
+    """What a text filled in, without what wrapped it or was added after it."""
+    found = _WRAPPED.sub(" ", _OWN_PLACE.sub("", text)).rstrip(_QUOTES)
+    return found if "(" in found else found.rstrip(f"){_QUOTES}")
 
 
 def _operator(groups: dict[str, str]) -> str | None:

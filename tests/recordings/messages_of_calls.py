@@ -222,7 +222,7 @@ def mode_that_handles_nothing():
         _one().sin()
 
 
-@prints("no-subclass", "all __torch_function__ handlers returned NotImplemented", "no implementation found for")
+@prints("no-torch-function", "all __torch_function__ handlers returned NotImplemented", "no implementation found for")
 def class_that_handles_nothing():
     class Thing:
         @classmethod

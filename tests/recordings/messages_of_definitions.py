@@ -28,7 +28,7 @@ def kernel_of_a_device_without_a_tensor():
         return torch.ones(n)
 
 
-@prints("bad-schema", "mutates_args must either be a sequence")
+@prints("mutates-args", "mutates_args must either be a sequence")
 def mutation_that_is_a_text():
     custom_op("texts::f", mutates_args="x")(_clone)
 
@@ -40,7 +40,7 @@ def argument_of_an_unknown_type():
         return torch.ones(2)
 
 
-@prints("bad-schema", "infer_schema(func):")
+@prints("mutates-args", "infer_schema(func):")
 def mutation_of_no_argument():
     custom_op("mutated::f", mutates_args=("z",))(_clone)
 

@@ -62,7 +62,7 @@ MESSAGES = (
             "Autograd."
         ),
         author=(
-            "Write one of the names of this version; parsing knows the keys that can be named, not all there are.",
+            "Write one of the names that `dispatch-cli keys` lists. Not every key there can be registered at by name.",
         ),
     ),
     Message(
@@ -72,10 +72,8 @@ MESSAGES = (
             "infer_schema(func): {*}",
             "define(qualname, schema, ...): expected schema to look like",
             'Expected `qualname` to be of the form "namespace::name", but got {name}',
-            "Attempted to create a custom op with `mutates_args=",
             "Full schema string was not specified, and we couldn't infer schema either",
             "custom_op only supports functional operators",
-            "mutates_args must either be a sequence of the names of the arguments that are mutated",
             "Functions without tensor inputs are required to have a `device: torch.device` argument",
             "custom_op(..., manual_schema)(func): ",
             "custom_op(qualname='{op}', ...)(func): ",
@@ -96,6 +94,26 @@ MESSAGES = (
             "Annotate each argument and the result: Tensor, Optional[Tensor], Sequence[Tensor], int, float, bool, str, "
             "torch.dtype, torch.device.",
             "Or give the schema: `torch.library.custom_op('ns::f', mutates_args=(), schema='(Tensor x) -> Tensor')`.",
+        ),
+    ),
+    Message(
+        TextKind.MUTATES_ARGS,
+        "mutates_args does not fit the function or the schema",
+        (
+            "Attempted to create a custom op with `mutates_args={*}` and `schema=",
+            "infer_schema(func): {*} in mutates_args were not found",
+            "infer_schema(func): Parameter {argument} is in mutable_args but only Tensors",
+            "mutates_args must either be a sequence of the names of the arguments that are mutated",
+        ),
+        "infer_schema in torch/_library/infer_schema.py, torch/_library/custom_ops.py",
+        means=(
+            "mutates_args lists the names of the tensor arguments that the function changes in place. Each has to be "
+            "an argument of the function, and a given schema has to mark the same ones, as in `Tensor(a!) x`."
+        ),
+        author=(
+            "Name in mutates_args the arguments that are changed, as the function calls them: `mutates_args=('x',)`; "
+            "`()` if none is; 'unknown' if that is not known (newer versions of PyTorch).",
+            "If a schema is given too, mark the same arguments in it: `Tensor(a!) x`.",
         ),
     ),
     Message(

@@ -26,11 +26,7 @@ MESSAGES = (
     Message(
         TextKind.NO_DERIVATIVE,
         "PyTorch has no derivative of {op}",
-        (
-            "the derivative for '{op}' is not implemented",
-            "derivative for {op} is not implemented",
-            "The function '{function}' is not differentiable with respect to argument '{argument}'",
-        ),
+        ("derivative for {op} is not implemented",),
         "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
         key="Autograd",
         means=(
@@ -42,6 +38,36 @@ MESSAGES = (
             "Write it with other operators, or give it a backward in a torch.autograd.Function.",
         ),
         author=("A kernel at AutogradCPU or AutogradCUDA of {op} stands before PyTorch's.",),
+    ),
+    Message(
+        TextKind.NO_INPUT_DERIVATIVE,
+        "PyTorch has no derivative for {label}",
+        ("the derivative for '{label}' is not implemented",),
+        "not_implemented in torch/csrc/autograd/FunctionsManual.cpp, derivatives.yaml",
+        key="Autograd",
+        means=(
+            "derivatives.yaml says `not_implemented` for an input, here {label}; the other inputs may have a "
+            "derivative. The forward call works; backward raises when it needs this one."
+        ),
+        user=(
+            "If this input needs no gradient, detach it before the call: `x.detach()`.",
+            "Else write it with other operators, or give it a backward in a torch.autograd.Function.",
+        ),
+    ),
+    Message(
+        TextKind.NOT_DIFFERENTIABLE,
+        "{function} has no gradient for its argument {argument}, which requires one",
+        ("The function '{function}' is not differentiable with respect to argument '{argument}'",),
+        "check_no_requires_grad in torch/csrc/autograd/VariableTypeUtils.h, derivatives.yaml",
+        key="Autograd",
+        means=(
+            "The kernel at Autograd of {function} does not accept {argument} with requires_grad=True, and raises in "
+            "the forward call. derivatives.yaml has no derivative for {argument}; other arguments may have one."
+        ),
+        user=(
+            "If {argument} needs no gradient, detach it: pass `{argument}.detach()`.",
+            "Else write it with other operators, or give it a backward in a torch.autograd.Function.",
+        ),
     ),
     Message(
         TextKind.NO_FORWARD_AD,

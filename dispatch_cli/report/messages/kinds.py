@@ -51,6 +51,8 @@ class TextKind(Enum):
     # autograd
     NO_FORMULA = "no-formula"
     NO_DERIVATIVE = "no-derivative"
+    NO_INPUT_DERIVATIVE = "no-input-derivative"
+    NOT_DIFFERENTIABLE = "not-differentiable"
     NO_FORWARD_AD = "no-forward-ad"
     OUT_GRADIENT = "out-gradient"
     WRONG_FORMULA = "wrong-formula"
@@ -81,6 +83,7 @@ class TextKind(Enum):
     WRONG_BLOCK = "wrong-block"
     BAD_KEY = "bad-key"
     BAD_SCHEMA = "bad-schema"
+    MUTATES_ARGS = "mutates-args"
     SCHEMA_MISMATCH = "schema-mismatch"
     SIGNATURE_MISMATCH = "signature-mismatch"
     BAD_REGISTRATION = "bad-registration"
@@ -98,7 +101,9 @@ class TextKind(Enum):
     NO_ENTRY = "no-entry"
     """A table of a higher-order operator has nothing for a transform or a mode."""
     HIGHER_ORDER_RULE = "higher-order-rule"
+    HIGHER_ORDER_GRADIENT = "higher-order-gradient"
     NO_SUBCLASS = "no-subclass"
+    NO_TORCH_FUNCTION = "no-torch-function"
     MIXED_DTENSOR = "mixed-dtensor"
     NO_SHARDING = "no-sharding"
     # what checks of operators found

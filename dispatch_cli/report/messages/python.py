@@ -26,7 +26,6 @@ MESSAGES = (
             "'_HigherOrderNamespace' 'torch.ops.higher_order' object has no attribute '{name}'",
             "'_PyOpNamespace' 'torch.ops.higher_order' object has no attribute '{name}'",
             "Direct instantiation of HigherOrderOperator is not allowed",
-            "Autograd not implemented for {op}",
             "might be aliasing the input or the output!",
             "might be modifying the input!",
             "where aliases appear. In particular, these inputs",
@@ -59,13 +58,25 @@ MESSAGES = (
         ),
     ),
     Message(
+        TextKind.HIGHER_ORDER_GRADIENT,
+        "the higher-order operator {op} has no gradient",
+        ("Autograd not implemented for {op}",),
+        "autograd_not_implemented in torch/_higher_order_ops/utils.py",
+        key="Autograd",
+        means=(
+            "An argument requires a gradient and gradients are recorded. What {op} has at Autograd runs the operator, "
+            "and raises: nobody wrote how to compute its gradient."
+        ),
+        user=("If no gradient is needed: call it under torch.no_grad(), or with `x.detach()`.",),
+        author=(
+            "Give it an implementation that uses a torch.autograd.Function: "
+            "`@op.py_impl(torch._C.DispatchKey.Autograd)`.",
+        ),
+    ),
+    Message(
         TextKind.NO_SUBCLASS,
         "no subclass of tensors and no mode in the call handles {op}",
-        (
-            "Multiple dispatch failed for '{op}'; all __torch_dispatch__ handlers returned NotImplemented",
-            "Multiple dispatch failed for '{op}'; all __torch_function__ handlers returned NotImplemented",
-            "no implementation found for '{op}' on types that implement __torch_function__",
-        ),
+        ("Multiple dispatch failed for '{op}'; all __torch_dispatch__ handlers returned NotImplemented",),
         "handle_torch_function_no_python_arg_parser in torch/csrc/utils/python_arg_parser.cpp",
         key=PYTHON,
         means=(
@@ -74,6 +85,24 @@ MESSAGES = (
         ),
         user=("Give all arguments as tensors of one subclass, or as plain tensors.",),
         author=("Handle {op} in `__torch_dispatch__`; return NotImplemented only for types that another one handles.",),
+    ),
+    Message(
+        TextKind.NO_TORCH_FUNCTION,
+        "no class among the arguments and no mode implements {function} in __torch_function__",
+        (
+            "Multiple dispatch failed for '{function}'; all __torch_function__ handlers returned NotImplemented",
+            "no implementation found for '{function}' on types that implement __torch_function__",
+        ),
+        "handle_torch_function in torch/overrides.py, torch/csrc/utils/python_arg_parser.cpp",
+        means=(
+            "PyTorch's Python functions ask `__torch_function__` of the modes and of the arguments' classes before "
+            "anything is dispatched. Each returned NotImplemented. The dispatcher and its keys were not reached."
+        ),
+        user=("Give all arguments as tensors of one class, or as plain tensors.",),
+        author=(
+            "Handle {function} in `__torch_function__`, or call `super().__torch_function__`; return NotImplemented "
+            "only for types that another class handles.",
+        ),
     ),
     Message(
         TextKind.MIXED_DTENSOR,

@@ -30,6 +30,11 @@ HOLES = {
     "mode": r"(?P<mode>[^\n]{1,200}?)",
     # an instance or a class as Python prints it
     "object": r"(?P<object><class '[^'\n]{1,300}'>|<[^\n]{1,300}? object(?: at 0x[0-9a-fA-F]{1,16})?>|\w[\w.]{0,200})",
+    "label": r"(?P<label>[^'\"\n]{1,200}?)",
+    "module": r"(?P<module>[\w.]{1,200})",
+    # these match nothing: a template that has one is about fake tensors, or a warning that vmap calls in a loop
+    "fake": r"(?P<fake>)",
+    "loops": r"(?P<loops>)",
     "place": r"(?P<place>\S[^\n]{0,400}?)",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     "previous_line": r"(?P<previous>\S[^\n]{0,400})",
@@ -42,6 +47,10 @@ HOLES = {
     "**": r"[\s\S]{0,3000}?",
 }
 """What may stand in place of each hole. All are bounded."""
+AT_END = {
+    name: rf"(?P<{name}>(?:registered[\s>|]{{1,40}}at[\s>|]{{1,40}})?\S[^\n]{{0,400}})" for name in ("previous", "new")
+}
+"""Places where something was registered, where a template ends with them: up to the end of the line."""
 _NO_DETAILS = ("op", "key", "previous_line", "mangled", "subclass_mode", "*", "**")
 DETAILS = tuple(name for name in HOLES if name not in _NO_DETAILS)
 """The holes that are details of a text, beside its operator and its key."""
@@ -52,9 +61,10 @@ _PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]
 def expression(template: str, gap: str = GAP) -> str:
     """The regular expression of a template. Errors: KeyError for a hole that there is not."""
     parts: list[str] = []
+    last = template.rstrip("]").rpartition("{")[2].removesuffix("}")  # what the template ends with, if that is a hole
     for hole, begins, ends, space, quote, text in _PART.findall(template):
         if hole:
-            parts.append(HOLES[hole])
+            parts.append(AT_END.get(hole, HOLES[hole]) if hole == last else HOLES[hole])
         elif begins or ends:
             parts.append("(?:" if begins else ")?")
         else:

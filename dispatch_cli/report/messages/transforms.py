@@ -112,7 +112,7 @@ MESSAGES = (
     ),
     Message(
         TextKind.FUNCTIONALIZE_ALIAS,
-        "functionalization can not handle {op}: what it returns shares memory with an argument",
+        "functionalization does not take {op}: its schema has alias annotations",
         (
             "Found a custom (non-ATen) operator whose output has alias annotations: {op}",
             "Found a custom (non-ATen) operator that either mutates or its inputs: {op}",
@@ -120,12 +120,19 @@ MESSAGES = (
         "functionalizeFallback in FunctionalizeFallbackKernel.cpp",
         key="Functionalize",
         means=(
-            "torch.compile and export rewrite views and mutation away. The fallback at Functionalize does so for any "
-            "operator that mutates arguments, but not for one whose schema says that its result is an alias: "
-            "`Tensor(a)`."
+            "The fallback at Functionalize refuses every operator whose schema has an alias annotation: one for an "
+            "argument that is changed in place, `Tensor(a!)`, or for a result that shares memory with an argument, "
+            "`Tensor(a)`. torch.compile and torch.export rewrite an operator that only changes arguments before the "
+            "call gets there; torch.func.functionalize does not."
+        ),
+        user=(
+            "If the operator only changes arguments in place: use torch.compile or torch.export in place of "
+            "torch.func.functionalize, or call it outside of the function.",
         ),
         author=(
-            "Return a copy, and drop the alias from the schema.",
+            "If it changes an argument: define an operator that returns the new value, and copy that into the "
+            "argument in a Python function.",
+            "If its result is a view: return a copy, and drop the alias from the schema.",
             "Or register a kernel at CompositeImplicitAutograd that makes the view by PyTorch's own operators.",
         ),
     ),
