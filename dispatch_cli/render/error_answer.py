@@ -59,8 +59,16 @@ def fact_text(fact: ErrorFact) -> str:
         case FactKind.MAKES:
             return f"The call is to make {_tensor(place)}."
         case FactKind.NO_TENSORS:
-            lists = f"{_and(keys)}, a list of tensors, was empty" if keys else "a list of tensors was empty"
-            return f"The call had no tensor among its arguments: {lists}."
+            empty = "a list of tensors was empty"
+            why = f"{_and(keys)}, {empty}" if keys else f"{empty}, or {place.operator} takes no tensor"
+            return f"The call had no tensor among its arguments: {why}."
+        case FactKind.TAKES_NO_TENSORS:
+            return f"{place.operator} takes no tensor, so nothing in a call says which backend is to run it."
+        case FactKind.ELSEWHERE:
+            return (
+                f"{place.over} has kernels of it for {_and(keys)}: it is an operator for tensors there, and probably "
+                f"this build is one without {_or(keys)}."
+            )
         case FactKind.NO_DATA:
             return (
                 f"{place.operator} reads the data of a tensor, as `x.item()`, `if x:` and printing do, and there is "
@@ -79,9 +87,11 @@ def fact_text(fact: ErrorFact) -> str:
             return "The operator itself ran. What is wrong is its gradient: no autograd kernel says how to compute it."
         case FactKind.LOOPS:
             return (
-                f"vmap has no rule for {place.operator}, and would call it once for each element of the batch. A "
-                "warning says that it does so, which is slow and right; an error, that it can not be done here."
+                f"vmap has no rule for {place.operator}, and calls it once for each element of the batch. The result "
+                "is right; it is slow."
             )
+        case FactKind.CAN_NOT_LOOP:
+            return f"vmap has no rule for {place.operator}, and can not call it once for each element of the batch."
         case FactKind.NOT_REACHED:
             what = next((text for head, text in PARTS_OF_CALLS.items() if place.key.startswith(head)), None)
             below = f" for {_device(place, keys[1])}" if len(keys) > 1 else ""
@@ -126,7 +136,13 @@ def step_text(step: ErrorStep) -> str:
                 "may say why its compiled part was not loaded."
             )
         case StepKind.INSTALL_PYTORCH:
-            return f"Install a build of PyTorch for {_and(devices)}: https://pytorch.org/get-started/locally/."
+            only = " Builds with MPS are for macOS only." if "MPS" in keys else ""
+            return f"Install a build of PyTorch for {_and(devices)}: https://pytorch.org/get-started/locally/.{only}"
+        case StepKind.ONLY_ON:
+            there = _or(devices)
+            return f"Call it with tensors on {there}, in a build for {there}; for other tensors use another operator."
+        case StepKind.IMPORT_MODULE:
+            return f"Import the Python module that has its fake implementation, before the call: `import {keys[0]}`."
         case StepKind.IMPORT_BACKEND:
             package = next((PACKAGES[key] for key in keys if key in PACKAGES), None)
             named = f", `import {package}`," if package else ""
@@ -146,8 +162,9 @@ def step_text(step: ErrorStep) -> str:
                 "runs what MPS can not, which is slower."
             )
         case StepKind.NOT_EMPTY:
-            lists = f"{_and(keys)} is" if keys else "the list is"
-            return f"Find out why {lists} empty, and leave the call out in this case."
+            if not keys:
+                return "If it was given an empty list of tensors, leave the call out in this case."
+            return f"Find out why {_and(keys)} is empty, and leave the call out in this case."
         case StepKind.NO_AUTOCAST:
             return (
                 f"Turn autocast off around the call: `with torch.autocast('{_type(place, keys[0])}', enabled=False):`."
@@ -190,8 +207,16 @@ STEPS = {
         "operator: what is trained through this one gets no gradient, or a wrong one."
     ),
     StepKind.NO_VMAP: (
-        "A warning needs no change. After an error, call the operator outside of vmap, with the batch as a dimension "
-        "of its tensors, or write the loop."
+        "Call the operator outside of vmap, with the batch as a dimension of its tensors, or write the loop."
+    ),
+    StepKind.SLOW_VMAP: (
+        "Nothing has to be changed. If it is too slow, call the operator outside of vmap, with the batch as a "
+        "dimension of its tensors."
+    ),
+    StepKind.ASK_AUTHOR: "A caller can change nothing about it. Show this text to the authors of the operator.",
+    StepKind.WHOLE_TEXT: (
+        "Explain the whole text of the error, if this is a part: it lists the backends that have a kernel, after "
+        "'is only available for these backends'."
     ),
     StepKind.LOAD_DECLARED: (
         "Load the library that the files describe, in that version, before the call: it registers what is missing."

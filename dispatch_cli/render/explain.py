@@ -85,7 +85,8 @@ def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
 
     yield from _headed(error_sentences(report, error))
     yield from sentence_list("What you can do", map(step_text, error.steps))
-    yield from sentence_list("What the author of the operator can do", advice_texts(_advice(report)))
+    author = error.author or advice_texts(_advice(report))
+    yield from sentence_list("What the author of the operator can do", author)
     compared = [*comparison_sentences(report, error)]
     if compared:
         yield Gap()
@@ -117,7 +118,10 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator
         yield Gap()
         yield from map(Paragraph, around)
     said = _advice(report) if report.error is not None else []
-    for text in advice_lines([advice for advice in what.advice if advice not in said]):
+    left = [one for one in what.advice if one not in said]
+    if report.error is not None:  # its steps say what to pass
+        left = [one for one in left if one.changes or one.manual is not Manual.PASS_TENSOR]
+    for text in advice_lines(left):
         yield Gap()
         yield Paragraph(text)
 

@@ -44,10 +44,10 @@ def comparison_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[
         python = error.kind is TextKind.NO_PYTHON_KERNEL
         here_now = f"with the Python dispatcher, {key} gets something else" if python else f"{key} holds something else"
         yield (
-            f"It is not so here: {here_now}. The build that printed the text is another one, or it "
-            "lacks registrations, or has some, that are not declared here."
+            f"It is not so here: {here_now}. The text is from another build of PyTorch, or other registrations were "
+            "loaded there than are declared here."
         )
-    yield from _compared(error)
+    yield from _compared(error, report.universe)
     if error.others:
         yield f"The text has other errors too: {others_label(error.others)}."
 
@@ -72,7 +72,7 @@ def _version(versions: tuple[VersionFit, ...], compared: str) -> Iterator[str]:
     yield f"The text is from another PyTorch, {between}: {why}."
 
 
-def _compared(error: ErrorReport) -> Iterator[str]:
+def _compared(error: ErrorReport, compared: str) -> Iterator[str]:
     """How the table or the list of the text differs, and how much the text shows of it."""
     lines = plural(error.table_lines, "line")
     if error.table is Shown.PART:
@@ -85,10 +85,10 @@ def _compared(error: ErrorReport) -> Iterator[str]:
     printed = f"The table in the text ({lines})" if error.table is Shown.WHOLE else "The list of keys in the text"
     printed = printed if whole else "What is left of it" if error.table_lines else "What the text shows of keys"
     there, here = some_of(error.devices_there), some_of(error.devices_here)
-    builds = ((there, "the text's build has"), (here, "the one that is compared has"))
-    only = [f"only {has} {devices}" for devices, has in builds if devices]
+    builds = ((there, "the build that printed the text"), (here, compared))
+    only = [f"only {has} has {devices}" for devices, has in builds if devices]
     if only:
-        yield f"The builds are for other devices: {', and '.join(only)}."
+        yield f"The builds are for different devices: {', and '.join(only)}."
     if not error.differences:
         yield f"{printed} says what the table here says."
     else:

@@ -10,7 +10,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import BACKEND_SELECT, META, NON_FUNCTIONAL, UNDEFINED
 from dispatch_cli.report.error_facts import ErrorCase, ErrorPlace, device_of
-from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.printed_table import PrintedTable
 from dispatch_cli.report.printed_version import Fit
 
@@ -23,7 +23,7 @@ def case_of(
     state: State,
     name: OperatorName,
     key: str,
-    kind: TextKind,
+    text: ErrorText,
     shown: PrintedTable,
     from_text: bool,
     reproduced: bool,
@@ -45,9 +45,11 @@ def case_of(
         kernels = tuple(one for one in filled if autograd_key_of(universe, one) is not None)
     kernel = table[key].kernel
     schema = None if definition is None or from_text else definition.schema
+    types = () if schema is None else tuple(str(one.type) for one in schema.arguments)
+    details = dict(text.details)
     return ErrorCase(
         universe=universe,
-        kind=kind,
+        kind=text.kind,
         place=ErrorPlace(
             operator=str(name),
             key=key,
@@ -70,7 +72,19 @@ def case_of(
         fit=fit,
         lists=() if schema is None else tuple(one.name for one in schema.arguments if _is_list(str(one.type))),
         tags=() if definition is None or from_text else definition.tags,
+        takes_none=schema is not None and not any(one.startswith("Tensor") for one in types),
+        elsewhere=_elsewhere(dispatcher, name, key, kernels or ()) if in_text and not from_text else (),
+        fake="fake" in details,
+        loops="loops" in details,
+        module=details.get("module"),
     )
+
+
+def _elsewhere(dispatcher: Dispatcher, name: OperatorName, key: str, shown: tuple[str, ...]) -> tuple[str, ...]:
+    """The backends, but that of *key* and Meta, for whose dense tensors a kernel is here and none in the text."""
+    universe, table = dispatcher.universe, dispatcher.table(name)
+    others = (one for one in universe.backends if one not in (META, device_of(universe, key), *shown))
+    return tuple(one for one in others if one in universe.slot and table[one].rule is Rule.KERNEL)
 
 
 def _is_list(type_: str) -> bool:

@@ -16,7 +16,9 @@ class FactKind(Enum):
     ONLY_AT: the operator has kernels at these backend keys only; ONLY_AT_BUT_META: it is not known of Meta.
     NOWHERE: at no backend key. AUTOGRAD_ONLY: it has them at autograd keys, and at no backend key.
     TENSORS: a tensor brings the key; MAKES: the call is to make such a tensor.
-    NO_TENSORS: the call has no tensor; the keys are names of lists.
+    NO_TENSORS: the call has no tensor; the keys are names of lists, where the operator's schema is known.
+    TAKES_NO_TENSORS: the call has none because the operator takes none.
+    ELSEWHERE: the compared state has kernels for these other backends, which the text's build lacks.
     NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built without this backend.
     NO_EXTENSION: the package was built without any kernels, or they were not loaded. OTHER_VENDOR: it was built for
     the first backend, and the tensors are of the second. NOT_LOADED: nothing has registered this backend.
@@ -26,7 +28,7 @@ class FactKind(Enum):
     HERE: the compared state has a kernel there; HERE_DECLARED: one that a file of the user declares.
     NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second.
     NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap has no rule for it, and would call it
-    once for each element of the batch.
+    once for each element of the batch; CAN_NOT_LOOP: nor can it do that.
     """
 
     ONLY_AT = "only-at"
@@ -36,6 +38,8 @@ class FactKind(Enum):
     TENSORS = "tensors"
     MAKES = "makes"
     NO_TENSORS = "no-tensors"
+    TAKES_NO_TENSORS = "takes-no-tensors"
+    ELSEWHERE = "elsewhere"
     NOT_BUILT = "not-built"
     PYTORCH_NOT_BUILT = "pytorch-not-built"
     NO_EXTENSION = "no-extension"
@@ -50,6 +54,7 @@ class FactKind(Enum):
     NOT_REACHED = "not-reached"
     NO_GRADIENT = "no-gradient"
     LOOPS = "loops"
+    CAN_NOT_LOOP = "can-not-loop"
 
 
 class ErrorPlace(NamedTuple):
@@ -103,11 +108,16 @@ class StepKind(Enum):
     GIVE_DATA = "give-data"
     KEEP_OUT = "keep-out"
     NOT_EMPTY = "not-empty"
+    ASK_AUTHOR = "ask-author"
+    ONLY_ON = "only-on"
+    IMPORT_MODULE = "import-module"
+    WHOLE_TEXT = "whole-text"
     INFERENCE_MODE = "inference-mode"
     WITH_AUTOGRAD = "with-autograd"
     NO_GRAD = "no-grad"
     NO_AUTOCAST = "no-autocast"
     NO_VMAP = "no-vmap"
+    SLOW_VMAP = "slow-vmap"
     RESOLVE = "resolve"
     DROP_NAMES = "drop-names"
 
@@ -115,7 +125,8 @@ class StepKind(Enum):
 class ErrorStep(NamedTuple):
     """One thing that helps.
 
-    keys: to which device, for which backend; or names of arguments. sure: the compared state has what is missing.
+    keys: to which device, for which backend; or names of arguments or of a module. sure: the compared
+    state has what is missing.
     """
 
     place: ErrorPlace
@@ -137,7 +148,9 @@ class ErrorCase(NamedTuple):
     there is none; declared: a file of the user declares it. built: the compared state is of a build with that backend.
     factory: every backend has the operator, since it makes tensors. makes: it is told where its result is to be.
     fit: how the text fits the version of the compared state. lists: the operator's arguments that are lists of tensors.
-    tags: its tags.
+    tags: its tags. takes_none: it has no argument that may be a tensor. elsewhere: other backends for whose dense
+    tensors the compared state has a kernel, and the text shows none. fake: the text is about fake tensors.
+    loops: it is a warning that vmap calls the operator in a loop. module: the Python module that it says to import.
     """
 
     universe: Universe
@@ -156,6 +169,11 @@ class ErrorCase(NamedTuple):
     fit: Fit
     lists: tuple[str, ...]
     tags: tuple[str, ...]
+    takes_none: bool
+    elsewhere: tuple[str, ...]
+    fake: bool
+    loops: bool
+    module: str | None
 
     def devices(self, functionality: str) -> tuple[str, ...]:
         """The backends, but Meta, where there is a kernel for tensors of one kind."""

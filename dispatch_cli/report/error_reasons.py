@@ -38,7 +38,7 @@ def steps(case: ErrorCase) -> tuple[ErrorStep, ...]:
 def _facts(case: ErrorCase) -> Iterator[ErrorFact]:
     place, key = case.place, case.place.key
     if key == UNDEFINED:
-        yield ErrorFact(place, FactKind.NO_TENSORS, case.lists)
+        yield ErrorFact(place, FactKind.TAKES_NO_TENSORS if case.takes_none else FactKind.NO_TENSORS, case.lists)
         return
     if _is_backend(case):
         if case.kernels is not None and (case.in_text or case.built):
@@ -71,7 +71,7 @@ def _of_call(case: ErrorCase) -> ErrorFact:
     if case.kind is TextKind.NO_AUTOGRAD:
         return ErrorFact(place, FactKind.NO_GRADIENT, (place.key,))
     if case.kind is TextKind.NO_BATCHING_RULE:
-        return ErrorFact(place, FactKind.LOOPS, (place.key,))
+        return ErrorFact(place, FactKind.LOOPS if case.loops else FactKind.CAN_NOT_LOOP, (place.key,))
     below = (place.backend,) if place.backend is not None else ()
     return ErrorFact(place, FactKind.NOT_REACHED, (place.key, *below))
 
@@ -84,12 +84,28 @@ def _reason(case: ErrorCase) -> Iterator[ErrorFact]:
     if case.place.backend is None or case.place.functionality != DENSE:
         if not case.here:
             yield ErrorFact(case.place, FactKind.NOT_WRITTEN, (case.place.key,), probable=True)
-    elif not kinds and case.kernels is not None and case.place.key not in case.kernels:
+    elif case.kernels is None:
+        yield from _unknown(case, case.place.backend)
+    elif not kinds and case.place.key not in case.kernels:
         others = case.devices(DENSE)
-        if case.autograd and not others:
+        if case.elsewhere and not others and not case.here and (case.pytorchs or case.autograd):
+            yield ErrorFact(case.place, FactKind.ELSEWHERE, case.elsewhere, probable=True, in_text=False)
+        elif case.autograd and not others:
             yield ErrorFact(case.place, FactKind.AUTOGRAD_ONLY, ())
         elif others or case.here or not case.pytorchs:
             yield _missing_device(case, case.place.backend, others)
+
+
+def _unknown(case: ErrorCase, backend: str) -> Iterator[ErrorFact]:
+    """The same for dense tensors, where it is not known which kernels there are: only what mostly is the reason."""
+    if case.kind is not TextKind.NO_KERNEL or backend == "CPU":
+        return
+    built = backend in IN_BUILDS
+    if case.factory or (case.makes and case.pytorchs):
+        kind = FactKind.PYTORCH_NOT_BUILT if built else FactKind.NOT_LOADED
+        yield ErrorFact(case.place, kind, (backend,), probable=True)
+    elif built and not case.pytorchs:
+        yield ErrorFact(case.place, FactKind.NOT_BUILT, (backend,), probable=True)
 
 
 def _missing_device(case: ErrorCase, backend: str, others: tuple[str, ...]) -> ErrorFact:
@@ -109,6 +125,8 @@ def _missing_device(case: ErrorCase, backend: str, others: tuple[str, ...]) -> E
 
 def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorStep]:
     place = case.place
+    if FactKind.TAKES_NO_TENSORS in kinds:
+        yield ErrorStep(place, StepKind.ASK_AUTHOR)
     if FactKind.NO_TENSORS in kinds:
         yield ErrorStep(place, StepKind.NOT_EMPTY, case.lists)
     if FactKind.HERE_DECLARED in kinds:
@@ -118,7 +136,7 @@ def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorS
     if newer and case.fit is Fit.OLDER and not build:
         yield ErrorStep(place, StepKind.UPGRADE, sure=True)
     yield from _of_build(case, kinds)
-    if place.key == "MPS" and case.pytorchs:
+    if place.key == "MPS" and case.pytorchs and not build:  # where it is not built, there is no fallback either
         yield ErrorStep(place, StepKind.MPS_FALLBACK)
     if _is_backend(case) and place.key != META:
         yield from _of_layout(case)
@@ -131,6 +149,8 @@ def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorS
     elif case.pytorchs and FactKind.NOT_WRITTEN in kinds:
         yield ErrorStep(place, StepKind.UPGRADE)
     yield from _around(case, kinds)
+    if case.kernels is None and case.kind is TextKind.NO_KERNEL and _is_backend(case) and place.key != META:
+        yield ErrorStep(place, StepKind.WHOLE_TEXT)
 
 
 def _of_build(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorStep]:
@@ -144,6 +164,8 @@ def _of_build(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[Err
                 yield ErrorStep(place, StepKind.INSTALL_PYTORCH, fact.keys)
             case FactKind.NOT_BUILT | FactKind.OTHER_VENDOR:
                 yield ErrorStep(place, StepKind.INSTALL_BUILD, fact.keys[-1:])
+            case FactKind.ELSEWHERE:
+                yield ErrorStep(place, StepKind.ONLY_ON, fact.keys)
             case FactKind.AUTOGRAD_ONLY:
                 yield ErrorStep(place, StepKind.WITH_AUTOGRAD)
             case FactKind.NO_EXTENSION:
@@ -179,7 +201,10 @@ def _around(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[Error
     """What to leave out of the call, where the key is none of a device, or Meta."""
     place, key = case.place, case.place.key
     if key == META:
-        yield ErrorStep(place, StepKind.GIVE_DATA)
+        if case.module is not None:
+            yield ErrorStep(place, StepKind.IMPORT_MODULE, (case.module,))
+        if not case.fake:  # only meta tensors are what weights are before they are loaded
+            yield ErrorStep(place, StepKind.GIVE_DATA)
         yield ErrorStep(place, StepKind.KEEP_OUT)
     elif FactKind.NO_GRADIENT in kinds:
         yield ErrorStep(place, StepKind.NO_GRAD)
@@ -188,7 +213,7 @@ def _around(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[Error
     elif key.startswith("Autocast"):
         yield ErrorStep(place, StepKind.NO_AUTOCAST, (key.removeprefix("Autocast"),))
     elif key in VMAP:
-        yield ErrorStep(place, StepKind.NO_VMAP)
+        yield ErrorStep(place, StepKind.SLOW_VMAP if FactKind.LOOPS in kinds else StepKind.NO_VMAP)
     elif key in MATH_BITS:
         yield ErrorStep(place, StepKind.RESOLVE, (key,))
     elif key == "Named":

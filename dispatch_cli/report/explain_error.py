@@ -55,6 +55,7 @@ class ErrorReport(NamedTuple):
     others: further errors.
     means: what PyTorch means, where that is always the same. facts: what is so. steps: what helps who calls the
     operator, the best first.
+    author: what helps who wrote the operator, where the text shows no kernel of it and nothing declares it.
     reproduced: the slot holds what the error says, or for an error of the Python dispatcher: so does ``resolve_key``.
     operator_from_text: the operator is not declared here, and its registrations were read from the text;
     shows_registrations: which shows them, and not only that there are none.
@@ -75,6 +76,7 @@ class ErrorReport(NamedTuple):
     means: str
     facts: tuple[ErrorFact, ...]
     steps: tuple[ErrorStep, ...]
+    author: tuple[str, ...]
     reproduced: bool
     operator_from_text: bool
     shows_registrations: bool
@@ -109,7 +111,7 @@ def error_report(
     reproduced = _rule_here(state, name, key, first.kind) in ANSWERS[first.kind]
     printed = None if first.key is None else read_key(universe, first.key)
     backend_name = None if printed is None else printed.backend
-    case = case_of(state, name, key, first.kind, shown, from_text, reproduced, fit, backend_name)
+    case = case_of(state, name, key, first, shown, from_text, reproduced, fit, backend_name)
     there, here = ((), ()) if from_text or not case.pytorchs else _devices(state.dispatcher, name, shown)
     return ErrorReport(
         file=file,
@@ -122,6 +124,7 @@ def error_report(
         means=filled(MESSAGES[first.kind].means, str(name), key, first.details),
         facts=facts(case),
         steps=steps(case),
+        author=MESSAGES[first.kind].author if from_text and not state.dispatcher.table(name).active else (),
         reproduced=reproduced,
         operator_from_text=from_text,
         shows_registrations=bool(first.dump or first.state or first.available),

@@ -21,18 +21,25 @@ MESSAGES = (
         ("no fallback function is registered for schema {op}",),
         "OperatorEntry::reportError",
         key=UNDEFINED,
+        author=(
+            "If the operator can be called without a tensor, register its kernel at CompositeExplicitAutograd or "
+            "CompositeImplicitAutograd, which fill Undefined too; or at BackendSelect, to choose a backend by an "
+            "argument such as `device`.",
+        ),
     ),
     Message(
         TextKind.NO_META,
-        "nothing to run {op} for meta or fake tensors, at {key}",
+        "no kernel of {op} for meta or fake tensors, at {key}",
         (
             "{op}: while attempting to run this operator with Meta Tensors",
             "{op}: attempted to run this operator with Meta tensors",
-            "{op}: We could not find the fake impl for this operator",
-            "{op}: We could not find the abstract impl for this operator",
-            "UnsupportedOperatorException: {op}",
-            "unsupported operator: {op}",
-            "propagate_real_tensors: we cannot infer a Fake kernel (meta kernel) for operator {op}",
+            "{op}: We could not find the fake impl for this operator[[. The operator specified that you may need "
+            "to import the '{module}' Python module]]",
+            "{op}: We could not find the abstract impl for this operator[[. The operator specified that you may "
+            "need to import the '{module}' Python module]]",
+            "UnsupportedOperatorException: {op}{fake}",
+            "unsupported operator: {op}{fake}",
+            "propagate_real_tensors{fake}: we cannot infer a Fake kernel (meta kernel) for operator {op}",
         ),
         "MetaFallbackKernel.cpp, torch/_library/utils.py, torch/_subclasses/fake_tensor.py",
         key=META,
@@ -62,6 +69,11 @@ MESSAGES = (
         "no autograd kernel of {op}",
         ("{op}: an autograd kernel was not registered to the Autograd key",),
         "autograd_not_implemented_fallback.cpp",
+        author=(
+            "Give it a backward: from Python `torch.library.register_autograd(op, backward, "
+            "setup_context=setup_context)`, in C++ a kernel at the key Autograd.",
+            "If it has no derivative, register a fallthrough at Autograd: `torch::CppFunction::makeFallthrough()`.",
+        ),
         warning=True,
     ),
     Message(
@@ -76,7 +88,7 @@ MESSAGES = (
         (
             "Batching rule not implemented for {op}",
             "batching rule not implemented for {op}",
-            "not yet implemented the [[nested ]]batching rule for {op}",
+            "not yet implemented the [[nested ]]batching rule for {op}{loops}",
             "{op} requires special handling, and does not yet have a batching rule",
             "Nested batching rule not implemented for {op}",
         ),
