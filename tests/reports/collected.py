@@ -120,14 +120,14 @@ COLLECTED = (
         f"{GITHUB}/pytorch/functorch/issues/26",
         None,
         "No batching rule, which costs speed alone; rules were added later.",
-        ("vmap has no rule for aten::diag", "slow and right", "newer PyTorch"),
+        ("vmap has no rule for aten::diag", "result is right; it is slow", "newer PyTorch"),
     ),
     Collected(
         "vmap_view_dtype",
         f"{GITHUB}/pytorch/pytorch/issues/180727",
         "2.13.0.dev20260417",
         "No batching rule for a view, which the fallback can not loop over.",
-        ("vmap has no rule for aten::view.dtype", "an error, that it can not be done here"),
+        ("vmap has no rule for aten::view.dtype", "can not call it once for each element"),
     ),
     Collected(
         "sglang_all_gather",

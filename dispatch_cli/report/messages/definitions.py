@@ -101,7 +101,7 @@ MESSAGES = (
         "mutates_args does not fit the function or the schema",
         (
             "Attempted to create a custom op with `mutates_args={*}` and `schema=",
-            "infer_schema(func): {*} in mutates_args were not found",
+            "infer_schema(func): {*} in mutates_args",
             "infer_schema(func): Parameter {argument} is in mutable_args but only Tensors",
             "mutates_args must either be a sequence of the names of the arguments that are mutated",
         ),

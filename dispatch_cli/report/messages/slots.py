@@ -87,6 +87,7 @@ MESSAGES = (
         "no batching rule of {op}, at {key}",
         (
             "Batching rule not implemented for {op}",
+            "Batching rule not implemented for {op} falling back to slow{loops}",
             "batching rule not implemented for {op}",
             "not yet implemented the [[nested ]]batching rule for {op}{loops}",
             "{op} requires special handling, and does not yet have a batching rule",
