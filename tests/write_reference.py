@@ -29,7 +29,7 @@ operators:                       # the short form: an operator with all its regi
       CPU, CUDA: mul_add_native
       CompositeImplicitAutograd: mul_add_math
       AutocastCPU: fallthrough
-      Meta: {{kernel: mul_add_meta, python: true}}
+      AutogradCUDA: {{kernel: mul_add_autograd, python: true}}
 libraries:                       # the long form: TORCH_LIBRARY blocks, in the order of static initialisers
   - {{kind: DEF, namespace: other, define: ["foo(Tensor x) -> Tensor"]}}
   - {{kind: IMPL, namespace: other, dispatch_key: CPU, impl: {{foo: foo_cpu}}}}
