@@ -8,7 +8,8 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from dispatch_cli.declarations.format import FILE, RECORDS, Field, Record
+from dispatch_cli.declarations.format import FILE, RECORDS
+from dispatch_cli.declarations.format_types import Field, Record
 from dispatch_cli.render.checks import GROUPS, documentation_markdown
 from dispatch_cli.report.checks import checks_report
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import expect, is_true, read_record, text_of
-from dispatch_cli.declarations.format import FAKE_IMPL, FAKE_TENSOR_MODE, FALLTHROUGH
+from dispatch_cli.declarations.kernel_format import FAKE_IMPL, FALLTHROUGH
 from dispatch_cli.declarations.kernels import entries
+from dispatch_cli.declarations.operator_format import FAKE_TENSOR_MODE
 from dispatch_cli.declarations.tree import Node, Scalar
 from dispatch_cli.model.declarations import Block, Implement
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dispatch_cli.declarations.format import PYTORCHS_WORDS, Record, Type
+from dispatch_cli.declarations.format_types import Record, Type
 from dispatch_cli.declarations.limits import MAX_PROBLEMS
+from dispatch_cli.declarations.operator_format import PYTORCHS_WORDS
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, is_nothing, kind_of, other_than_text

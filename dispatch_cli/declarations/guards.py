@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
+from dispatch_cli.declarations.check_format import A_RULE, GUARD, RESOLVES
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, fits, read_record, read_records, scalars, text_of
-from dispatch_cli.declarations.format import A_RULE, GUARD, RESOLVES
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping as MappingNode
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dispatch_cli import universes
-from dispatch_cli.declarations.format import CATCH_ALL, FILE, RECORDS, Field, Record
+from dispatch_cli.declarations.format import FILE, RECORDS
+from dispatch_cli.declarations.format_types import Field, Record
+from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
-from dispatch_cli.declarations.format import FALLTHROUGH, KERNEL
+from dispatch_cli.declarations.kernel_format import FALLTHROUGH, KERNEL
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.python_functions import read_wraps
 from dispatch_cli.declarations.redispatches import read_redispatches

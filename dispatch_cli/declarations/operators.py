@@ -7,8 +7,8 @@ from dispatch_cli.declarations.custom_ops import MAKERS, read_custom_op
 from dispatch_cli.declarations.custom_ops import ONLY as ONLY_CUSTOM
 from dispatch_cli.declarations.fakes import read_fake_rules, read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
-from dispatch_cli.declarations.format import OPERATOR
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
+from dispatch_cli.declarations.operator_format import OPERATOR
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.torch_library import FIELDS, LibraryOperator, library_of, read_registrations
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
-from dispatch_cli.declarations.format import PYTHON_FUNCTION, WRAPS
+from dispatch_cli.declarations.kernel_format import PYTHON_FUNCTION, WRAPS
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import read_redispatches

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.fields import expect, read_record, scalars, text_of
-from dispatch_cli.declarations.format import BOOLEANS, GOES_ON, GOES_ON_TYPE, REDISPATCHES
+from dispatch_cli.declarations.format_types import BOOLEANS
+from dispatch_cli.declarations.kernel_format import GOES_ON, GOES_ON_TYPE, REDISPATCHES
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, is_nothing, kind_of, other_than_text

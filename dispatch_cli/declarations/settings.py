@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from dispatch_cli.declarations.check_format import A_SEVERITY, CHECK, SUPPRESSION
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import expect, fits, read_record, read_records, text_of
-from dispatch_cli.declarations.format import A_SEVERITY, CHECK, SUPPRESSION
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence

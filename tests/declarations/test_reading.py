@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dispatch_cli.declarations.format import GUARD, RESOLVES
+from dispatch_cli.declarations.check_format import GUARD, RESOLVES
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.rules import Rule

@@ -1,0 +1,107 @@
+"""Fields of declarations: what a value may be, its words for messages and its JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
+
+BOOLEANS = ("true", "false")
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What a value may be.
+
+    words: for messages and the reference. shapes: the nodes it may be. json: its JSON Schema.
+    choices: the only texts it may be; plain: those without quotes. filled: a list must not be empty.
+    """
+
+    words: str
+    shapes: tuple[type[Node], ...]
+    json: AnyMapping[str, Any]
+    choices: tuple[str, ...] = ()
+    plain: bool = False
+    filled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. default: what holds when it is left out, in words."""
+
+    name: str
+    type: Type
+    doc: str
+    required: bool = False
+    default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A mapping with known fields.
+
+    words: what it is, for messages (``an operator``). one_of: of these fields at least one must be there.
+    """
+
+    name: str
+    words: str
+    doc: str
+    fields: tuple[Field, ...]
+    one_of: tuple[str, ...] = ()
+    by_name: AnyMapping[str, Field] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_name", {entry.name: entry for entry in self.fields})
+
+
+def choice(*texts: str) -> Type:
+    """One of these texts."""
+    words = texts[0] if len(texts) == 1 else f"one of {', '.join(texts)}"
+    return Type(words, (Scalar,), {"enum": list(texts)}, texts)
+
+
+def list_of(item: Type, words: str, filled: bool = False) -> Type:
+    """A list. words: what the items are, in the plural. filled: it must not be empty."""
+    least = {"minItems": 1} if filled else {}
+    return Type(f"a list of {words}", (Sequence,), {"type": "array", "items": item.json, **least}, filled=filled)
+
+
+def map_of(names: AnyMapping[str, Any], value: Type, words: str) -> Type:
+    """A mapping whose fields are not known. names: their JSON Schema. words: what is mapped to what."""
+    schema = {"type": "object", "propertyNames": names, "additionalProperties": value.json}
+    return Type(f"a mapping of {words}", (Mapping,), schema)
+
+
+def either(*types: Type) -> Type:
+    """A value of one of these types."""
+    shapes = tuple(shape for each in types for shape in each.shapes)
+    schema = {"anyOf": [each.json for each in types]}
+    return Type(" or ".join(each.words for each in types), shapes, schema, filled=any(each.filled for each in types))
+
+
+def record(name: str, words: str = "a mapping") -> Type:
+    """The mapping with known fields that has this name."""
+    return Type(words, (Mapping,), {"$ref": f"#/$defs/{name}"})
+
+
+def text_or(words: str, name: str) -> Type:
+    """A text, or the record *name* where the text alone does not say enough. words: what the text is."""
+    return either(Type(words, (Scalar,), NAME), record(name))
+
+
+def some(item: Type, words: str) -> Type:
+    """One value, or a list of them that is not empty. words: what they are, in the plural."""
+    return either(item, list_of(item, words, filled=True))
+
+
+NAME = {"type": "string", "minLength": 1}
+"""The JSON Schema of a text."""
+KEYS = {"$ref": "#/$defs/dispatch_keys"}
+"""The JSON Schema of dispatch keys, separated by commas."""
+TEXT = Type("a text", (Scalar,), NAME)
+BARE_NAME = Type("a text", (Scalar,), {**NAME, "not": {"pattern": "::"}})
+BOOLEAN = Type("true or false", (Scalar,), {"type": "boolean"}, BOOLEANS, plain=True)
+ONE_KEY = Type("a dispatch key", (Scalar,), {"$ref": "#/$defs/dispatch_key"})
+TEXTS = some(TEXT, "texts")
