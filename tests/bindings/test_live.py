@@ -18,12 +18,12 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.capture.run import run_probe
 from tests.bindings.histories import differences
+from tests.capture.support import live_state
 from tests.support import RECORDINGS
 
 PYTHON = os.environ.get("DISPATCH_CLI_TORCH_PYTHON", "")
-COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "3000"))
+COUNT = int(os.environ.get("DISPATCH_CLI_LIVE_HISTORIES", "2000"))
 
 RUN = """
 import gc, runpy, sys
@@ -48,7 +48,7 @@ def record(script: str, out: Path, *arguments: str) -> Any:
 @pytest.mark.skipif(not PYTHON, reason="DISPATCH_CLI_TORCH_PYTHON names no Python with PyTorch")
 def test_new_histories_are_as_live_pytorch_has_them(tmp_path: Path) -> None:
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
-    data = run_probe(PYTHON)["universe"]
+    data = live_state(PYTHON)["universe"]
     print(f"PyTorch {data['torch']}, seed {seed}")
     histories = record("record_sequences.py", tmp_path / "histories.json.xz", seed, str(COUNT))["histories"]
     assert len(histories) == COUNT

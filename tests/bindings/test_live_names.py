@@ -19,8 +19,7 @@ import pytest
 from dispatch_cli import bindings as module
 from dispatch_cli import universes
 from dispatch_cli.bindings import Bindings
-from dispatch_cli.capture.run import run_probe
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 
 LEFT_OUT = {
     "_dispatch_call_boxed": "it calls an operator, with tensors",
@@ -112,7 +111,7 @@ def live(programs: list[Program]) -> Any:
 
 @pytest.fixture(scope="module")
 def bindings() -> Bindings:
-    return Bindings(universes.from_data(run_probe(torch_python())["universe"]))
+    return Bindings(universes.from_data(live_state()["universe"]))
 
 
 PARAMETER = re.compile(r"(\*{0,2}\w+)(?:: [^=]*?)?(?: = ('[^']*'|\[\]|[\w.]+))?$")

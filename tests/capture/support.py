@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.capture.probe import FORMAT, parse_dump
+from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
@@ -26,6 +29,17 @@ def torch_python() -> str:
     if not python:
         pytest.skip(f"{TORCH_PYTHON} names no Python that has PyTorch")
     return python
+
+
+def live_state(python: str | None = None) -> dict[str, Any]:
+    """What the probe finds in that Python, else in `torch_python`: asked once in a run, a copy for each test."""
+    state: dict[str, Any] = pickle.loads(_pickled_state(python or torch_python()))
+    return state
+
+
+@functools.cache
+def _pickled_state(python: str) -> bytes:
+    return pickle.dumps(run_probe(python))
 
 
 def state_of(operators: list[dict[str, Any]], universe: dict[str, Any], **others: Any) -> dict[str, Any]:

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.checks.check import Finding
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 from tests.checks.helpers import StateOf, findings
 
 pytestmark = pytest.mark.live
@@ -58,7 +57,7 @@ def live(operators: list[list[str]]) -> Any:
 @pytest.fixture
 def said(operators: list[list[str]], state_of: StateOf) -> list[list[Finding]]:
     """What the checks say of each operator, with the universe of the live PyTorch."""
-    universe = run_probe(torch_python())["universe"]
+    universe = live_state()["universe"]
     made = [
         {"func": f"demo::op{number}(Tensor x) -> Tensor", "dispatch": {key: f"k_{key}" for key in keys}}
         for number, keys in enumerate(operators)
@@ -112,7 +111,7 @@ def test_one_hot_of_pytorch(live: Any) -> None:
 
 def test_calls_under_autocast(live: Any, state_of: StateOf) -> None:
     fails = {device for device, (_, under) in live["autocasts"].items() if under != "works"}
-    universe = run_probe(torch_python())["universe"]
+    universe = live_state()["universe"]
     devices = {device: key for device, key in universe["devices"].items() if device in live["autocasts"]}
     operators = [
         {"func": f"demo::{device}(Tensor x) -> Tensor", "dispatch": {key: "k", f"Autograd{key}": "a"}}

@@ -18,8 +18,7 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.capture.run import run_probe
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 from tests.report.random_declarations import changed, declared
 from tests.report.test_advice import Applied, interesting
 
@@ -139,7 +138,7 @@ def cases(universe: dict[str, Any], dice: random.Random, folder: Path, counts: C
 def test_changes_make_calls_work(tmp_path: Path) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     python, counts = torch_python(), Counter[str]()
-    universe = run_probe(python)["universe"]
+    universe = live_state(python)["universe"]
     tried = cases(universe, random.Random(seed), tmp_path, counts)
     question, answer = tmp_path / "asked.json", tmp_path / "said.json"
     asked = {"ids": universe["ids"], "devices": {name: key for key, name in DEVICES.items()}, "cases": tried}

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.call.trace import Call, ErrorKind
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 from tests.engine.call.random_calls import AskedOperator, Generator, asked_of, is_error, normal, said_of, simulated
 
 OPERATORS, CALLS = 500, 8
@@ -66,7 +65,7 @@ def difference(call: Call, said: dict[str, Any]) -> str | None:
 def test_random_calls(tmp_path: Path) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     python = torch_python()
-    universe = universes.from_data(run_probe(python)["universe"])
+    universe = universes.from_data(live_state(python)["universe"])
     operators: list[AskedOperator] = list(Generator(universe, seed).operators(OPERATORS, CALLS))
     answers = run_live(python, asked_of(universe, operators), tmp_path)
     wrong, unmade, endings = [], 0, dict.fromkeys(("ended", "error"), 0)

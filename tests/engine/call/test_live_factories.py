@@ -7,7 +7,6 @@ import os
 import random
 import re
 import subprocess
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.capture.document import document
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.call.kernels.entry import backend_keys
 from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.simulate import simulate
@@ -28,7 +26,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import DTYPES, LAYOUT_NUMBERS, Options
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
-from tests.capture.support import read_document, torch_python
+from tests.capture.support import live_state, read_document, torch_python
 from tests.engine.call.random_calls import names
 
 SEED = "DISPATCH_CLI_LIVE_SEED"
@@ -63,11 +61,6 @@ GENERATOR_CONTEXTS = (
     ("pre_dispatch",),
     ("include=AutogradOther",),
 )
-
-
-@cache
-def live_state() -> dict[str, Any]:
-    return run_probe(torch_python())
 
 
 def settled(operators: list[dict[str, Any]]) -> Dispatcher:

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from dispatch_cli import api
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind, ErrorKind
 from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
-from tests.capture.support import torch_python
+from tests.capture.support import live_state
 from tests.engine.call.higher_order.test_live_higher_order import live_cases
 from tests.engine.call.random_calls import is_error
 
@@ -32,7 +31,7 @@ def reaches_fake_mode(call: Call) -> bool:
 def test_which_tensors_are_refused(tmp_path: Path) -> None:
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     file = tmp_path / "capture.json"
-    file.write_text("".join(state_text(run_probe(torch_python()), as_json=True)), encoding="utf-8")
+    file.write_text("".join(state_text(live_state(), as_json=True)), encoding="utf-8")
     state = api.load_state([str(file)])
     wrong, ends = [], Counter[str]()
     for case in live_cases(seed, Path(__file__).with_name("live_fake_tensors.py"), 3000):

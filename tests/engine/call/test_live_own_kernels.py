@@ -13,7 +13,6 @@ import pytest
 
 from dispatch_cli import universes
 from dispatch_cli.capture.document import document
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import is_mutable, is_tensor, most_tensors
 from dispatch_cli.engine.call.simulate import simulate
@@ -24,7 +23,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import Universe
-from tests.capture.support import read_document, torch_python
+from tests.capture.support import live_state, read_document, torch_python
 from tests.engine.call.random_calls import names
 
 COUNT = 500
@@ -84,9 +83,12 @@ def random_options(dice: random.Random, universe: Universe) -> Options:
 
 
 def ends_in_a_kernel_of_its_own(call: Call) -> bool:
-    registration = call.hops[-1].live.registration
+    """Whether its last kernel is a C++ one of the operator, which `Library.impl` replaces."""
+    last = call.hops[-1]
+    registration = last.live.registration
     ends = call.end.kind in (EndKind.KERNEL, EndKind.DECOMPOSITION)
-    return ends and registration is not None and registration.operator is not None
+    in_python = last.python is not None and last.python.kernel is not None
+    return ends and not in_python and registration is not None and registration.operator is not None
 
 
 def choose(
@@ -123,7 +125,7 @@ def choose(
 def test_own_kernels(tmp_path: Path, factories: bool) -> None:
     seed = int(os.environ.get(SEED) or random.randrange(1 << 32))
     python, count = torch_python(), FACTORIES if factories else COUNT
-    state = run_probe(python)
+    state = live_state(python)
     universe = universes.from_data(state["universe"])
     picked = [one for one in state["operators"] if one["name"].startswith("aten::") and one["schema"] is not None]
     if factories:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -20,7 +19,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
-from tests.capture.support import torch_python
+from tests.capture.support import live_state
 from tests.engine.call.random_calls import normal
 from tests.support import load_recording
 
@@ -105,10 +104,11 @@ def test_recorded_calls(version: str) -> None:
 
 @pytest.mark.live
 def test_layout_of_2_13() -> None:
-    live = universes.from_data(run_probe(torch_python())["universe"])
+    live = universes.from_data(live_state()["universe"])
     if live.name != "torch-2.13":
         pytest.skip("another PyTorch is named")
     differing = set(universes.differences(live, universes.load("torch-2.15")))
-    assert differing == {"name", "torch", "git", "fallbacks", "wrapped"}
+    assert differing == {"name", "torch", "git", "fallbacks", "wrapped", "torch_library", "fake_without_device"}
     keys = [[fallback.key for fallback in one.fallbacks] for one in (live, universes.load("torch-2.15"))]
     assert keys[0] == keys[1]
+    assert (live.fake_without_device, universes.load("torch-2.15").fake_without_device) == (False, True)

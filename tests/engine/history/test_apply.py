@@ -11,14 +11,13 @@ from random import Random
 import pytest
 
 from dispatch_cli import Declarations, Dispatcher, InputError, OperatorName, apply_blocks_to, apply_to, load, universes
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dump import dump_registrations, dump_table
 from dispatch_cli.engine.history.apply import apply_all, apply_blocks
 from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.schema import parse_schema, parse_signature
 from dispatch_cli.model.universe import CATCH_ALL
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 from tests.engine.dispatcher.random_actions import everything
 
 HERE = Path(__file__).parent
@@ -167,7 +166,7 @@ def test_blocks_that_throw_are_taken_back_as_pytorch_does_it() -> None:
         text=True,
         check=True,
     )
-    universe = universes.from_data(run_probe(torch_python())["universe"])
+    universe = universes.from_data(live_state()["universe"])
     threw = stale = 0
     for number, (blocks, after) in enumerate(zip(histories, json.loads(answer.stdout), strict=True)):
         dispatcher, name = Dispatcher(universe), OperatorName(f"blocks{number}::foo")

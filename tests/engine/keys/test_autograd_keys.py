@@ -8,12 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.keys.autograd import autograd_key_of, autograd_keys_of
 from dispatch_cli.engine.keys.expression import evaluate
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 from dispatch_cli.report.key import key_report
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 from tests.support import UNIVERSE_OF, load_recording
 
 TENSORS = """\
@@ -62,7 +61,7 @@ def lines(python: str) -> Iterator[list[str]]:
 @pytest.mark.live
 def test_live_tensors() -> None:
     python = torch_python()
-    universe = universes.from_data(run_probe(python)["universe"])
+    universe = universes.from_data(live_state(python)["universe"])
     assert sorted(check(universe, keys) for keys in lines(python)) == [1] * 7 + [2]
 
 

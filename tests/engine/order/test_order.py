@@ -13,14 +13,13 @@ from random import Random, SystemRandom
 import pytest
 
 from dispatch_cli import bases, universes
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.order.order import Orders, SensitiveSlot
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import CATCH_ALL, Universe
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 from tests.engine.order.brute_force import (
     NAME,
     Call,
@@ -235,7 +234,7 @@ def sets_of(random: Random, universe: Universe, count: int) -> list[list[Call]]:
 def test_what_is_order_sensitive_on_a_live_pytorch() -> None:
     """Thousands of random sets, each in all its orders: some order breaks PyTorch's invariants where we say so."""
     seed = os.environ.get("DISPATCH_CLI_LIVE_SEED") or str(SystemRandom().randrange(1, 1 << 31))
-    universe = universes.from_data(run_probe(torch_python())["universe"])
+    universe = universes.from_data(live_state()["universe"])
     sets = sets_of(Random(seed), universe, 3000)
     orders = [list(permutations(range(len(calls)))) for calls in sets]
     asked = {
@@ -271,7 +270,7 @@ def test_what_is_found_of_pytorch_is_so_on_a_live_one() -> None:
     source = bases.load("torch-2.15")
     dispatcher = Dispatcher(source.universe, base=source)
     orders, sets = Orders(dispatcher), []
-    ids = run_probe(torch_python())["universe"]["ids"]
+    ids = live_state()["universe"]["ids"]
     for name in dispatcher.names():
         for one in orders.sensitive_slots(OperatorName.parse(name)):
             kinds = {one.live.decision.source: "def", one.canonical.decision.source: "impl"}

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.python.operator import Choice, Handles, PythonOperator
@@ -22,7 +21,7 @@ from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import parse_schema
 from dispatch_cli.model.universe import Universe
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 
 pytestmark = pytest.mark.live
 
@@ -78,7 +77,7 @@ def test_histories() -> None:
     command = [torch_python(), str(script), str(seed), str(COUNT)]
     output = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
     histories = json.loads(output)
-    universe = universes.from_data(run_probe(torch_python())["universe"])
+    universe = universes.from_data(live_state()["universe"])
     different = [
         (history["acts"], ours) for history in histories if (ours := replayed(universe, history)) != history["acts"]
     ]

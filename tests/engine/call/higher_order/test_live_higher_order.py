@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from dispatch_cli import api
-from dispatch_cli.capture.run import run_probe
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.trace import EndKind, ErrorKind
 from dispatch_cli.model.call import Context, TensorSpec
-from tests.capture.support import torch_python
+from tests.capture.support import live_state, torch_python
 from tests.engine.call.higher_order.higher_order_cases import declarations, differences, is_error
 
 pytestmark = pytest.mark.live
@@ -39,7 +38,7 @@ def test_random_calls(tmp_path: Path) -> None:
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     cases = live_cases(seed)
     file = tmp_path / "operators.json"
-    document = declarations(run_probe(torch_python())["universe"], cases)
+    document = declarations(live_state()["universe"], cases)
     file.write_text(json.dumps(document), encoding="utf-8")
     different, ends = differences(api.load_state([str(file)]), cases)
     assert different == [], f"seed {seed}: {len(different)} of {len(cases)}"
@@ -50,7 +49,7 @@ def test_calls_of_its_own_operators(tmp_path: Path) -> None:
     """Which rule of PyTorch's own operators gets a call, in random contexts."""
     seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or secrets.randbits(32))
     file, overlay = tmp_path / "capture.json", tmp_path / "overlay.json"
-    file.write_text("".join(state_text(run_probe(torch_python()), as_json=True)), encoding="utf-8")
+    file.write_text("".join(state_text(live_state(), as_json=True)), encoding="utf-8")
     modes = {"Supporting": {"supports_higher_order_operators": True}}
     document = {"dispatch": 1, "extends": ["./capture.json"], "modes": modes}
     overlay.write_text(json.dumps(document), encoding="utf-8")
