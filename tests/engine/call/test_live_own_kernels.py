@@ -12,18 +12,19 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture.document import document
+from dispatch_cli.api import load_state
+from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.call.options import option_argument
 from dispatch_cli.engine.call.schema_facts import is_mutable, is_tensor, most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.call import Context, Layout, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.universe import Universe
-from tests.capture.support import live_state, read_document, torch_python
+from tests.capture.support import live_state, torch_python
 from tests.engine.call.random_calls import names
 
 COUNT = 500
@@ -92,10 +93,10 @@ def ends_in_a_kernel_of_its_own(call: Call) -> bool:
 
 
 def choose(
-    dispatcher: Dispatcher, seed: int, operators: list[OperatorName], count: int, factories: bool = False
+    state: State, seed: int, operators: list[OperatorName], count: int, factories: bool = False
 ) -> list[tuple[dict[str, Any], str]]:
     """Calls at random, and the key set that the last kernel gets. factories: with a device argument."""
-    dice = random.Random(seed)
+    dice, dispatcher = random.Random(seed), state.dispatcher
     # a kernel that is replaced at this key does not get into the table where the version does not refresh it
     unseen = {key for key in dispatcher.universe.aliases if not dispatcher.universe.refreshed_by(key)}
     found: list[tuple[dict[str, Any], str]] = []
@@ -110,7 +111,7 @@ def choose(
             continue  # its kernel there first calls it with meta tensors
         tensors = [tensor] * (most_tensors(definition.schema) or 0)
         specs = [TensorSpec.parse(text) for text in tensors]
-        call = simulate(dispatcher, name, specs, [Context.parse(text) for text in contexts], options=options)
+        call = simulate(state, name, specs, [Context.parse(text) for text in contexts], options=options)
         registration = call.hops[-1].live.registration
         if not ends_in_a_kernel_of_its_own(call) or registration is None or registration.key in unseen:
             continue
@@ -131,10 +132,11 @@ def test_own_kernels(tmp_path: Path, factories: bool) -> None:
     if factories:
         picked = [one for one in picked if all(kind in one["schema"] for kind in ("Device", "Layout", "ScalarType"))]
     picked = random.Random(seed).sample(picked, min(COUNT, len(picked)))
-    dispatcher = read_document(document({**state, "operators": picked, "higher_order_operators": []}))
-    for name in dispatcher:
-        dispatcher.settle(OperatorName.parse(str(name)))
-    chosen = choose(dispatcher, seed, list(dispatcher), count, factories)
+    file = tmp_path / "capture.json"
+    captured = {**state, "operators": picked, "higher_order_operators": []}
+    file.write_text("".join(state_text(captured, as_json=True)), encoding="utf-8")
+    loaded = load_state([str(file)])
+    chosen = choose(loaded, seed, list(loaded.dispatcher), count, factories)
     question, answer = tmp_path / "asked.json", tmp_path / "said.json"
     asked = {
         "ids": dict(universe.ids),
