@@ -19,13 +19,20 @@ if TYPE_CHECKING:
 
 
 def load_state(
-    paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = (), guards: Sequence[str] = ()
+    paths: Sequence[str],
+    *,
+    universe: str | None = None,
+    bases: Sequence[str] = (),
+    guards: Sequence[str] = (),
+    allow_outside: bool = False,
 ) -> State:
     """Read declaration files, run them as one history, and return the state after it.
 
     paths: files in order, ``-`` for standard input; none of them when a base alone is asked for.
     universe: an embedded name or a path, for files that name none. bases: names of embedded states to start from.
     guards: files that say what must hold, and register nothing.
+    allow_outside: whether files may lead, by what they extend or by links, to files outside of their project: the
+    folder of the nearest ``pyproject.toml`` or ``.git`` above the file that is named, else its own.
 
     Errors: InputError with every problem of the files, and every registration that the dispatcher refuses.
     """
@@ -39,7 +46,7 @@ def load_state(
     from dispatch_cli.declarations.loader import load
 
     try:
-        declarations = load(paths, universe=universe, bases=bases, guards=guards)
+        declarations = load(paths, universe=universe, bases=bases, guards=guards, allow_outside=allow_outside)
     except InputError as error:
         raise InputError(_with_refusals(error)) from None
     return run_declarations(declarations)
@@ -65,30 +72,39 @@ def _place(problem: Problem, order: dict[str, int]) -> tuple[int, int, int]:
     return (-1, 0, 0) if span is None else (order.get(span.file, len(order)), span.line, span.column)
 
 
-def what_if_state(keys: Sequence[str], *, universe: str | None = None) -> State:
+def what_if_state(keys: Sequence[str], *, universe: str | None = None, allow_outside: bool = False) -> State:
     """The state of one operator ``foo(Tensor x)`` with a kernel at each of *keys*.
+
+    universe, allow_outside: as for `load_state`.
 
     Errors: InputError for unknown keys, and for combinations that PyTorch's PythonDispatcher refuses.
     """
     from dispatch_cli.declarations.what_if import what_if
 
-    return run_declarations(what_if(keys, universe))
+    return run_declarations(what_if(keys, universe, allow_outside))
 
 
-def load_universes(names: Sequence[str | None]) -> list[Universe]:
-    """The universes of these names or paths; None is the newest embedded one. Errors: InputError, for all at once."""
-    found = [_universe(name) for name in names]
+def load_universes(names: Sequence[str | None], allow_outside: bool = False) -> list[Universe]:
+    """The universes of these names or paths; None is the newest embedded one.
+
+    allow_outside: as for `load_state`. Errors: InputError, for all at once.
+    """
+    found = [_universe(name, allow_outside) for name in names]
     problems = tuple(one for one in found if isinstance(one, Problem))
     if problems:
         raise InputError(problems)
     return [one for one in found if not isinstance(one, Problem)]
 
 
-def _universe(name: str | None) -> Universe | Problem:
+def _universe(name: str | None, allow_outside: bool) -> Universe | Problem:
     from dispatch_cli import universes
 
     try:
-        return universes.load(universes.default_name() if name is None else name)
+        if name is None or name in universes.names():
+            return universes.load(universes.default_name() if name is None else name)
+        from dispatch_cli.declarations.universe_file import load_universe
+
+        return load_universe(name, allow_outside)
     except universes.UniverseError as error:
         return Problem("unknown-universe", str(error))
 

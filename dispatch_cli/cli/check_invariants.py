@@ -55,7 +55,7 @@ def command(
     from dispatch_cli.model.problem import InputError
 
     try:
-        settings, project = load_settings(options)
+        settings, project = load_settings(options, source.allow_outside)
     except InputError as error:
         raise refuse(error, out.color) from None
     if source.keys and options.guards:
@@ -65,7 +65,7 @@ def command(
     if pytorch:
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
-    known, baseline = read_known(options, project)
+    known, baseline = read_known(options, project, source.allow_outside)
     from dispatch_cli.report.findings import findings_report, summary_of, unknown_checks
 
     wrong = unknown_checks(state, settings)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from dispatch_cli.cli.options import as_sentence
+
 if TYPE_CHECKING:
     from dispatch_cli.checks.check import Check
     from dispatch_cli.model.settings import CheckSettings, Selector
@@ -76,9 +78,12 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def load_settings(options: CheckOptions) -> tuple[tuple[CheckSettings, ...], CheckSettings]:
+def load_settings(
+    options: CheckOptions, allow_outside: bool = False
+) -> tuple[tuple[CheckSettings, ...], CheckSettings]:
     """What the project and the command line say, the weaker first; and the project's alone.
 
+    allow_outside: whether the project file may name files outside of its folder.
     Errors: InputError for a project file that can not be understood.
     """
     from dispatch_cli.declarations.project import find_project, read_project
@@ -88,10 +93,10 @@ def load_settings(options: CheckOptions) -> tuple[tuple[CheckSettings, ...], Che
         raise click.UsageError("--config names a file, and --no-config reads none; give one or the other.")
     project = CheckSettings()
     if options.config is not None:
-        project = read_project(Path(options.config))
+        project = read_project(Path(options.config), allow_outside)
     elif not options.no_config and (found := find_project(Path.cwd())) is not None:
         # as seen from here, so that places in it and in files that it names read well
-        project = read_project(Path(os.path.relpath(found)))
+        project = read_project(Path(os.path.relpath(found)), allow_outside)
     own = CheckSettings(
         select=_selectors(options.select, "--select") if options.select else None,
         ignore=_selectors(options.ignore, "--ignore"),
@@ -106,10 +111,12 @@ def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
     return tuple(Selector(part, origin=origin) for text in texts for part in text.split(","))
 
 
-def read_known(options: CheckOptions, project: CheckSettings) -> tuple[Mapping[Entry, int] | None, str | None]:
+def read_known(
+    options: CheckOptions, project: CheckSettings, allow_outside: bool = False
+) -> tuple[Mapping[Entry, int] | None, str | None]:
     """The entries of the baseline and its file; None and None where there is none.
 
-    One that is about to be written need not be there yet.
+    One that is about to be written need not be there yet. allow_outside: whether it can be a link out of its project.
     """
     file = options.baseline if options.baseline is not None else project.baseline
     if file is None:
@@ -117,17 +124,18 @@ def read_known(options: CheckOptions, project: CheckSettings) -> tuple[Mapping[E
             raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.")
         return None, None
     from dispatch_cli.declarations.limits import MAX_BYTES
+    from dispatch_cli.declarations.project_folder import within
     from dispatch_cli.declarations.source import SourceError, read_bytes
     from dispatch_cli.render.text_safety import safe
     from dispatch_cli.report.baseline import BaselineError, read_baseline
 
     try:
-        return read_baseline(read_bytes(file, MAX_BYTES).decode("utf-8")), file
+        return read_baseline(read_bytes(file, MAX_BYTES, within(file, allow_outside)).decode("utf-8")), file
     except SourceError as error:
         if options.update_baseline and error.code == "file-not-found":
             return {}, file
-        hint = " Write it with --update-baseline." if error.code == "file-not-found" else ""
-        raise click.BadParameter(safe(f"{error.message}.{hint}"), param_hint="'--baseline'") from None
+        hint = "write it with --update-baseline" if error.code == "file-not-found" else error.hint
+        raise click.BadParameter(safe(f"{error.message}.{as_sentence(hint)}"), param_hint="'--baseline'") from None
     except (BaselineError, UnicodeDecodeError) as error:
         raise click.BadParameter(safe(f"{file}: {error}"), param_hint="'--baseline'") from None
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
-from dispatch_cli.cli.options import filter_option
+from dispatch_cli.cli.options import allow_outside_option, filter_option
 from dispatch_cli.cli.output import Output, output_options, refuse, show
 
 if TYPE_CHECKING:
@@ -20,9 +20,16 @@ if TYPE_CHECKING:
 @click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
 @live_options
 @filter_option("all")
+@allow_outside_option
 @output_options()
 def command(
-    file: str | None, live: bool, python: str | None, modules: tuple[str, ...], ops: tuple[str, ...], out: Output
+    file: str | None,
+    live: bool,
+    python: str | None,
+    modules: tuple[str, ...],
+    ops: tuple[str, ...],
+    allow_outside: bool,
+    out: Output,
 ) -> None:
     """Compare the engine with a live PyTorch or a recording.
 
@@ -39,7 +46,7 @@ def command(
     if file is None and not live:
         raise click.UsageError("Nothing to compare with: give a recording, or --live.")
     check_modules(modules)
-    subject, answers = _sides(file, live, python, modules, ops, out.color)
+    subject, answers = _sides(file, live, allow_outside, python, modules, ops, out.color)
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.report.crossref import crossref_report
 
@@ -49,14 +56,20 @@ def command(
 
 
 def _sides(
-    file: str | None, live: bool, python: str | None, modules: tuple[str, ...], ops: tuple[str, ...], color: str
+    file: str | None,
+    live: bool,
+    allow_outside: bool,
+    python: str | None,
+    modules: tuple[str, ...],
+    ops: tuple[str, ...],
+    color: str,
 ) -> tuple[Subject, Answers]:
     """The engine and PyTorch. The file is read first: asking PyTorch takes a while."""
     from dispatch_cli.crossref.replay import replay
     from dispatch_cli.model.problem import InputError
 
     try:
-        subject, recorded = (None, None) if file is None else _read(file, needs_answers=not live)
+        subject, recorded = (None, None) if file is None else _read(file, not live, allow_outside)
     except InputError as error:
         raise refuse(error, color) from None
     probed = _ask(python, modules, ops) if live else recorded
@@ -64,13 +77,13 @@ def _sides(
     return subject or replay(probed), probed.answers
 
 
-def _read(file: str, needs_answers: bool) -> tuple[Subject, Probed | None]:
+def _read(file: str, needs_answers: bool, allow_outside: bool) -> tuple[Subject, Probed | None]:
     """The registrations of a file, and the answers when it is a recording. Errors: InputError."""
     from dispatch_cli.crossref.recording import read
     from dispatch_cli.crossref.replay import replay, subject_of
     from dispatch_cli.model.problem import InputError, Problem
 
-    recorded = read(file)
+    recorded = read(file, allow_outside)
     if recorded is not None:
         return replay(recorded), recorded
     if file == "-":
@@ -79,7 +92,7 @@ def _read(file: str, needs_answers: bool) -> tuple[Subject, Probed | None]:
         raise InputError((Problem("not-a-recording", message, hint="declarations have to be in a file"),))
     from dispatch_cli.api import load_state
 
-    subject = subject_of(load_state([file]))
+    subject = subject_of(load_state([file], allow_outside=allow_outside))
     if needs_answers:
         message = f"{file} holds registrations, but nothing that a PyTorch answered"
         hint = "compare it with a running PyTorch: --live, or --python PATH"

@@ -53,7 +53,7 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
     else:
         if error_file in source.files:
             raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
-        errors = _errors(error_file)
+        errors = _errors(error_file, source.allow_outside)
         state, assumed = state_or_newest(source, out.color)
         answer = _from_error(state, source, assumed, error_file, errors)
         show(answer, out)
@@ -95,16 +95,17 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
     raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
 
 
-def _errors(file: str) -> list[ErrorText]:
+def _errors(file: str, allow_outside: bool) -> list[ErrorText]:
     """What a text says; exits with 2 when it can not be read, and when there is no error in it."""
+    from dispatch_cli.declarations.project_folder import within
     from dispatch_cli.declarations.source import SourceError, decoded, read_bytes
     from dispatch_cli.report.error_text import MAX_CHARACTERS, find_errors, lines_of_table
     from dispatch_cli.report.messages.table import looked_for
 
     try:
-        text = decoded(read_bytes(file, MAX_CHARACTERS))
+        text = decoded(read_bytes(file, MAX_CHARACTERS, within(file, allow_outside)))
     except SourceError as error:
-        hint = ""
+        hint = f". {error.hint}" if error.code == "outside-project" else ""
         if error.code == "too-large":
             hint = ". Give the part with the error: `tail -n 500 FILE | dispatch-cli explain --from-error -`"
         raise click.BadParameter(f"{error.message}{hint}", param_hint="'--from-error'") from None

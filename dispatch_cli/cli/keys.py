@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dispatch_cli.cli.completion import complete_keys
+from dispatch_cli.cli.options import allow_outside_option
 from dispatch_cli.cli.output import Output, output_options, refuse, show
 
 if TYPE_CHECKING:
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 @click.argument("expression", required=False, metavar="[KEY|EXPR]", shell_complete=complete_keys)
 @click.option("--universe", metavar="NAME|PATH", help="Key layout; by default the newest that is embedded.")
 @click.option("--against", metavar="NAME|PATH", help="Show in what the universe differs from this one.")
+@allow_outside_option
 @output_options()
-def command(expression: str | None, universe: str | None, against: str | None, out: Output) -> None:
+def command(
+    expression: str | None, universe: str | None, against: str | None, allow_outside: bool, out: Output
+) -> None:
     """Show the dispatch keys: a universe at a glance, one key in depth, or what a key-set expression comes to.
 
     An expression joins keys by - (without), & (and) and | (or), which bind in this order as in PyTorch, and by
@@ -36,7 +40,7 @@ def command(expression: str | None, universe: str | None, against: str | None, o
     from dispatch_cli import api
 
     try:
-        chosen, *others = api.load_universes([universe] if against is None else [universe, against])
+        chosen, *others = api.load_universes([universe] if against is None else [universe, against], allow_outside)
         report, how = _differences(chosen, others[0]) if others else _keys(chosen, expression)
     except InputError as error:
         raise refuse(error, out.color) from None

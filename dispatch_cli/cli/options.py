@@ -27,19 +27,33 @@ class SourceOptions(NamedTuple):
     keys: tuple[str, ...]
     universe: str | None
     bases: tuple[str, ...]
+    allow_outside: bool = False
+
+
+allow_outside_option = click.option(
+    "--allow-outside",
+    is_flag=True,
+    help="Also read files outside of the project, to which `extends`, `universe`, links or pyproject.toml lead.",
+)
 
 
 def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") -> Callable[..., Any]:
-    """FILE…, -k, --base and --universe: what is loaded. The command gets one `SourceOptions`, its first argument.
+    """FILE…, -k, --base, --universe and --allow-outside: what is loaded.
 
+    The command gets one `SourceOptions`, its first argument.
     arguments: how the help names them; arguments before the files are among the source's files.
     """
 
     @wraps(command)
     def call(
-        files: tuple[str, ...], keys: tuple[str, ...], universe: str | None, bases: tuple[str, ...], **others: Any
+        files: tuple[str, ...],
+        keys: tuple[str, ...],
+        universe: str | None,
+        bases: tuple[str, ...],
+        allow_outside: bool,
+        **others: Any,
     ) -> Any:
-        return command(SourceOptions(files, keys, universe, bases), **others)
+        return command(SourceOptions(files, keys, universe, bases, allow_outside), **others)
 
     for decorator in reversed(
         (
@@ -61,6 +75,7 @@ def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") ->
             click.option(
                 "--universe", metavar="NAME|PATH", help="Key layout; by default what the files say, or the newest."
             ),
+            allow_outside_option,
         )
     ):
         call = decorator(call)
@@ -84,8 +99,14 @@ def load_state(source: SourceOptions, color: str = "auto", guards: Sequence[str]
 
     try:
         if source.keys:
-            return api.what_if_state(source.keys, universe=source.universe)
-        return api.load_state(source.files, universe=source.universe, bases=source.bases, guards=guards)
+            return api.what_if_state(source.keys, universe=source.universe, allow_outside=source.allow_outside)
+        return api.load_state(
+            source.files,
+            universe=source.universe,
+            bases=source.bases,
+            guards=guards,
+            allow_outside=source.allow_outside,
+        )
     except InputError as error:
         raise refuse(error, color) from None
 

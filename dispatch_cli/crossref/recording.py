@@ -10,6 +10,7 @@ from typing import Any
 from dispatch_cli import universes
 from dispatch_cli.capture.probe import parse_dump, parse_fallbacks
 from dispatch_cli.crossref.answers import Answers, Probed, Texts
+from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.source import SourceError, read_bytes
 from dispatch_cli.model.problem import InputError, Problem
 
@@ -17,13 +18,14 @@ MAX_BYTES = 256 << 20
 """Of a recording, after decompression; one of PyTorch 2.15 is a fifth of that."""
 
 
-def read(file: str) -> Probed | None:
+def read(file: str, allow_outside: bool = False) -> Probed | None:
     """Read a recording: JSON, as it is or compressed by gzip or xz. None for a file that is something else.
 
+    allow_outside: whether it can be a link out of its project.
     Errors: InputError for a file that cannot be read, and for a recording that does not hold together.
     """
     try:
-        content = read_bytes(file, MAX_BYTES)
+        content = read_bytes(file, MAX_BYTES, within(file, allow_outside))
     except SourceError as error:
         raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
     if content.lstrip()[:1] != b"{":

@@ -21,10 +21,12 @@ from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.problems import Place, Problems
+from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
+from dispatch_cli.declarations.universe_file import agree, can_be_read, load_universe
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.declarations import Declarations, Define, Implement, Registrant, Settle, Step
 from dispatch_cli.model.names import OperatorName
@@ -38,18 +40,24 @@ _START = Place(1, 1)
 
 
 def load(
-    paths: Sequence[str], *, universe: str | None = None, bases: Sequence[str] = (), guards: Sequence[str] = ()
+    paths: Sequence[str],
+    *,
+    universe: str | None = None,
+    bases: Sequence[str] = (),
+    guards: Sequence[str] = (),
+    allow_outside: bool = False,
 ) -> Declarations:
     """Read declaration files, in order, as one history.
 
     paths: files; ``-`` is standard input. universe: an embedded name or a path, for files that name none; a file that
     names another does not agree with it. bases: embedded states that the history continues, before those that the
     files extend. guards: files that are read after them, and that may say what must hold, but register nothing.
+    allow_outside: whether files may lead to others outside of their project (`project_folder`).
 
     Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
     """
     with _no_collection():
-        loader = _Loader(universe, bases)
+        loader = _Loader(universe, bases, allow_outside)
         for path in paths:
             loader.add(path)
         for path in guards:
@@ -74,7 +82,7 @@ class _File:
     """A file that is being read.
 
     header: None when it cannot be understood. through: the entries of ``extends`` that led to it, the user's own file
-    first. only_guards: it may register nothing.
+    first. only_guards: it may register nothing. project: the folder that what it names has to be in; None for any.
     """
 
     name: str
@@ -83,11 +91,13 @@ class _File:
     header: Header | None = None
     through: tuple[Span, ...] = ()
     only_guards: bool = False
+    project: str | None = None
 
 
 class _Loader:
-    def __init__(self, universe: str | None, bases: Sequence[str]) -> None:
+    def __init__(self, universe: str | None, bases: Sequence[str], allow_outside: bool) -> None:
         self._wanted = universe
+        self._allow_outside = allow_outside
         self._problems: list[Problem] = []
         self._bases: dict[str, tuple[Span, ...]] = {}
         self._files: dict[str, _File] = {}
@@ -100,16 +110,26 @@ class _Loader:
                 message = f"there is no embedded state {quoted(base)}"
                 self._problems.append(Problem("unknown-state", message, hint=base_hint(base)))
 
-    def add(self, name: str, through: tuple[Span, ...] = (), only_guards: bool = False) -> None:
+    def add(self, name: str, only_guards: bool = False) -> None:
+        """Read a file that the user named, and what it extends. only_guards: as in `_File`."""
+        project = within(name, self._allow_outside)
+        try:
+            source.check_inside(name, project)
+        except source.SourceError as error:  # without a place, since nothing of such a file is shown
+            self._problems.append(Problem(error.code, error.message, hint=error.hint))
+        else:
+            self._add(name, (), only_guards, project)
+
+    def _add(self, name: str, through: tuple[Span, ...], only_guards: bool, project: str | None) -> None:
         """Read a file and, before it takes its place in the history, what it extends.
 
-        through, only_guards: as in `_File`.
+        through, only_guards, project: as in `_File`.
         """
         identity = source.identity(name)
         if identity in self._files:
             return
         file = self._files[identity] = self._read(name, identity)
-        file.through, file.only_guards = through, only_guards
+        file.through, file.only_guards, file.project = through, only_guards, project
         self._open.append(file)
         for extension in file.header.extends if file.header is not None else ():
             self._extend(file, extension)
@@ -222,11 +242,12 @@ class _Loader:
             file.problems.add("extends-too-long", message, extension.node)
         else:
             try:
-                source.check(extension.target)
+                source.check(extension.target, file.project)
             except source.SourceError as error:  # better said where the file is named
                 file.problems.add(error.code, error.message, extension.node, error.hint)
             else:
-                self.add(extension.target, (*file.through, file.problems.span(extension.node)), file.only_guards)
+                through = (*file.through, file.problems.span(extension.node))
+                self._add(extension.target, through, file.only_guards, file.project)
 
     def _inherited(self, named: frozenset[str]) -> Iterator[Inherited]:
         """What the user did not name, in the order of reading; states first."""
@@ -244,7 +265,7 @@ class _Loader:
         for file in self._files.values():
             if file.header is None:
                 agreed = agreed and self._wanted is not None  # It may be the one that names the universe.
-            elif (asked := file.header.universe) is not None and not asked.target:
+            elif (asked := file.header.universe) is not None and not can_be_read(asked, file.project):
                 agreed = False
             elif asked is not None:
                 agreed = self._agrees(asked, first) and agreed
@@ -253,11 +274,11 @@ class _Loader:
 
     def _agrees(self, asked: UniverseName, first: UniverseName | None) -> bool:
         """Whether a file asks for the universe of the others, and of the caller."""
-        if self._wanted is not None and not _agree(asked.target, asked.inline, self._wanted, None):
+        if self._wanted is not None and not agree(asked.target, asked.inline, self._wanted, None):
             message = f"the file is written for the universe {asked.target}, but {self._wanted} was asked for"
             asked.problems.add("universe-conflict", message, asked.node)
             return False
-        if first is not None and not _agree(asked.target, asked.inline, first.target, first.inline):
+        if first is not None and not agree(asked.target, asked.inline, first.target, first.inline):
             related = (Related(f"{first.target} is named here", first.problems.span(first.node)),)
             message = f"the files do not agree on a universe: {asked.target} here, {first.target} before"
             asked.problems.add("universe-conflict", message, asked.node, related=related)
@@ -270,7 +291,7 @@ class _Loader:
         default = states.load(next(iter(self._bases))).universe.name if self._bases else universes.default_name()
         name = self._wanted if self._wanted is not None else first.target if first is not None else default
         try:
-            return universes.load(name)
+            return load_universe(name, self._allow_outside) if self._wanted is not None else universes.load(name)
         except (universes.UniverseError, OSError, ValueError) as error:
             hint = suggestion(name, universes.names())
             if self._wanted is None and first is not None:
@@ -278,24 +299,6 @@ class _Loader:
             else:
                 self._problems.append(Problem("unknown-universe", str(error), hint=hint))
             return None
-
-
-def _agree(one: str, inline: Universe | None, other: str, other_inline: Universe | None) -> bool:
-    """Whether two names, paths or universes written in a file mean the same universe."""
-    if inline is None and other_inline is None:
-        return _same(one, other)
-    try:
-        return not universes.differences(inline or universes.load(one), other_inline or universes.load(other))
-    except universes.UniverseError:
-        return False
-
-
-def _same(one: str, other: str) -> bool:
-    """Whether two names or paths mean the same universe."""
-    embedded = universes.names()
-    if one in embedded or other in embedded:
-        return one == other
-    return source.identity(one) == source.identity(other)
 
 
 def _read_core_fallbacks(context: FileContext, node: Node) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
-from dispatch_cli.declarations.source import SourceError, read_bytes
+from dispatch_cli.declarations.project_folder import within
+from dispatch_cli.declarations.source import SourceError, check_inside, read_bytes
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
@@ -74,25 +75,28 @@ def _toml(text: str) -> Mapping[str, Any]:
         raise ValueError("a number has too many digits") from None
 
 
-def read_project(path: Path) -> CheckSettings:
+def read_project(path: Path, allow_outside: bool = False) -> CheckSettings:
     """The settings in a project file; none where it has no such table. Paths in it are relative to its folder.
 
+    allow_outside: whether it, and files that it names, may lead out of the project that it is in.
     Errors: InputError, for everything that is not a setting.
     """
     name = str(path)
+    project = within(name, allow_outside)
     try:
-        text = read_bytes(str(path), MAX_PROJECT_BYTES).decode("utf-8")
+        text = read_bytes(str(path), MAX_PROJECT_BYTES, project).decode("utf-8")
     except SourceError as error:
-        raise InputError((Problem(error.code, error.message),)) from None
+        raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
     except UnicodeDecodeError:
         raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
-    return _SettingsReader(name, path.parent, text).settings()
+    return _SettingsReader(name, path.parent, text, project).settings()
 
 
 class _SettingsReader:
-    def __init__(self, file: str, folder: Path, text: str) -> None:
+    def __init__(self, file: str, folder: Path, text: str, project: str | None) -> None:
         self._file = file
         self._folder = folder
+        self._project = project
         self._lines = text.split("\n")
         self._text = text
         self._problems: list[Problem] = []
@@ -149,7 +153,14 @@ class _SettingsReader:
                     self._add("wrong-type", f"{field} lacks the id of a check in {quoted(text)}", field)
 
     def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
-        return (str(self._folder / text) for text in self._texts(table, field))
+        for text in self._texts(table, field):
+            path = str(self._folder / text)
+            try:
+                check_inside(path, self._project)
+            except SourceError as error:
+                self._add(error.code, error.message, text, error.hint)
+            else:
+                yield path
 
     def _texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
         value = table.get(field, [])

@@ -81,16 +81,18 @@ def identity(file: str) -> str:
         return file
 
 
-def read(file: str) -> Source:
-    """Read *file* as text, or standard input when it is ``-``. Errors: SourceError."""
-    return Source(file, _decode(read_bytes(file, MAX_BYTES)))
+def read(file: str, within: str | None = None) -> Source:
+    """Read *file* as text, or standard input when it is ``-``. within: as for `read_bytes`. Errors: SourceError."""
+    return Source(file, _decode(read_bytes(file, MAX_BYTES, within)))
 
 
-def read_bytes(file: str, limit: int) -> bytes:
+def read_bytes(file: str, limit: int, within: str | None = None) -> bytes:
     """Read *file*, or standard input when it is ``-``; gzip and xz are recognised by their first bytes.
 
-    limit: the bytes that it may have, before and after decompression. Errors: SourceError.
+    limit: the bytes that it may have, before and after decompression. within: the folder that it has to be in, links
+    resolved; None for any. Errors: SourceError.
     """
+    check_inside(file, within)
     try:
         data = sys.stdin.buffer.read(limit + 1) if file == STDIN else _read_regular(file, limit)
         if data.startswith(_GZIP_MAGIC):
@@ -131,8 +133,37 @@ def _decompress_xz(data: bytes, limit: int) -> bytes:
     return found
 
 
-def check(file: str) -> None:
-    """Look whether *file* can be a file to read, without opening it. Errors: SourceError."""
+def check_inside(file: str, folder: str | None) -> None:
+    """Refuse *file* where it is not in *folder*, links resolved; where that is None, it can be anywhere.
+
+    Nothing more is looked at: whether there is such a file outside is not said. Errors: SourceError.
+    """
+    if folder is None or file == STDIN:
+        return
+    try:
+        path = os.path.realpath(file)
+    except (OSError, ValueError):
+        return  # It cannot be opened, either.
+    if _is_in(path, folder):
+        return
+    is_link = _is_in(os.path.normpath(os.path.join(os.path.realpath(os.curdir), file)), folder)  # noqa: PTH118
+    what = "a link that leads out of the project" if is_link else "outside of the project"
+    hint = f"the project is the folder {os.path.relpath(folder)}; --allow-outside reads files outside of it, too"
+    raise SourceError("outside-project", f"{file} is {what}", hint)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    if folder == os.path.dirname(folder):  # noqa: PTH120
+        return os.path.dirname(path) == folder  # noqa: PTH120 (of the root of the file system its own files alone)
+    return path.startswith(os.path.join(folder, ""))  # noqa: PTH118
+
+
+def check(file: str, within: str | None = None) -> None:
+    """Look whether *file* can be a file to read, without opening it. within: as for `read_bytes`.
+
+    Errors: SourceError.
+    """
+    check_inside(file, within)
     try:
         is_regular = file == STDIN or stat.S_ISREG(Path(file).stat().st_mode)
     except (OSError, ValueError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch_cli import universes
+from dispatch_cli.declarations.universe_file import load_universe
 from dispatch_cli.model.declarations import Block, Declarations, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.problem import InputError, Problem
@@ -17,14 +18,15 @@ SCHEMA = "foo(Tensor x) -> Tensor"
 SIGNATURE = "(Tensor _0) -> Tensor _0"
 
 
-def what_if(keys: Sequence[str], universe: str | None = None) -> Declarations:
+def what_if(keys: Sequence[str], universe: str | None = None, allow_outside: bool = False) -> Declarations:
     """``__test__::foo`` with a kernel ``fn_KEY`` at each key, in order, as PyTorch's PythonDispatcher registers them.
 
+    universe: an embedded name or a path. allow_outside: whether that can be a link out of its project.
     Errors: InputError for an unknown key, for a key given twice, and for CompositeImplicitAutograd together with
     CompositeExplicitAutograd; the helper of PyTorch refuses the same.
     """
     try:
-        layout = universes.load(universe or universes.default_name())
+        layout = load_universe(universe or universes.default_name(), allow_outside)
     except universes.UniverseError as error:
         raise InputError((Problem("unknown-universe", str(error)),)) from None
     problems = tuple(_problems(list(keys), layout))

@@ -143,6 +143,7 @@ def test_compressed_files(name: str, tmp_path: Path) -> None:
 
 
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     text = operator("a", f"extends: [{write(tmp_path, operator('b'))}]\n")
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
     declarations = load(["-", "-"])
