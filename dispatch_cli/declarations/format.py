@@ -82,7 +82,8 @@ FILE = Record(
             "extends",
             either(TEXT, list_of(TEXT, "states and files")),
             "What comes before: embedded states by name, and declaration files by path, relative to this file; in "
-            "order. A file that is reached twice is loaded once.",
+            "order. A file that is reached twice is loaded once. Files outside of the project are read with "
+            "--allow-outside only.",
         ),
         Field(
             "core_fallbacks",
