@@ -1,4 +1,4 @@
-"""How kernels go on that PyTorch's own Python code makes, such as those of `torch.library.custom_op`.
+"""How kernels go on that PyTorch's own Python code makes of a user's functions, and what these functions are.
 
 A part of the probe, which loads it from its own directory: it needs Python 3.8 and PyTorch 2.4 or newer. A kernel's
 function cannot be had from the dispatcher, but it is alive, and what it has closed over says for which operator it is.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import gc
 import importlib
+import re
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -82,12 +83,17 @@ def watch(torch: Any) -> Watched:
     return seen
 
 
-def users_function(function: Any) -> Any:
-    """The user's function inside of those that PyTorch puts around it."""
+def users_function(function: Any, fake: bool = False) -> Any:
+    """The user's function inside of those that PyTorch puts around it.
+
+    fake: of a fake implementation; None for that of ``custom_op``, while the user has registered none.
+    """
     for _ in range(_WRAPPERS):
         inner = getattr(function, "__wrapped__", None)
         if inner is None and str(getattr(function, "__module__", "")).startswith(("torch.library", "torch._library.")):
-            closed = closed_over(function) if hasattr(function, "__code__") else {}
+            closed = closed_over(function)
+            if fake and hasattr(closed.get("self"), "_abstract_fn"):
+                return closed["self"]._abstract_fn
             inner = closed.get("fn", closed.get("func"))
         if inner is None:
             break
@@ -110,19 +116,17 @@ def note(operator: dict[str, Any], known: Ways) -> None:
         debug = kernel["debug"]
         if kernel["signature"] is not None or kernel["unboxed"] or kernel["fallthrough"]:
             continue  # it is not a Python function
-        if wraps.get("by") == "function":
+        of_pytorch = BY_CUSTOM_OP in debug or (BY_LIBRARY in debug and len(kernels) == 1) or IN_2_4 in debug
+        if wraps["by"] == "function" or of_pytorch:
             kernel["wraps"] = wraps
-        elif BY_CUSTOM_OP in debug or (BY_LIBRARY in debug and len(kernels) == 1) or IN_2_4 in debug:
             if way is not None:
                 kernel["redispatches"] = way
-            if wraps:
-                kernel["wraps"] = wraps
 
 
 def closed_over(function: Any) -> dict[str, Any]:
-    """What a function has taken along from the function that it was made in, by name."""
-    names, cells = function.__code__.co_freevars, function.__closure__ or ()
-    return {name: value for name, cell in zip(names, cells) for value in _contents(cell)}  # noqa: B905  (Python 3.8)
+    """What a function has taken along from the function that it was made in, by name; nothing of other objects."""
+    names, cells = getattr(getattr(function, "__code__", None), "co_freevars", ()), getattr(function, "__closure__", ())
+    return {name: value for name, cell in zip(names, cells or ()) for value in _contents(cell)}  # noqa: B905  (Python 3.8)
 
 
 def _contents(cell: Any) -> list[Any]:
@@ -148,8 +152,7 @@ def _autograd(closed: dict[str, Any]) -> Iterator[Made]:
 
 def _inside(generated: Any, method: str, name: str) -> Any:
     """What a method of an ``autograd.Function`` of PyTorch's has closed over; of lists of tensors, one inside of it."""
-    function = getattr(generated, method, None)
-    closed = {} if function is None else closed_over(function)
+    closed = closed_over(getattr(generated, method, None))
     inner = closed.get(f"orig_{method}")
     return closed.get(name) if inner is None else closed_over(inner).get(name)
 
@@ -192,29 +195,39 @@ def _autocast(closed: dict[str, Any]) -> Iterator[Made]:
         yield (_name_of(operator), key), {"exclude": key}, wraps, None
 
 
-def _fake(closed: dict[str, Any]) -> Iterator[Made]:
-    if "qualname" in closed:
-        way = "raises" if _has_no_fake(closed) else False
-        yield (closed["qualname"].replace(".default", ""), "Meta"), way, {}, None
-
-
 def _qualified(function: Any) -> str:
     """The name of a function of the user's."""
     function = users_function(function)
     return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
-def _has_no_fake(closed: dict[str, Any]) -> bool:
-    """Whether the operator is of `custom_op`, and the fake implementation that it needs is not registered."""
-    function = getattr(getattr(closed.get("fake_impl_holder"), "kernel", None), "func", None)
-    function = closed_over(function).get("func", function) if hasattr(function, "__code__") else None
-    definition = closed_over(function).get("self") if hasattr(function, "__code__") else None
-    operator = getattr(definition, "_opoverload", None)
-    if operator is None or getattr(definition, "_abstract_fn", None) is not None:
-        return False
-    utils = importlib.import_module("torch._library.utils")
-    is_trivial = getattr(utils, "can_generate_trivial_fake_impl", None)
-    return is_trivial is None or not is_trivial(operator)
+def note_fakes(operator: dict[str, Any], clean: Callable[[str], str], describe: Describe) -> None:
+    """Note in a dumped operator which of its kernels at Meta are of fake implementations.
+
+    The dump has the newest kernel first, and a fake implementation's kernel is of Python: without a signature, boxed
+    only. Where there are more of these than fake implementations, those from PyTorch's own files come first, and then
+    the newest ones.
+    """
+    fakes = _fakes(operator["name"])
+    candidates = [one for one in operator["kernels"].get("Meta", ()) if one["signature"] is None and not one["unboxed"]]
+    own = [one for one in candidates if _IN_PYTORCH.search(one["debug"])]
+    if len(candidates) > len(fakes) and len(own) >= len(fakes):
+        candidates = own
+    for kernel, fake in zip(candidates, reversed(fakes)):  # noqa: B905  (Python 3.8 has no strict)
+        function = users_function(fake.func, fake=True)
+        known = {"missing": True} if function is None else {"kernel": describe(function)["kernel"]}
+        kernel["fake"] = {**known, "source": clean(str(fake.source))}
+
+
+def _fakes(name: str) -> list[Any]:
+    """The fake implementations of an operator, oldest first (``torch._library.simple_registry``)."""
+    registry = importlib.import_module("torch._library.simple_registry").singleton
+    entry = registry._data.get(name)
+    holder = getattr(entry, "fake_impl", None) or getattr(entry, "abstract_impl", None)
+    kernels = getattr(holder, "kernels", None)
+    if kernels is None:
+        kernels = [getattr(holder, "kernel", None)]
+    return [one for one in kernels if one is not None]
 
 
 _MAKERS = {
@@ -224,8 +237,6 @@ _MAKERS = {
     ("_library/custom_ops.py", "backend_select"): _backend_select,
     ("_library/custom_ops.py", "wrapped_func"): _vmap,
     ("_library/custom_ops.py", "kernel"): _autocast,
-    ("_library/fake_impl.py", "meta_kernel"): _fake,
-    ("_library/abstract_impl.py", "meta_kernel"): _fake,
     ("library.py", "wrapped_func"): _vmap,
     ("library.py", "kernel"): _autocast,
 }
@@ -235,3 +246,5 @@ How those of `register_vmap` go on is left out: they call the user's function, a
 """
 _WRAPPERS = 8
 """How many functions PyTorch puts around a user's, at most."""
+_IN_PYTORCH = re.compile(r"torch/(?:library|_library/\w+)\.py:\d+$")
+"""How the text of a kernel ends whose library PyTorch has made for a user."""

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
     from collections.abc import Callable, Iterable
 
-    from dispatch_cli.capture import fake_impls, going_on, looking, torch_library
+    from dispatch_cli.capture import fake_mode, going_on, looking, torch_library
 
     Data = dict[str, Any]
     Answer = Callable[["LivePyTorch"], Data]
@@ -50,7 +50,7 @@ else:
         spec.loader.exec_module(module)
         return module
 
-    fake_impls, going_on = _part("fake_impls"), _part("going_on")
+    fake_mode, going_on = _part("fake_mode"), _part("going_on")
     looking, torch_library = _part("looking"), _part("torch_library")
 
 FORMAT = 2
@@ -337,7 +337,7 @@ def about_tensors(live: Live) -> Data:
         "mask_by_arguments": _mask_by_arguments(live),
         "grad_ends_inference": _grad_ends_inference(live),
         "python_needs_snapshot": _python_needs_snapshot(live),
-        **fake_impls.about_mode(live.torch),
+        **fake_mode.about_mode(live.torch),
     }
 
 
@@ -558,7 +558,11 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
     """Every operator, by name; and those whose dump is not understood, with the line."""
     found: list[Data] = []
     skipped: list[Data] = []
-    ways = going_on.ways(asked.watched, lambda function: described(function, live.clean))
+
+    def describe(function: Any) -> dict[str, str]:
+        return described(function, live.clean)
+
+    ways = going_on.ways(asked.watched, describe)
     for name, dump in sorted(asked.now.dumps.items()):
         try:
             operator = parse_dump(live.clean(dump))
@@ -569,7 +573,7 @@ def operators(live: Live, asked: LivePyTorch, step: Callable[[], None]) -> tuple
             operator["python"] = _by_key(live, asked.now.python.get(name, {}))
             operator["imported"] = _imported(live, asked, name)
             going_on.note(operator, ways)
-            fake_impls.note(operator, live.clean, function_name)
+            going_on.note_fakes(operator, live.clean, describe)
             found.append(operator)
         step()
     return found, skipped
@@ -954,7 +958,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     higher_order, modes = higher_order_operators(live), mode_types()
     layout = universe(live, Refreshes(live, step).find())
     # last: a FakeTensorMode imports modules of PyTorch that register kernels and higher-order operators
-    if not fake_impls.note_rules({one["name"]: one for one in found}, function_name):
+    if not fake_mode.note_rules({one["name"]: one for one in found}, function_name):
         asked.notes.append("what FakeTensorMode has for operators, beside kernels, could not be read")
     return {
         "format": FORMAT,

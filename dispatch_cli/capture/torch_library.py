@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not loo
     Data = dict[str, Any]
 
 FUNCTIONS = ("register_kernel", "register_fake", "register_autograd", "register_vmap", "register_autocast")
-MORE = ("define", "triton_op")
 KEYS = {
     "register_kernel": "CPU",
     "register_fake": "Meta",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.capture import going_on, looking, probe
+from dispatch_cli.capture import fake_mode, going_on, looking, probe, torch_library
 from tests.support import UNIVERSE_OF, load_recording
 
 
@@ -136,7 +136,7 @@ def test_functions_are_named_without_addresses() -> None:
     assert probe.function_name(len) == "builtins.len"
 
 
-@pytest.mark.parametrize("script", [probe, looking, going_on])
+@pytest.mark.parametrize("script", [probe, looking, going_on, fake_mode, torch_library])
 def test_the_probe_stands_alone(script: ModuleType) -> None:
     """Python 3.8 can read it, and it imports the standard library only, but for what a type checker sees."""
     tree = ast.parse(Path(str(script.__file__)).read_text(encoding="utf-8"), feature_version=(3, 8))
