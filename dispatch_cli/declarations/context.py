@@ -10,13 +10,15 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Node
-from dispatch_cli.model.declarations import Block, LibraryKind, PythonKernel, Registrant, Step
+from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, PythonKernel, Registrant, Step
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.settings import CheckSettings, Suppression
+from dispatch_cli.model.span import Span
 
 
 class DefinedOperator(NamedTuple):
@@ -28,21 +30,31 @@ class DefinedOperator(NamedTuple):
 
 
 @dataclass(slots=True)
+class Known:
+    """What all files that are read have said so far, as far as later entries depend on it.
+
+    functions: how functions go on with a call. operators: those that are defined.
+    python_keys: the operators and keys with a kernel that was registered from Python.
+    """
+
+    functions: Functions = field(default_factory=Functions)
+    operators: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
+    python_keys: set[tuple[OperatorName, str]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class FileContext:
     """One file that is being read, and what it has said so far.
 
-    functions, known, python_keys: shared by all files: what they define, and where ``torch.library`` has registered.
-    snapshot: it holds what PyTorch has printed. by: who registered what is being read.
+    known: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
     """
 
     problems: Problems
     keys: KeyReader
-    functions: Functions
+    known: Known
     snapshot: bool = False
     by: Registrant = Registrant.USER
     core_fallbacks: bool = True
-    known: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
-    python_keys: set[tuple[OperatorName, str]] = field(default_factory=set)
     steps: list[Step] = field(default_factory=list)
     python_kernels: list[PythonKernel] = field(default_factory=list)
     higher_order_operators: list[HigherOrderOperator] = field(default_factory=list)
@@ -58,3 +70,15 @@ class FileContext:
         """The registration block that begins at *at*."""
         span = self.problems.span(at)
         return Block(kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit, self.by)
+
+    def define(self, definition: Define | None, *, custom: bool = False) -> None:
+        """Define an operator; None where a mistake in it was noted. custom: by ``torch.library.custom_op``."""
+        if definition is not None:
+            self.steps.append(definition)
+            self.known.operators[definition.schema.name] = DefinedOperator(definition.schema, definition.tags, custom)
+
+    def implement(self, block: Block, name: OperatorName, key: str | None, kernel: Kernel, span: Span | None) -> None:
+        """Register a kernel. key: None for the catch-all."""
+        self.steps.append(Implement(block, name, key, kernel, span))
+        if kernel.python and key is not None:
+            self.known.python_keys.add((name, key))

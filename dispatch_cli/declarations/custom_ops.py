@@ -6,7 +6,7 @@ Sources: torch/_library/custom_ops.py, torch/_library/triton.py.
 from __future__ import annotations
 
 from dispatch_cli.declarations import custom_op_rules as rules
-from dispatch_cli.declarations.context import DefinedOperator, FileContext
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fakes import read_fake
 from dispatch_cli.declarations.fields import Values, scalars, text_of
 from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
@@ -22,7 +22,7 @@ from dispatch_cli.declarations.torch_library import (
     register_autocast,
 )
 from dispatch_cli.declarations.tree import Node, Sequence
-from dispatch_cli.model.declarations import Block, Define, Implement
+from dispatch_cli.model.declarations import Block, Define
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.schema import FunctionSchema
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
@@ -62,8 +62,8 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
         operator.refuse("custom_op() got an unexpected keyword argument 'tags'", at, "leave the tags out")
     operator.refuse(rules.refused_schema(schema, all_tags), node)
     span = problems.span(node)
-    context.steps.append(Define(block, schema, AliasAnalysisKind.FROM_SCHEMA, all_tags, library.custom_op, span))
-    context.known[schema.name] = DefinedOperator(schema, all_tags, custom=True)
+    definition = Define(block, schema, AliasAnalysisKind.FROM_SCHEMA, all_tags, library.custom_op, span)
+    context.define(definition, custom=True)
     default = read_function(problems, context.keys, values.get("kernel"))
     _register_fake(operator, values, default if maker == TRITON_OP else None, span)
     backward, wraps = read_backward(operator, values)
@@ -94,12 +94,12 @@ def _written(context: FileContext, schema: FunctionSchema, values: Values) -> Fu
 
 def _register_fake(operator: LibraryOperator, values: Values, default: PythonFunction | None, span: Span) -> None:
     """The kernel at Meta, which is there without a fake implementation, too; the last one that is declared counts."""
-    fakes = [one for one in (read_fake(operator.context, node) for node in _items(values.get("fake"))) if one]
-    fake = fakes[-1] if fakes else FakeImpl(None if default is None else default.name)
+    found = [read_fake(operator.context, node) for node in _items(values.get("fake"))]
+    fakes = [FakeImpl(None if default is None else default.name), *(one[0] for one in found if one is not None)]
+    fake = fakes[-1]
     said = None if fake.function is None else _COMPUTES
     kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=said, fake=fake)
-    operator.context.steps.append(Implement(operator.block, operator.name, META, kernel, span))
-    operator.context.python_keys.add((operator.name, META))
+    operator.context.implement(operator.block, operator.name, META, kernel, span)
 
 
 def _register_in_place(operator: LibraryOperator, schema: FunctionSchema, span: Span) -> None:

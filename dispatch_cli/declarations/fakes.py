@@ -11,7 +11,7 @@ from dispatch_cli.declarations.kernel_format import FAKE_IMPL, FALLTHROUGH
 from dispatch_cli.declarations.kernels import entries
 from dispatch_cli.declarations.operator_format import FAKE_TENSOR_MODE
 from dispatch_cli.declarations.tree import Node, Scalar
-from dispatch_cli.model.declarations import Block, Implement
+from dispatch_cli.model.declarations import Block
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules, FakeRules
 from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
@@ -29,10 +29,13 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
     name: None where it cannot be used; the rest is read all the same.
     """
     for entry in () if node is None else entries(context.problems, node):
-        kernel = _kernel(context, entry, block)
-        if kernel is not None and name is not None:
-            context.steps.append(Implement(block, name, META, kernel, kernel.span))
-            context.python_keys.add((name, META))
+        found = read_fake(context, entry)
+        if found is not None and name is not None:
+            fake, debug = found
+            debug = debug or fake.function or f"registered at {block.file}:{block.line}"
+            # PyTorch wraps the function anew in every registration, so no two kernels are one function.
+            kernel = Kernel(debug, python=True, span=context.problems.span(entry), fake=fake)
+            context.implement(block, name, META, kernel, kernel.span)
 
 
 def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName) -> None:
@@ -46,22 +49,8 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
     context.fake_rules.append(DeclaredFakeRules(name, rules))
 
 
-def _kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:
-    found = _read(context, node)
-    if found is None:
-        return None
-    fake, debug = found
-    return _python_kernel(debug or fake.function or f"registered at {block.file}:{block.line}", fake, context, node)
-
-
-def read_fake(context: FileContext, node: Node) -> FakeImpl | None:
-    """A fake implementation alone; None, noting why, when there is none."""
-    found = _read(context, node)
-    return None if found is None else found[0]
-
-
-def _read(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] | None:
-    """A fake implementation and its debug text."""
+def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] | None:
+    """A fake implementation and its debug text; None, noting why, when there is none."""
     problems = context.problems
     if type(node) is Scalar:
         function = text_of(problems, node, *_NAME)
@@ -82,8 +71,3 @@ def _read(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] | Non
     if function is not None and missing:
         problems.add("bad-value", "a fake implementation that is missing has no function", values["missing"] or node)
     return FakeImpl(function, source, is_true(values.get("allow_override"))), debug
-
-
-def _python_kernel(debug: str, fake: FakeImpl, context: FileContext, node: Node) -> Kernel:
-    """Its kernel at Meta: PyTorch wraps the function anew in every registration, so no two are one function."""
-    return Kernel(debug, python=True, span=context.problems.span(node), fake=fake)

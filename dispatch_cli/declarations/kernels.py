@@ -83,7 +83,7 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     if unboxed is None:
         unboxed = "signature" in values and not python
     if redispatches is not None and name is not None:
-        context.functions.note(problems, name, redispatches, values["redispatches"] or node)
+        context.known.functions.note(problems, name, redispatches, values["redispatches"] or node)
     wraps = read_wraps(problems, values.get("wraps"))
     return Kernel(debug, name, signature, boxed is not False, unboxed, False, python, span, redispatches, wraps=wraps)
 

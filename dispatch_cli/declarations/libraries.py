@@ -15,7 +15,7 @@ from dispatch_cli.declarations.operators import read_definition_fields
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, Implement, LibraryKind, OpenBlock
+from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, LibraryKind, OpenBlock
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
@@ -141,9 +141,7 @@ def _read_definitions(context: FileContext, section: Node, block: Block, is_usab
         if schema is not None and func is not None and is_usable:
             name = _in_block(context, func, schema.name, block, in_schema=True)
             schema = None if name is None else replace(schema, name=name)
-        definition = read_definition_fields(context, values, block, schema)
-        if definition is not None:
-            context.steps.append(definition)
+        context.define(read_definition_fields(context, values, block, schema))
 
 
 def _in_block(
@@ -166,7 +164,7 @@ def _read_implementations(context: FileContext, section: Node, block: Block, is_
             found = _read_member(context, entry, block)
             if found is not None and name is not None:
                 kernel, key = found
-                context.steps.append(Implement(block, name, key, kernel, problems.span(name_node)))
+                context.implement(block, name, key, kernel, problems.span(name_node))
 
 
 def _read_fakes(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
-from dispatch_cli.declarations.context import DefinedOperator, FileContext
+from dispatch_cli.declarations.context import FileContext, Known
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
@@ -22,7 +22,6 @@ from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
 from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project_folder import within
-from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
@@ -140,25 +139,15 @@ class _Loader:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
         universe = self._universe()
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
-        functions = Functions()
-        known: dict[OperatorName, DefinedOperator] = {}
-        python_keys: set[tuple[OperatorName, str]] = set()
+        known = Known()
         contexts = [
-            FileContext(
-                file.problems,
-                readers[snapshot],
-                functions,
-                snapshot,
-                _registrant(file),
-                known=known,
-                python_keys=python_keys,
-            )
+            FileContext(file.problems, readers[snapshot], known, snapshot, _registrant(file))
             for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
         ]
         for file, context in zip(self._history, contexts, strict=True):
             _read_sections(file, context)
         for context in contexts:
-            context.steps = functions.completed(context.steps)
+            context.steps = known.functions.completed(context.steps)
         for file in self._files.values():
             self._problems += file.problems.problems
         if universe is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.declarations.context import DefinedOperator, FileContext
+from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.custom_ops import MAKERS, read_custom_op
 from dispatch_cli.declarations.custom_ops import ONLY as ONLY_CUSTOM
 from dispatch_cli.declarations.fakes import read_fake_rules, read_fakes
@@ -10,9 +10,9 @@ from dispatch_cli.declarations.fields import Values, expect, read_records, scala
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
 from dispatch_cli.declarations.operator_format import OPERATOR
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
-from dispatch_cli.declarations.torch_library import FIELDS, LibraryOperator, library_of, read_registrations
+from dispatch_cli.declarations.torch_library import FUNCTIONS, LibraryOperator, library_of, read_registrations
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
-from dispatch_cli.model.declarations import WILDCARD, Block, Define, Implement, LibraryKind, OpenBlock, PythonKernel
+from dispatch_cli.model.declarations import WILDCARD, Block, Define, LibraryKind, OpenBlock, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -39,10 +39,7 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
     if is_custom:
         read_custom_op(context, values, block, schema)
     else:
-        definition = read_definition_fields(context, values, block, schema)
-        if definition is not None:
-            context.steps.append(definition)
-            context.known[definition.schema.name] = DefinedOperator(definition.schema, definition.tags, custom=False)
+        context.define(read_definition_fields(context, values, block, schema))
     for field, value in values.items():
         if field == "dispatch":
             _read_dispatch(context, value, block, name)
@@ -62,12 +59,12 @@ def _read_functions(context: FileContext, at: Node, values: Values, block: Block
             context.problems.add(
                 "bad-value", f"{field!r} belongs to an operator with the field 'custom_op'", node, _CUSTOM_HINT
             )
-    if values.keys().isdisjoint(FIELDS):
+    if values.keys().isdisjoint(FUNCTIONS):
         return
     known = library_of(context, at)
     if known is None:
         return
-    defined = context.known.get(name)
+    defined = context.known.operators.get(name)
     if defined is not None and defined.custom:
         message = f"{name} is defined as a custom operator, and what torch.library registers for it belongs there"
         context.problems.add("bad-value", message, at, "add the fields to its definition")
@@ -131,9 +128,7 @@ def _read_dispatch(context: FileContext, node: Node | None, block: Block, name: 
         for entry in entries(problems, value):
             kernel = read_kernel(context, entry, block)
             if kernel is not None:
-                context.steps.append(Implement(block, name, key, kernel, span))
-                if kernel.python and key is not None:
-                    context.python_keys.add((name, key))
+                context.implement(block, name, key, kernel, span)
 
 
 def _read_python_dispatch(context: FileContext, node: Node | None, name: OperatorName) -> None:

@@ -15,7 +15,7 @@ from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node
-from dispatch_cli.model.declarations import Block, Implement, PythonKernel
+from dispatch_cli.model.declarations import Block, PythonKernel
 from dispatch_cli.model.kernel import Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -25,14 +25,16 @@ from dispatch_cli.model.universe import AUTOGRAD, EXPLICIT, TorchLibrary, Univer
 
 CODE = "torch-library"
 """The code of a problem with what ``torch.library`` is asked to register."""
-FIELDS = ("kernels", "backward", "vmap", "autocast")
-"""The fields of an operator for which there is a function of ``torch.library``."""
 BATCHED = "FuncTorchBatched"
 DEFAULT = "default"
 """What stands for all device types in ``torch.library.impl``."""
-_FUNCTIONS = dict(
-    zip(FIELDS, ("register_kernel", "register_autograd", "register_vmap", "register_autocast"), strict=True)
-)
+FUNCTIONS = {
+    "kernels": "register_kernel",
+    "backward": "register_autograd",
+    "vmap": "register_vmap",
+    "autocast": "register_autocast",
+}
+"""The functions of ``torch.library`` that register what the fields of an operator say."""
 _DEVICE_HINT = "name a device type such as cpu, cuda or xpu; out-of-tree backends: write privateuseone"
 _AUTOCAST_KERNEL = "torch.library.register_autocast.<locals>._autocast_py_impl"
 """The Python dispatcher's kernel that ``torch.library.register_autocast`` registers as well."""
@@ -63,8 +65,7 @@ class LibraryOperator(NamedTuple):
         self, key: str, debug: str, wraps: Wrapped | None, span: Span, redispatches: Redispatch | None = None
     ) -> None:
         """Register a kernel, where PyTorch does not refuse a second one. wraps: None for one of PyTorch's in C++."""
-        place = self.name, key
-        if place in self.context.python_keys and not self.library.overrides:
+        if (self.name, key) in self.context.known.python_keys and not self.library.overrides:
             message = (
                 "This is not allowed since there's already a kernel registered from python overriding "
                 f"{str(self.name).rpartition('::')[2]}'s behavior for {key} dispatch key and {self.name.namespace} "
@@ -72,9 +73,8 @@ class LibraryOperator(NamedTuple):
             )
             self.refuse(message, Place(span.line, span.column))
             return
-        self.context.python_keys.add(place)
         kernel = Kernel(debug, python=wraps is not None, span=span, redispatches=redispatches, wraps=wraps)
-        self.context.steps.append(Implement(self.block, self.name, key, kernel, span))
+        self.context.implement(self.block, self.name, key, kernel, span)
 
     def debug(self, function: str) -> str:
         """What a dump shows of what a function registers."""
@@ -83,7 +83,7 @@ class LibraryOperator(NamedTuple):
 
     def has(self, field: str, node: Node) -> bool:
         """Whether this PyTorch has the function that registers a field; noted where not."""
-        function = _FUNCTIONS.get(field, field)
+        function = FUNCTIONS.get(field, field)
         version = self.universe.torch.partition("+")[0]
         message = f"PyTorch {version} has no torch.library.{function}"
         return not self.refuse(None if function in self.library.functions else message, node, "leave the field out")
@@ -102,10 +102,11 @@ def library_of(context: FileContext, at: Node) -> tuple[Universe, TorchLibrary] 
 
 
 def read_registrations(operator: LibraryOperator, values: Values) -> None:
-    """The fields of *FIELDS*, for an operator that is not of ``custom_op``; mistakes are noted."""
+    """The fields of *FUNCTIONS*, for an operator that is not of ``custom_op``; mistakes are noted."""
     for field, node in values.items():
-        if field in FIELDS and node is not None and operator.has(field, node):
-            _READERS[field](operator, node, values)
+        reader = _READERS.get(field)
+        if reader is not None and node is not None and operator.has(field, node):
+            reader(operator, node, values)
 
 
 def _read_kernels(operator: LibraryOperator, node: Node, _: Values) -> None:

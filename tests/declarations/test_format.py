@@ -142,6 +142,7 @@ BEYOND_JSON_SCHEMA = {
     "custom op in a PyTorch without batching rules",
     "autocast where there is none",
     "backward that is only half there",
+    "what torch.library refuses of operators that a library has",
 }
 
 
