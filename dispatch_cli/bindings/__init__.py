@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from dispatch_cli import universes
 from dispatch_cli.bindings.functions import Bindings
 from dispatch_cli.bindings.keys import default_space
 
@@ -20,10 +19,8 @@ __all__ = ["Bindings", "default"]
 @lru_cache(maxsize=1)
 def default() -> Bindings:
     """The bindings behind this module's own functions."""
-    return Bindings(universes.load(universes.default_name()))
-
-
-default_space.get = lambda: default().space
+    space = default_space()
+    return Bindings(space.universe, space=space)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from dispatch_cli.bindings import thread_state
 from dispatch_cli.bindings.devices import key_for_device
 from dispatch_cli.bindings.errors import internal_assert
-from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, key_set
+from dispatch_cli.bindings.keys import BoundKeySet, DispatchKey, KeySpace, key_set
 from dispatch_cli.bindings.library import DispatchModule, Tag
 from dispatch_cli.bindings.operators import DispatchOperatorHandle, Key, OperatorFunctions
 from dispatch_cli.bindings.python_dispatcher import PythonDispatcher
@@ -28,14 +28,16 @@ class Bindings(OperatorFunctions):
     """The functions, over a dispatcher of their own.
 
     universe: the key layout. dispatcher: the engine's dispatcher to ask and change, for instance one that already
-    holds an embedded state; by default a new one of *universe*.
+    holds an embedded state; by default a new one of *universe*. space: the classes of its keys, by default new ones.
 
     DispatchKey and DispatchKeySet are classes of this universe: objects of two universes do not mix.
     """
 
-    def __init__(self, universe: Universe, dispatcher: Dispatcher | None = None) -> None:
-        super().__init__(universe, Dispatcher(universe) if dispatcher is None else dispatcher)
-        space = self.space
+    def __init__(
+        self, universe: Universe, dispatcher: Dispatcher | None = None, *, space: KeySpace | None = None
+    ) -> None:
+        space = KeySpace(universe) if space is None else space
+        super().__init__(space, Dispatcher(universe) if dispatcher is None else dispatcher)
         self.thread_state = ThreadState(space)
         self.DispatchKey: Any = space.DispatchKey
         self.DispatchKeySet: Any = space.DispatchKeySet

@@ -10,9 +10,11 @@ import itertools
 import operator
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import ClassVar, SupportsIndex
 
+from dispatch_cli import universes
 from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.universe import UNDEFINED, Universe
@@ -28,15 +30,6 @@ UNKNOWN_TEXT = "UnknownUnknown"
 _NUMBERS = itertools.count()
 _SPACES: weakref.WeakValueDictionary[str, KeySpace] = weakref.WeakValueDictionary()
 """The spaces of this process, by their tokens: what was pickled here is of the same class when it is back."""
-
-
-class DefaultSpace:
-    """The space of the functions of `dispatch_cli.bindings` itself, which says here how to get it."""
-
-    get: Callable[[], KeySpace]
-
-
-default_space = DefaultSpace()
 
 
 class KeySpace:
@@ -268,6 +261,12 @@ class BoundKeySet:
         return str(self._bits)
 
 
+@lru_cache(maxsize=1)
+def default_space() -> KeySpace:
+    """The space of the functions of `dispatch_cli.bindings` itself."""
+    return KeySpace(universes.load(universes.default_name()))
+
+
 def key_set(space: KeySpace, value: object) -> BoundKeySet:
     """*value* itself. Errors: TypeError when it is not a key set of that universe."""
     if not isinstance(value, space.DispatchKeySet):
@@ -282,7 +281,7 @@ def _unpickled(token: str, universe: str, kind: str, number: int) -> DispatchKey
     """
     space = _SPACES.get(token)
     if space is None:
-        space = default_space.get()
+        space = default_space()
         if space.universe.name != universe:
             raise TypeError(f"it is of the universe {universe}, and the bindings are of {space.universe.name}")
     return space.DispatchKey(number) if kind == "DispatchKey" else space.DispatchKeySet.from_raw_repr(number)

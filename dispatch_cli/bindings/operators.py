@@ -14,7 +14,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet as KeyBits
 from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.universe import UNDEFINED, Universe
+from dispatch_cli.model.universe import UNDEFINED
 
 Key = DispatchKey | str
 """Wherever PyTorch takes a key, it also takes the name of one."""
@@ -37,12 +37,12 @@ class DispatchOperatorHandle:
 
 
 class OperatorFunctions:
-    """The functions over one dispatcher of *universe*."""
+    """The functions over one dispatcher. space: the keys of its universe."""
 
-    def __init__(self, universe: Universe, dispatcher: Dispatcher) -> None:
-        self.universe = universe
+    def __init__(self, space: KeySpace, dispatcher: Dispatcher) -> None:
+        self.universe = space.universe
         self.dispatcher = dispatcher
-        self.space = KeySpace(universe)
+        self.space = space
 
     # registering
 

@@ -30,7 +30,7 @@ class DefinedOperator(NamedTuple):
 
 
 @dataclass(slots=True)
-class Known:
+class ReadSoFar:
     """What all files that are read have said so far, as far as later entries depend on it.
 
     functions: how functions go on with a call. operators: those that are defined.
@@ -51,7 +51,7 @@ class FileContext:
 
     problems: Problems
     keys: KeyReader
-    known: Known
+    known: ReadSoFar
     snapshot: bool = False
     by: Registrant = Registrant.USER
     core_fallbacks: bool = True

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
-from dispatch_cli.declarations.context import FileContext, Known
+from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
@@ -139,7 +139,7 @@ class _Loader:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
         universe = self._universe()
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
-        known = Known()
+        known = ReadSoFar()
         contexts = [
             FileContext(file.problems, readers[snapshot], known, snapshot, _registrant(file))
             for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)

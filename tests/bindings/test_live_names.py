@@ -58,7 +58,6 @@ GUARDS = {
     "_EnablePreDispatch": (),
     "_DisableTorchDispatch": (),
 }
-AT_ONCE = ("ExcludeDispatchKeyGuard", "_EnablePythonDispatcher", "_DisableTorchDispatch")
 Program = list[list[Any]]
 
 
