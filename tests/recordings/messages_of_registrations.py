@@ -16,6 +16,13 @@ def _library(namespace, kind="FRAGMENT", key=""):
     return library
 
 
+def _operator(namespace):
+    """A library with one operator."""
+    library = _library(namespace)
+    library.define("f(Tensor x) -> Tensor")
+    return library
+
+
 def _double(x):
     return x * 2
 
@@ -35,7 +42,7 @@ def kernel_twice():
 
 @prints("defined-twice", "Tried to register an operator", operator="twice::f")
 def operator_twice():
-    _library("twice").define("f(Tensor x) -> Tensor")
+    _operator("twice")
     _library("twice").define("f(Tensor x, int n=1) -> Tensor")
 
 
@@ -47,15 +54,14 @@ def library_twice():
 
 @prints("python-twice", "already a kernel registered from python", operator="again::f")
 def python_twice():
-    library = _library("again")
-    library.define("f(Tensor x) -> Tensor")
+    library = _operator("again")
     for _ in range(2):
         library.impl("f", _double, "CUDA", **_NOT_OVER)
 
 
 @prints("python-impl-twice", "Trying to override a python impl", operator="impls::f")
 def py_impl_twice():
-    _library("impls").define("f(Tensor x) -> Tensor")
+    _operator("impls")
     for _ in range(2):
         torch.ops.impls.f.default.py_impl(C.DispatchKey.CPU)(_double)
 
@@ -65,7 +71,7 @@ def torch_dispatch_twice():
     class Mode(torch.utils._python_dispatch.TorchDispatchMode):
         pass
 
-    _library("rules").define("f(Tensor x) -> Tensor")
+    _operator("rules")
     for _ in range(2):
         torch.library.register_torch_dispatch("rules::f", Mode, _double)
 
@@ -85,24 +91,20 @@ def fallback_of_a_namespace():
     "fake-twice", "already has a fake impl registered", "already has an abstract impl registered", operator="fakes::f"
 )
 def fake_twice():
-    _library("fakes").define("f(Tensor x) -> Tensor")
+    _operator("fakes")
     for _ in range(2):
         torch.library.register_fake("fakes::f", _double, **_REFUSED)
 
 
 @prints("fake-twice", "DispatchKey::Meta implementation", operator="metas::f")
 def fake_beside_meta():
-    library = _library("metas")
-    library.define("f(Tensor x) -> Tensor")
-    library.impl("f", _double, "Meta")
+    _operator("metas").impl("f", _double, "Meta")
     torch.library.register_fake("metas::f", _double, **_REFUSED)
 
 
 @prints("fake-twice", "DispatchKey::CompositeImplicitAutograd", operator="composites::f")
 def fake_beside_composite():
-    library = _library("composites")
-    library.define("f(Tensor x) -> Tensor")
-    library.impl("f", _double, "CompositeImplicitAutograd")
+    _operator("composites").impl("f", _double, "CompositeImplicitAutograd")
     torch.library.register_fake("composites::f", _double, **_REFUSED)
 
 
@@ -150,9 +152,7 @@ def key_of_an_older_version():
 
 @prints("bad-key", "could not parse dispatch key")
 def kernel_at_a_key_of_an_older_version():
-    library = _library("older")
-    library.define("f(Tensor x) -> Tensor")
-    library.impl("f", _double, "VariableTensorId")
+    _operator("older").impl("f", _double, "VariableTensorId")
 
 
 @prints("bad-key", "is not supported, please select a dispatch key in")
