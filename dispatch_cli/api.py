@@ -98,6 +98,7 @@ def load_universes(names: Sequence[str | None], allow_outside: bool = False) -> 
 
 def _universe(name: str | None, allow_outside: bool) -> Universe | Problem:
     from dispatch_cli import universes
+    from dispatch_cli.model.suggest import suggested_version
 
     try:
         if name is None or name in universes.names():
@@ -106,7 +107,7 @@ def _universe(name: str | None, allow_outside: bool) -> Universe | Problem:
 
         return load_universe(name, allow_outside)
     except universes.UniverseError as error:
-        return Problem("unknown-universe", str(error))
+        return Problem("unknown-universe", str(error), hint=suggested_version(name or "", universes.names()))
 
 
 def run_declarations(declarations: Declarations) -> State:

@@ -39,8 +39,9 @@ _COMMANDS = {
     "schema": "Print the JSON Schema of the declaration format.",
 }
 """Command → its line in the help. The command itself is imported when it is called."""
-_FORMER = {"rule": ["checks", "rules"]}
-"""A command's former name → what is meant by it."""
+_CHECK = ["check-invariants"]
+_MEANT = {"rule": ["checks", "rules"], "check": _CHECK, "invariants": _CHECK, "lint": _CHECK}
+"""Other words for commands, and the commands."""
 
 
 class _LazyGroup(click.Group):
@@ -68,7 +69,7 @@ class _LazyGroup(click.Group):
             from dispatch_cli.cli.options import as_sentence
             from dispatch_cli.model.suggest import did_you_mean, similar
 
-            close = _FORMER.get(args[0]) or similar(args[0], _COMMANDS)
+            close = _MEANT.get(args[0]) or similar(args[0], _COMMANDS)
             ctx.fail(f"No such command {args[0]!r}.{as_sentence(did_you_mean([*map(repr, close)]))}")
         return super().resolve_command(ctx, args)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dispatch_cli.cli.options import operator_named, similar_operators
+from dispatch_cli.cli.names import higher_order_named, operator_named, similar_operators
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -47,12 +47,16 @@ def read_call(state: State, asked: CallOptions) -> CallGiven:
     from dispatch_cli.model.problem import InputError
 
     problems: list[Problem] = []
-    higher_order = state.higher_order_operator(asked.operator)
-    name = None if higher_order is not None else operator_named(state.dispatcher, asked.operator)
+    name = operator_named(state.dispatcher, asked.operator)
+    higher_order = higher_order_named(state, asked.operator) if name is None else None
     if name is None and higher_order is None:
         problems.append(_unknown_operator(state, asked.operator))
     tensors = _read(asked.tensors, TensorSpec.parse, "--tensor", problems)
-    contexts = _read(asked.contexts, Context.parse, "--context", problems)
+    key_named = state.dispatcher.universe.key_named
+    contexts = [
+        context._replace(keys=tuple(map(key_named, context.keys)))
+        for context in _read(asked.contexts, Context.parse, "--context", problems)
+    ]
     _check(state.dispatcher, tensors, contexts, problems)
     keys = _key_set(state.dispatcher, asked.keyset, problems)
     _check_options(state.dispatcher, name, asked, problems)

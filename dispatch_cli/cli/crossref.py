@@ -102,9 +102,9 @@ def _read(file: str, needs_answers: bool, allow_outside: bool) -> tuple[Subject,
 
 def _ask(python: str | None, modules: tuple[str, ...], ops: tuple[str, ...]) -> Probed:
     from dispatch_cli.crossref.live import ask
-    from dispatch_cli.report.selection import DEFAULT_OVERLOAD
+    from dispatch_cli.report.selection import as_cpp
 
-    globs = [glob.removesuffix(DEFAULT_OVERLOAD) for glob in ops]
+    globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
     return ask_live(lambda progress: ask(python, modules, progress, globs))
 
 

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.options import (
-    SourceOptions,
-    as_sentence,
-    operator_named,
-    similar_operators,
-    source_options,
-    state_or_newest,
-)
+from dispatch_cli.cli.names import higher_order_named, operator_named, similar_operators
+from dispatch_cli.cli.options import SourceOptions, as_sentence, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -72,12 +66,11 @@ def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainRepo
     name = operator_named(state.dispatcher, operator)
     if name is not None:
         return _report(state, assumed, name, _key(state.dispatcher, key))
-    from dispatch_cli.cli.explain_higher_order import higher_order_named, place_named
-
     found = higher_order_named(state, operator)
     if found is None:
         hint = as_sentence(similar_operators(state.dispatcher, operator))
         raise click.BadParameter(f"there is no operator {operator[:200]!r}.{hint}", param_hint="'OP'")
+    from dispatch_cli.cli.explain_higher_order import place_named
     from dispatch_cli.report.explain_higher_order import explain_higher_order
 
     return explain_higher_order(state, found, place_named(state, found, key), assumed)
@@ -86,7 +79,7 @@ def _answer(state: State, assumed: bool, operator: str, key: str) -> ExplainRepo
 def _key(dispatcher: Dispatcher, text: str) -> str:
     """A key of the universe; exits with 2 when there is none of that name."""
     universe = dispatcher.universe
-    key = text.removeprefix("DispatchKey.").removeprefix("DispatchKey::")
+    key = universe.key_named(text)
     if key in universe.slot or key in universe.aliases or key in universe.per_backend:
         return key
     from dispatch_cli.model.suggest import suggestion

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 _PREFIXES = ("mode", "subclass", "transform")
 
 
-def higher_order_named(state: State, text: str) -> HigherOrderOperator | None:
-    """The higher-order operator of that name, with or without the namespace; None when there is none."""
-    from dispatch_cli.report.selection import select_higher_order
-
-    if any(sign in text for sign in "*?["):
-        return None
-    found = select_higher_order([operator.name for operator in state.higher_order_operators], text)
-    return state.higher_order_operator(found[0]) if found else None
-
-
 def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplPlace:
     """The place that a text names: a dispatch key, or a mode, subclass or transform; exits with 2 when there is none.
 
@@ -38,8 +28,8 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
 
     prefix, sign, rest = text.partition("=")
     kind = ImplKind(prefix) if sign and prefix in _PREFIXES else None
-    name = (rest if kind is not None else text).rpartition(".")[2].removeprefix("DispatchKey::")
     universe = state.dispatcher.universe
+    name = rest.rpartition(".")[2] if kind is not None else universe.key_named(text).rpartition(".")[2]
     if kind is None and (name in universe.slot or name in universe.aliases or name in universe.per_backend):
         # Functionalize is a key and a transform, which is asked for by transform=Functionalize
         return ImplPlace(ImplKind.DISPATCH, name)

@@ -48,7 +48,7 @@ def command(
         raise click.UsageError("--record writes a declaration file; it takes no --format.")
     if record and guards:
         raise click.UsageError("--record writes guards, and --guards reads them; give one or the other.")
-    state = load_state(source, out.color, guards=guards)
+    state = load_state(source, out.color, guards, ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     if record:
         from dispatch_cli.render.guards_yaml import guards_yaml

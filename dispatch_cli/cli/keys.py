@@ -63,7 +63,7 @@ def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, An
         return universe_report(universe), {"universe": universe}
     from dispatch_cli.report.key import is_key, key_report
 
-    name = expression.strip()
+    name = universe.key_named(expression.strip())
     if is_key(universe, name):
         return key_report(universe, name), {"universe": universe}
     from dispatch_cli.engine.keys.expression import evaluate

@@ -82,17 +82,48 @@ def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") ->
     return call
 
 
-def load_state(source: SourceOptions, color: str = "auto", guards: Sequence[str] = ()) -> State:
+def load_state(
+    source: SourceOptions, color: str = "auto", guards: Sequence[str] = (), ops: Sequence[str] = ()
+) -> State:
     """Load and run what the source options name; exits with 2 and every problem when that fails.
 
-    guards: files that say what must hold, and register nothing.
+    guards: files that say what must hold, and register nothing. ops: the operators that are asked for; where nothing is
+    named to load, they are those of the newest embedded state, and standard error says so.
     """
+    if source.files or source.keys or source.bases:
+        return _load(source, color, guards)
+    if not ops:
+        raise click.UsageError(
+            "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB for "
+            "operators of PyTorch itself."
+        )
+    state, is_newest = _newest(source, color, guards)
+    if is_newest:
+        from dispatch_cli.render.words import over_label
+
+        click.echo(f"note: {over_label(state.over, is_newest, state.dispatcher.universe.name)}", err=True)
+    return state
+
+
+def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
+    """The state, and whether it is an embedded one that no option or file named; the answer says so then."""
+    if source.files or source.keys or source.bases:
+        return _load(source, color), False
+    return _newest(source, color)
+
+
+def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> tuple[State, bool]:
+    """The newest embedded state, or that of the universe which is asked for; whether it is not named by that."""
+    from dispatch_cli import bases
+
+    names = bases.names()
+    base = source.universe if source.universe in names else names[0]
+    return _load(source._replace(bases=(base,), universe=None), color, guards), base != source.universe
+
+
+def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> State:
     from dispatch_cli.model.problem import InputError
 
-    if not source.files and not source.keys and not source.bases:
-        raise click.UsageError(
-            "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, or -k KEY."
-        )
     if source.keys and (source.files or source.bases):
         raise click.UsageError("-k takes the place of files and bases; give one or the other.")
     from dispatch_cli import api
@@ -109,17 +140,6 @@ def load_state(source: SourceOptions, color: str = "auto", guards: Sequence[str]
         )
     except InputError as error:
         raise refuse(error, color) from None
-
-
-def state_or_newest(source: SourceOptions, color: str) -> tuple[State, bool]:
-    """The state, and whether it is an embedded one that no option or file named."""
-    if source.files or source.keys or source.bases:
-        return load_state(source, color), False
-    from dispatch_cli import bases
-
-    names = bases.names()
-    base = source.universe if source.universe in names else names[0]
-    return load_state(source._replace(bases=(base,), universe=None), color), base != source.universe
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:
@@ -206,28 +226,6 @@ def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str
             hint = as_sentence(suggestion(glob, dispatcher.universe.slots, 3))
             raise click.BadParameter(f"no runtime key matches {glob!r}.{hint}", param_hint="'--key'")
     return select_keys(dispatcher, globs) if globs else None
-
-
-def operator_named(dispatcher: Dispatcher, text: str) -> OperatorName | None:
-    """The operator of that name, as C++ or Python writes it; None when there is none."""
-    from dispatch_cli.model.names import OperatorName
-
-    for name in (OperatorName.parse(text), OperatorName.parse_printed(text)):
-        if name in dispatcher:
-            return name
-    return None
-
-
-def similar_operators(dispatcher: Dispatcher, text: str) -> str | None:
-    """What may be meant by the name of no operator: an overload, or a name that looks like it."""
-    from dispatch_cli.model.suggest import did_you_mean
-    from dispatch_cli.report.selection import select_names, similar_names
-
-    found = [] if any(sign in text for sign in "*?[") else select_names(dispatcher.names(), text)
-    if len(found) > 4:
-        return f"name an overload: {', '.join(found[:4])} or one of {len(found) - 4} more"
-    close = found or similar_names(dispatcher.names(), text[:200])
-    return did_you_mean(close)
 
 
 def as_sentence(hint: str | None) -> str:

@@ -26,7 +26,7 @@ def command(source: SourceOptions, ops: tuple[str, ...], out: Output) -> None:
     FILEs are applied in order, as one history. Refused registrations are errors; overridden kernels are warned about.
     With --format raw the answer is what torch._C._dispatch_dump prints.
     """
-    state = load_state(source, out.color)
+    state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     warn_of_overrides(state, out.color)
     if out.format == "raw":

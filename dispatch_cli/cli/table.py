@@ -67,7 +67,7 @@ def command(
     Higher-order operators have no C++ table: theirs is what resolve_key chooses among their implementations.
     """
     _check(view, resolver, out.format, bool(key_globs))
-    state = load_state(source, out.color)
+    state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     keys = chosen_keys(state.dispatcher, key_globs)
     warn_of_overrides(state, out.color)

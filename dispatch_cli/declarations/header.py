@@ -12,9 +12,9 @@ from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, kind_of, plain_data
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of, plain_data
 from dispatch_cli.model.declarations import Registrant
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import suggested_version
 from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
@@ -58,6 +58,10 @@ class Header:
 
 def read_header(problems: Problems, root: Node) -> Header | None:
     """Read the head of a file. None, noting why, when the rest of it cannot be understood."""
+    if _is_of_torchgen(root):
+        message = "this is a file of torchgen, not of declarations"
+        problems.add("torchgen-file", message, root, "declare operators with their kernels; FORMAT.md shows how")
+        return None
     if type(root) is not Mapping:
         message = f"expected a mapping that begins with 'dispatch: {VERSION}', found {kind_of(root)}"
         problems.add("wrong-type", message, root)
@@ -85,6 +89,13 @@ def read_header(problems: Problems, root: Node) -> Header | None:
     return Header(_universe(problems, values.get("universe")), by, extends, sections)
 
 
+def _is_of_torchgen(root: Node) -> bool:
+    """Whether a file is a list of operators, as native_functions.yaml, or says what a backend supports."""
+    if type(root) is Sequence:
+        return any(type(one) is Mapping and any(key.text == "func" for key, _ in one.pairs) for one in root.items)
+    return type(root) is Mapping and any(key.text == "supported" for key, _ in root.pairs)
+
+
 def _is_other_version(value: Scalar) -> bool:
     return value.plain and value.text.isdecimal() and value.text != VERSION
 
@@ -100,7 +111,7 @@ def _universe(problems: Problems, node: Node | None) -> UniverseName | None:
     if _is_path(text):
         return UniverseName(_beside(problems, text), problems, node)
     embedded = ", ".join(universes.names())
-    hint = suggestion(text, universes.names()) or f"embedded are {embedded}; a universe of your own is a path"
+    hint = suggested_version(text, universes.names()) or f"embedded are {embedded}; a universe of your own is a path"
     problems.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
     return UniverseName("", problems, node)
 
@@ -134,7 +145,7 @@ def base_hint(name: str) -> str:
     known = bases.names()
     listed = f"embedded are {', '.join(known)}" if known else "no state is embedded"
     path = f"./{name if name.strip('.') and len(name) <= MAX_QUOTED else 'NAME'}.yaml"
-    return suggestion(name, known) or f"{listed}; a file is a path such as {path}"
+    return suggested_version(name, known) or f"{listed}; a file is a path such as {path}"
 
 
 def _is_path(text: str) -> bool:

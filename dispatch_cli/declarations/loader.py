@@ -32,7 +32,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import suggested_version
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
@@ -282,7 +282,7 @@ class _Loader:
         try:
             return load_universe(name, self._allow_outside) if self._wanted is not None else universes.load(name)
         except (universes.UniverseError, OSError, ValueError) as error:
-            hint = suggestion(name, universes.names())
+            hint = suggested_version(name, universes.names())
             if self._wanted is None and first is not None:
                 first.problems.add("unknown-universe", str(error), first.node, hint)
             else:

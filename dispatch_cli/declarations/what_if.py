@@ -29,7 +29,8 @@ def what_if(keys: Sequence[str], universe: str | None = None, allow_outside: boo
         layout = load_universe(universe or universes.default_name(), allow_outside)
     except universes.UniverseError as error:
         raise InputError((Problem("unknown-universe", str(error)),)) from None
-    problems = tuple(_problems(list(keys), layout))
+    keys = [layout.key_named(key) for key in keys]
+    problems = tuple(_problems(keys, layout))
     if problems:
         raise InputError(problems)
     block = Block(LibraryKind.FRAGMENT, NAMESPACE, None, "/dev/null", 0, implicit=True)

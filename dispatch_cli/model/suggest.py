@@ -2,26 +2,83 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 MAX_COMPARED = 200
 """The characters of a word that are looked at."""
+_OTHER_WORDS = {"gpu": "cuda"}
+"""What people write, and what PyTorch calls it."""
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+"""The parts of a name: ``Autograd`` and ``CPU`` of ``AutogradCPU``."""
+_VERSION = re.compile(r"(?:py)?(?:torch)?[- =v]*([0-9]{1,3})\.([0-9]{1,3})(?:\..*)?", re.ASCII)
 
 
 def similar(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> list[str]:
     """Up to *count* of the known names that look like *word*, best first; upper and lower case are one.
+
+    A name of several parts has to be close in the part that differs: ``AutogradNPU`` is not close to ``AutogradCPU``,
+    since ``NPU`` is not close to ``CPU``.
 
     cutoff: how alike they are at least, from 0 to 1.
     """
     from difflib import get_close_matches
 
     by_lower = {one.lower(): one for one in known}
-    return [by_lower[one] for one in get_close_matches(word.lower()[:MAX_COMPARED], by_lower, count, cutoff)]
+    word = word[:MAX_COMPARED]
+    lower = word.lower()
+    for written, meant in _OTHER_WORDS.items():
+        if (other := by_lower.get(lower.replace(written, meant))) is not None and written in lower:
+            return [other]
+    near = get_close_matches(lower, by_lower, count + 12, cutoff)
+    return [by_lower[one] for one in near if _differing_parts_are_close(word, by_lower[one], cutoff)][:count]
+
+
+def _differing_parts_are_close(word: str, name: str, cutoff: float) -> bool:
+    """Whether what *word* has in place of some parts of a name looks like those parts."""
+    own, others = _parts(word), _parts(name)
+    rest, parts = "".join(one for one in own if one not in others), [one for one in others if one not in own]
+    while parts and rest.startswith(parts[0]):
+        rest = rest.removeprefix(parts.pop(0))
+    while parts and rest.endswith(parts[-1]):
+        rest = rest.removesuffix(parts.pop())
+    wanted = "".join(parts)
+    if not wanted:
+        return len(rest) < 3
+    if not rest:
+        return True
+    from difflib import SequenceMatcher
+
+    return sorted(rest) == sorted(wanted) or SequenceMatcher(None, rest, wanted).ratio() >= cutoff
+
+
+def _parts(name: str) -> list[str]:
+    return [part.lower() for part in _PARTS.findall(name)]
 
 
 def suggestion(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.7) -> str | None:
     """``did you mean …?`` for the names that look like *word*, or None."""
     return did_you_mean(similar(word, known, count, cutoff))
+
+
+def suggested_version(word: str, known: Sequence[str]) -> str | None:
+    """For the name of a PyTorch version, such as ``torch-2.14``, the nearest that is known; else as `suggestion`."""
+    wanted = _version(word)
+    versions = {name: found for name in known if (found := _version(name)) is not None}
+    if wanted is None or not versions:
+        return suggestion(word, known)
+    nearest = min(versions, key=lambda name: _distance(versions[name], wanted))
+    return did_you_mean([nearest]) if versions[nearest] == wanted else f"the nearest is {nearest}"
+
+
+def _version(name: str) -> tuple[int, int] | None:
+    match = _VERSION.fullmatch(name)
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    """How far apart two versions are; of two that are as far, the newer one comes first."""
+    return abs((one[0] - other[0]) * 1000 + one[1] - other[1]), -one[1]
 
 
 def did_you_mean(names: Sequence[str]) -> str | None:

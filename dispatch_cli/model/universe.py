@@ -155,6 +155,18 @@ class Universe:
         """Every key in the order of the enum, the order of a registration dump."""
         return tuple(sorted(self.ids, key=self.ids.__getitem__))
 
+    def key_named(self, text: str) -> str:
+        """The key that a person means by *text*; *text* itself where no key is called so.
+
+        The case of letters does not matter, and ``DispatchKey.`` or ``DispatchKey::`` may stand before the key.
+        """
+        bare = text.replace("::", ".").removeprefix("torch._C.").removeprefix("c10.").removeprefix("DispatchKey.")
+        if bare in self.ids:
+            return bare
+        lower = bare.lower()
+        found = [key for key in self.ids if key.lower() == lower]
+        return found[0] if len(found) == 1 else text
+
     @cached_property
     def keys_of_ids(self) -> Mapping[int, str]:
         """The key of each enum value."""

@@ -6,22 +6,29 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE
+from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 
 DEFAULT_OVERLOAD = ".default"
 """How PyTorch's Python names the overload that has no name."""
 
 
-def select_names(names: Iterable[str], glob: str) -> list[str]:
+def select_names(names: Sequence[str], glob: str) -> list[str]:
     """The operator names that match a glob, in their order.
 
     Case matters. A glob may leave the overload out: ``aten::add`` finds ``aten::add.Tensor`` too; ``aten::bmm.default``
-    finds only the operator without one, as PyTorch calls it.
+    finds only the operator without one, as PyTorch calls it. What matches nothing is read as PyTorch's Python writes
+    names: ``aten.add.Tensor``, ``torch.ops.aten.add``.
     """
-    if glob.endswith(DEFAULT_OVERLOAD):
-        found = _matching(names, glob.removesuffix(DEFAULT_OVERLOAD))
-        return [name for name in found if name == _without_overload(name)]
-    return _matching(names, glob)
+    bare = glob.removesuffix(DEFAULT_OVERLOAD)
+    found = _matching(names, bare)
+    if not found and "." in bare:
+        found = _matching(names, as_cpp(bare))
+    return found if bare == glob else [name for name in found if name == _without_overload(name)]
+
+
+def as_cpp(name: str) -> str:
+    """A name or glob as C++ writes it: ``aten::add.Tensor`` of ``torch.ops.aten.add.Tensor``."""
+    return str(OperatorName.parse_printed(name))
 
 
 def may_be_higher_order(glob: str) -> bool:
@@ -60,17 +67,36 @@ def _without_overload(name: str) -> str:
 
 
 def similar_names(names: Sequence[str], glob: str) -> list[str]:
-    """Up to three operator names that look like *glob*, which may lack the namespace."""
+    """Up to three operator names that look like *glob*, which may lack the namespace.
+
+    Name and overload are compared each for itself. Where the name is right and no overload looks like the wanted one,
+    they are the first overloads.
+    """
     from dispatch_cli.model.suggest import similar
 
     # an overload's name is after a dot, a namespace may have one too
     own = (name.partition("::")[2] for name in names)
     bare = [name for name, part in zip(names, own, strict=True) if glob and glob in (part, part.partition(".")[0])]
-    return bare[:3] or similar(glob, names, 3)
+    if bare:
+        return bare[:3]
+    wanted = OperatorName.parse(as_cpp(glob))
+    overloads: dict[str, list[str]] = {}
+    for one in map(OperatorName.parse, names):
+        overloads.setdefault(one.name, []).append(one.overload)
+    found = []
+    for name in similar(wanted.name, overloads, 3):
+        known = overloads[name]
+        if wanted.overload:
+            meant = [wanted.overload] if wanted.overload in known else similar(wanted.overload, known)
+        else:
+            meant = known if len(known) == 1 else [""]
+        found += [str(OperatorName(name, overload)) for overload in meant]
+    return found or [str(OperatorName(wanted.name, one)) for one in overloads.get(wanted.name, ())[:3]]
 
 
 def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
-    """Slots (Undefined among them) whose name matches any of the globs."""
+    """Slots (Undefined among them) whose name matches any of the globs; case does not matter."""
     from fnmatch import fnmatchcase
 
-    return frozenset(key for key in dispatcher.universe.slots if any(fnmatchcase(key, glob) for glob in globs))
+    lower = [glob.lower() for glob in globs]
+    return frozenset(key for key in dispatcher.universe.slots if any(fnmatchcase(key.lower(), one) for one in lower))

@@ -33,7 +33,10 @@ def test_clean_and_findings() -> None:
 
 @pytest.mark.parametrize("command", ["register", "table", "check-invariants"])
 def test_nothing_to_load(command: str) -> None:
-    message = "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, or -k KEY."
+    message = (
+        "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB for "
+        "operators of PyTorch itself."
+    )
     assert call(command) == refused_by_usage(command, message)
 
 
@@ -49,6 +52,8 @@ def test_unknown_command() -> None:
 
     assert call("tabel") == shown("No such command 'tabel'. Did you mean 'table'?")
     assert call("zzz") == shown("No such command 'zzz'.")
+    for word in ("check", "invariants", "lint"):
+        assert call(word) == shown(f"No such command '{word}'. Did you mean 'check-invariants'?")
 
 
 def test_unknown_operator() -> None:
@@ -64,7 +69,7 @@ def test_unknown_operator() -> None:
 
 def test_unknown_runtime_key() -> None:
     result = call("table", "examples/stale.yaml", "--key", "AutogradCUDAA")
-    similar = "Did you mean AutogradCUDA or AutogradCPU or AutogradMAIA?"
+    similar = "Did you mean AutogradCUDA or AutocastCUDA?"
     message = f"Invalid value for '--key': no runtime key matches 'AutogradCUDAA'. {similar}"
     assert result == refused_by_usage("table", message)
 

@@ -90,7 +90,7 @@ def test_where_python_chooses_another_kernel() -> None:
 
 
 def test_an_unknown_key() -> None:
-    message = "Invalid value for 'KEY': torch-2.15 has no dispatch key 'AutogradCPUU'. Did you mean AutogradCPU or"
+    message = "Invalid value for 'KEY': torch-2.15 has no dispatch key 'AutogradCPUU'. Did you mean AutogradCPU?"
     result = call("explain", "stale::fine", "AutogradCPUU", "examples/stale.yaml")
     assert (result.code, result.out) == (2, "")
     assert message in result.err

@@ -399,7 +399,7 @@ def test_problems_come_together() -> None:
     messages = [line for line in result.err.splitlines() if "error[" in line or line.startswith("  help")]
     assert messages == [
         "error[unknown-operator]: there is no operator 'aten::sn'",
-        "  help: did you mean aten::sin or aten::sgn or aten::sinh?",
+        "  help: did you mean aten::sin or aten::sgn or aten::sin_?",
         "error[tensor]: --tensor 'cpu sprse': 'sprse' is no word for a tensor, or a second device",
         "  help: did you mean sparse?",
         "error[context]: --context 'infrence_mode': 'infrence_mode' is no context",

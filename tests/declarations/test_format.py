@@ -132,6 +132,8 @@ BEYOND_JSON_SCHEMA = {
     "universe name",
     "universe path",
     "custom op on a device that PyTorch does not know",
+    "custom op on a device of its own",
+    "a state of a version that is not embedded",
     "custom op that writes, with a backward",
     "custom op with a tensor by keyword",
     "custom op that writes to what it does not have",

@@ -42,7 +42,8 @@ def test_keys_and_what_looks_like_them() -> None:
         "SparseHPU",
     }
     assert select_keys(dispatcher, ["Autograd"]) == set()  # an alias has no slot
-    assert select_keys(dispatcher, ["cpu"]) == set()
+    assert select_keys(dispatcher, ["cpu"]) == {"CPU"}
+    assert select_keys(dispatcher, ["autogradc*"]) == {"AutogradCPU", "AutogradCUDA"}
     assert similar("AutogradCUDAA", dispatcher.universe.slots, 3)[0] == "AutogradCUDA"
     assert similar_names(dispatcher.names(), "__test__::fo") == ["__test__::foo"]
     assert similar_names(dispatcher.names(), "aten::add") == []

@@ -145,7 +145,7 @@ class _ExpressionReader:
         if token.kind is not TokenKind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
-        name = bare(token.text)
+        name = self._in_any_case(bare(token.text))
         opening = self._next
         if not self._takes("("):
             return _ExpressionPart(self._named(name, token), name)
@@ -175,7 +175,7 @@ class _ExpressionReader:
         if token.kind is not TokenKind.NAME:
             raise self._mistake(f"expected a key, found {self._shown()}")
         self._advance()
-        name = bare(token.text)
+        name = self._universe.key_named(bare(token.text))
         if self._next.text == "(":
             raise self._mistake("expected a key, found a function", hint, token)
         if name in self._layout.key_bits:
@@ -198,6 +198,11 @@ class _ExpressionReader:
         return read_inside
 
     # what names and numbers mean
+
+    def _in_any_case(self, name: str) -> str:
+        """The key of that name, whatever its case; other words are as they are."""
+        is_word = any(name in known for known in (self._components, NAMED_SETS, FUNCTIONS))
+        return name if is_word else self._universe.key_named(name)
 
     def _named(self, name: str, token: Token) -> DispatchKeySet:
         if (bits := self._layout.key_bits.get(name)) is not None:

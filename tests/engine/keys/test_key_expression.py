@@ -159,10 +159,10 @@ def test_notes(text: str, notes: list[tuple[ExpressionNoteKind, tuple[str, ...]]
         ("0xzz", [(1, "'0xzz' is not a number", "write 0x… or decimal digits")]),
         ("CPU | 0x4000000000000000", [(7, "only the lowest 62 bits are keys of torch-2.15", None)]),
         (
-            "cpu | FULL_AFTER(AutogradCPPU) |\n XYZZYQ &",
+            "CPUU | FULL_AFTER(AutogradCPPU) |\n XYZZYQ &",
             [
-                (1, "torch-2.15 has no dispatch key 'cpu'", "did you mean CPU?"),
-                (18, "torch-2.15 has no dispatch key 'AutogradCPPU'", "did you mean AutogradCPU?"),
+                (1, "torch-2.15 has no dispatch key 'CPUU'", "did you mean CPU?"),
+                (19, "torch-2.15 has no dispatch key 'AutogradCPPU'", "did you mean AutogradCPU?"),
                 (2, "torch-2.15 has no dispatch key 'XYZZYQ'", None),
                 (10, "expected a key, found the end", None),
             ],

@@ -1,0 +1,94 @@
+"""How operators and keys may be written on the command line, and what is assumed where no file is named."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from tests.cli.support import Result, call
+
+ADD = ("aten::add.Tensor", "aten.add.Tensor", "torch.ops.aten.add.Tensor")
+NOTE = "note: over torch-2.15, the newest embedded state; --base names another, files others\n"
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("table",),
+    ("table", "--resolver", "python"),
+    ("table", "--format", "raw"),
+    ("register",),
+    ("check-invariants",),
+    ("guards", "--record"),
+)
+
+
+def data(*args: str) -> Any:
+    result = call(*args, "--format", "json")
+    assert result.code == 0, result.err
+    return json.loads(result.out)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_operators_of_pytorch_need_no_file(command: tuple[str, ...]) -> None:
+    named = call(*command, "--base", "torch-2.15", "--op", ADD[0])
+    for name in ADD:
+        assert call(*command, "--op", name) == Result(named.code, named.out, NOTE + named.err)
+
+
+def test_a_universe_says_which_state_is_meant() -> None:
+    result = call("table", "--op", ADD[0], "--universe", "torch-2.4")
+    assert result == call("table", "--op", ADD[0], "--base", "torch-2.4")
+
+
+@pytest.mark.parametrize("name", ADD)
+def test_operators_of_a_call(name: str) -> None:
+    assert call("explain", name, "CPU") == call("explain", ADD[0], "CPU")
+    assert call("resolve", name, "--tensor", "cpu") == call("resolve", ADD[0], "--tensor", "cpu")
+
+
+@pytest.mark.parametrize("name", ["aten::add", "aten.add", "torch.ops.aten.add"])
+def test_a_name_without_overload(name: str) -> None:
+    overloads = [one["operator"] for one in data("table", "--op", name)["operators"]]
+    assert overloads == ["aten::add.Scalar", "aten::add.Scalar_out", "aten::add.Tensor", "aten::add.out"]
+    assert "Did you mean aten::add.Scalar or aten::add.Scalar_out" in call("explain", name, "CPU").err
+
+
+@pytest.mark.parametrize("name", ["torch.ops.aten.mm.default", "aten.mm.default", "aten::mm.default"])
+def test_the_default_overload(name: str) -> None:
+    assert [one["operator"] for one in data("table", "--op", name)["operators"]] == ["aten::mm"]
+    assert data("explain", name, "cpu")["operator"] == "aten::mm"
+
+
+@pytest.mark.parametrize("name", ["cond", "higher_order.cond", "torch.ops.higher_order.cond", "higher_order::cond"])
+def test_higher_order_operators(name: str) -> None:
+    assert call("explain", name, "cpu") == call("explain", "cond", "CPU")
+    assert call("resolve", name, "--tensor", "cpu") == call("resolve", "cond", "--tensor", "cpu")
+
+
+def test_globs_in_pythons_spelling() -> None:
+    names = [one["operator"] for one in data("table", "--op", "torch.ops.aten.*g_softmax.int")["operators"]]
+    assert names == ["aten::_sparse_log_softmax.int", "aten::log_softmax.int"]
+
+
+@pytest.mark.parametrize("version", universes.names())
+def test_every_key_in_any_case(version: str) -> None:
+    universe = universes.load(version)
+    for key in universe.ids:
+        for text in (key, key.lower(), key.upper(), f"DispatchKey.{key}", f"c10::DispatchKey::{key.lower()}"):
+            assert universe.key_named(text) == key
+    assert universe.key_named("NoSuchKey") == "NoSuchKey"
+
+
+def test_keys_in_any_case_wherever_a_key_is_written() -> None:
+    assert call("keys", "autogradcpu") == call("keys", "AutogradCPU")
+    assert data("keys", "autogradcpu|sparsecuda")["keys"] == data("keys", "AutogradCPU|SparseCUDA")["keys"]
+    assert call("explain", ADD[0], "autogradcuda") == call("explain", ADD[0], "AutogradCUDA")
+    assert call("table", "--op", ADD[0], "--key", "*privateuse1") == call(
+        "table", "--op", ADD[0], "--key", "*PrivateUse1"
+    )
+    assert call("register", "-k", "cpu", "-k", "autograd") == call("register", "-k", "CPU", "-k", "Autograd")
+    one, other = (
+        call("resolve", ADD[0], "--keyset", f"{keys[0]} | {keys[1]}", "--context", f"exclude={keys[1]}")
+        for keys in (("cpu", "autogradcpu"), ("CPU", "AutogradCPU"))
+    )
+    assert one.out.replace("cpu | autogradcpu", "CPU | AutogradCPU") == other.out

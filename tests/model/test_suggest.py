@@ -1,0 +1,81 @@
+"""Suggestions are close to what was written, or are not made."""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli import bases, universes
+from dispatch_cli.model.suggest import similar, suggested_version
+from dispatch_cli.report.selection import similar_names
+
+UNIVERSE = universes.load("torch-2.15")
+KEYS = tuple(UNIVERSE.ids)
+
+
+@pytest.mark.parametrize(
+    ("word", "key"),
+    [
+        ("AutogradCDUA", "AutogradCUDA"),
+        ("CompositeImplictAutograd", "CompositeImplicitAutograd"),
+        ("Autogard", "Autograd"),
+        ("autogardcpu", "AutogradCPU"),
+        ("SparseCrsCPU", "SparseCsrCPU"),
+        ("GPU", "CUDA"),
+        ("AutogradGPU", "AutogradCUDA"),
+        ("PrivteUse1", "PrivateUse1"),
+        ("BackendSelct", "BackendSelect"),
+    ],
+)
+def test_a_misspelt_key(word: str, key: str) -> None:
+    assert similar(word, KEYS) == [key]
+
+
+@pytest.mark.parametrize(
+    "word", ["NPU", "npu", "AutogradNPU", "autogradnpu", "SparseNPU", "AutogradFoo", "PrivateUse7"]
+)
+def test_another_backend_is_no_misspelling(word: str) -> None:
+    assert similar(word, KEYS) == []
+
+
+@pytest.mark.parametrize(
+    ("device", "meant"),
+    [("gpu", ["cuda"]), ("npu", []), ("cdua", ["cuda"]), ("cud", ["cuda"]), ("privateuse1", ["privateuseone"])],
+)
+def test_a_device(device: str, meant: list[str]) -> None:
+    assert similar(device, UNIVERSE.devices) == meant
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("torch-2.14", "the nearest is torch-2.15"),
+        ("torch-2.5", "the nearest is torch-2.4"),
+        ("torch-2.10.1", "the nearest is torch-2.9"),
+        ("torch-2.99", "the nearest is torch-2.15"),
+        ("torch-1.13", "the nearest is torch-2.4"),
+        ("torch-3.0", "the nearest is torch-2.15"),
+        ("torch-2.12", "the nearest is torch-2.15"),
+        ("2.15", "did you mean torch-2.15?"),
+        ("pytorch 2.4.1", "did you mean torch-2.4?"),
+        ("v2.4", "did you mean torch-2.4?"),
+        ("mylib", None),
+        ("torhc-2.4", "did you mean torch-2.4?"),
+    ],
+)
+def test_the_nearest_version(name: str, hint: str | None) -> None:
+    assert suggested_version(name, ("torch-2.15", "torch-2.9", "torch-2.4")) == hint
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("aten::ad.Tensor", ["aten::add.Tensor", "aten::add_.Tensor"]),
+        ("aten.ad.Tensor", ["aten::add.Tensor", "aten::add_.Tensor"]),
+        ("aten::add.Tenser", ["aten::add.Tensor", "aten::add_.Tensor"]),
+        ("aten::add.zzz", ["aten::add.Scalar", "aten::add.Scalar_out", "aten::add.Tensor"]),
+        ("torch.ops.aten.softmx.int", ["aten::softmax.int", "aten::log_softmax.int"]),
+        ("aten::zzzz", []),
+    ],
+)
+def test_an_operator_by_name_and_overload(written: str, meant: list[str]) -> None:
+    assert similar_names(bases.load("torch-2.15").names, written) == meant
