@@ -1,4 +1,4 @@
-"""What guards can ask for: the fields that speak of slots or of calls, and how texts match globs."""
+"""What guards can ask for: the fields that speak of slots or of calls, and whether one of them holds."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import re
 from fnmatch import translate
 from functools import lru_cache
 
+from dispatch_cli.checks.text import kernel_text
+from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.guard import GuardField
+from dispatch_cli.engine.table.table import Table, TableEntry
+from dispatch_cli.model.guard import Expectation, GuardField
+from dispatch_cli.model.kernel import Kernel
 
 COMPUTING = frozenset({Rule.KERNEL, Rule.DEFAULT, Rule.NESTED, Rule.MATH})
 """The rules by which a backend has an operator."""
@@ -31,3 +35,48 @@ def matcher(glob: str) -> re.Pattern[str]:
 
 def matches(text: str, globs: tuple[str, ...]) -> bool:
     return any(text == glob or matcher(glob).match(text) is not None for glob in globs)
+
+
+def holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
+    """Whether one slot is as a guard wants it."""
+    field, texts = want
+    kernel = entry.kernel
+    match field:
+        case GuardField.RULE:
+            return entry.rule.value in texts
+        case GuardField.NOT:
+            return entry.rule.value not in texts
+        case GuardField.KERNEL:
+            return kernel is not None and _is_named(kernel, texts)
+        case GuardField.NOT_KERNEL:
+            return kernel is None or not _is_named(kernel, texts)
+        case GuardField.FALLTHROUGH:
+            return entry.is_fallthrough is (texts[0] == "true")
+        case GuardField.SAME_AS:
+            return bool(entry.function == table[texts[0]].function)
+        case _:
+            return True
+
+
+def call_ends(want: Expectation, call: Call) -> bool:
+    """Whether a call ends as a guard wants it."""
+    field, texts = want
+    last = call.hops[-1] if call.hops else None
+    ran = last is not None and call.end.kind is not EndKind.ERROR
+    match field:
+        case GuardField.END:
+            return call.end.kind.value in texts
+        case GuardField.RAN:
+            shown = kernel_text(call)
+            return ran and shown is not None and matches(shown, texts)
+        case GuardField.AT:
+            return last is not None and last.slot in texts
+        case _:
+            error = call.end.error
+            return error is not None and matches(error.text.split("\n", 1)[0], texts)
+
+
+def _is_named(kernel: Kernel, globs: tuple[str, ...]) -> bool:
+    """Whether what a dump shows of a kernel, or the Python function that it was made of, matches any of the globs."""
+    function = kernel.function_name
+    return matches(kernel.debug, globs) or (function is not None and matches(function, globs))

@@ -7,10 +7,9 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
 
-from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, matcher, matches
-from dispatch_cli.checks.text import end_words, kernel_text, wanted_words
+from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, call_ends, holds, matcher
+from dispatch_cli.checks.text import end_words, wanted_words
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.call import CallError
@@ -38,21 +37,31 @@ class Violation(NamedTuple):
 
 
 class Guards:
-    """The guards of a state, each once: equal ones count as the first of them, in the order they are declared."""
+    """The guards of a state, each once, in the order they are declared.
+
+    Guards that ask the same of the same operators and slots count as the first of them, however they say it.
+    """
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._tables: dict[OperatorName, Table] = {}
         self._found: dict[str, tuple[OperatorName, ...]] = {}
-        self._chosen: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._chosen: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
 
     @cached_property
     def all(self) -> tuple[Guard, ...]:
-        """Every guard, without repetitions."""
-        first: dict[Guard, Guard] = {}
+        """Every guard, without repetitions; each knows where it is repeated, and has the reasons of all."""
+        alike: dict[object, list[Guard]] = {}
         for guard in self._view.state.declarations.guards:
-            first.setdefault(guard.content, guard)
-        return tuple(first.values())
+            alike.setdefault(self._meaning(guard), []).append(guard)
+        return tuple(_merged(guards) for guards in alike.values())
+
+    def _meaning(self, guard: Guard) -> object:
+        """What a guard asks for, equal for guards that differ in wording, order or reason only."""
+        unknown = (glob for glob in guard.keys if not self._slots(glob))
+        wants = ((want.field, frozenset(want.texts)) for want in guard.wants)
+        places = frozenset(guard.places)
+        return frozenset(guard.ops), self.keys(guard), frozenset(unknown), frozenset(wants), guard.call, places
 
     def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
         """The operators that a guard speaks of, as far as the view lets it; by glob, then by name."""
@@ -108,11 +117,12 @@ class Guards:
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""
-        found = self._chosen.get(guard.keys)
+        found = self._chosen.get((guard.keys, guard.excepted))
         if found is None:
             chosen = {key for glob in guard.keys for key in self._slots(glob)}
+            chosen.difference_update(key for glob in guard.excepted for key in self._slots(glob))
             found = tuple(sorted(chosen, key=self._view.universe.slot.__getitem__))
-            self._chosen[guard.keys] = found
+            self._chosen[guard.keys, guard.excepted] = found
         return found
 
     def _all_hold(self, guard: Guard, name: OperatorName, keys: tuple[str, ...], slots: list[int]) -> bool:
@@ -129,7 +139,7 @@ class Guards:
             if what not in seen:
                 seen.add(what)
                 entry = table[key]
-                if not all(_holds(want, entry, table) for want in guard.wants):
+                if not all(holds(want, entry, table) for want in guard.wants):
                     return False
         return True
 
@@ -138,7 +148,7 @@ class Guards:
         found: dict[tuple[str, str], list[str]] = {}
         for key in keys:
             entry = table[key]
-            wanted = [wanted_words(want) for want in guard.wants if not _holds(want, entry, table)]
+            wanted = [wanted_words(want) for want in guard.wants if not holds(want, entry, table)]
             if wanted:
                 found.setdefault((" and ".join(wanted), self._found_words(entry)), []).append(key)
         for (text, held), some in found.items():
@@ -162,7 +172,7 @@ class Guards:
         except CallError as error:
             yield Violation(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
             return
-        wanted = [wanted_words(want) for want in guard.wants if want.field in OF_CALLS and not _ends(want, done)]
+        wanted = [wanted_words(want) for want in guard.wants if want.field in OF_CALLS and not call_ends(want, done)]
         if wanted:
             last = done.hops[-1] if done.hops else None
             slots, live = ((last.slot,), last.live) if last is not None else ((), None)
@@ -173,7 +183,7 @@ class Guards:
         kernel = entry.kernel
         found = "nothing (missing)"
         if kernel is not None:
-            found = f"{'fallthrough ' if entry.is_fallthrough else ''}{kernel.debug} by rule {entry.rule.value}"
+            found = f"{'fallthrough ' if entry.is_fallthrough else ''}{kernel.label} by rule {entry.rule.value}"
         blockers = self._view.dispatcher.keys_in(entry.decision.blockers)
         if blockers:
             noun = "kernel" if len(blockers) == 1 else "kernels"
@@ -211,38 +221,11 @@ class Guards:
         return tuple(key for key in universe.slots if fnmatchcase(key, glob))
 
 
-def _holds(want: Expectation, entry: TableEntry, table: Table) -> bool:
-    field, texts = want
-    kernel = entry.kernel
-    match field:
-        case GuardField.RULE:
-            return entry.rule.value in texts
-        case GuardField.NOT:
-            return entry.rule.value not in texts
-        case GuardField.KERNEL:
-            return kernel is not None and matches(kernel.debug, texts)
-        case GuardField.NOT_KERNEL:
-            return kernel is None or not matches(kernel.debug, texts)
-        case GuardField.FALLTHROUGH:
-            return entry.is_fallthrough is (texts[0] == "true")
-        case GuardField.SAME_AS:
-            return bool(entry.function == table[texts[0]].function)
-        case _:
-            return True
-
-
-def _ends(want: Expectation, call: Call) -> bool:
-    field, texts = want
-    last = call.hops[-1] if call.hops else None
-    ran = last is not None and call.end.kind is not EndKind.ERROR
-    match field:
-        case GuardField.END:
-            return call.end.kind.value in texts
-        case GuardField.RAN:
-            shown = kernel_text(call)
-            return ran and shown is not None and matches(shown, texts)
-        case GuardField.AT:
-            return last is not None and last.slot in texts
-        case _:
-            error = call.end.error
-            return error is not None and matches(error.text.split("\n", 1)[0], texts)
+def _merged(guards: list[Guard]) -> Guard:
+    """Guards that ask for the same as one: the first, with the places and the reasons of all."""
+    first, *others = guards
+    if not others:
+        return first
+    reasons = dict.fromkeys(guard.reason for guard in guards if guard.reason is not None)
+    places = tuple(guard.span for guard in others if guard.span is not None)
+    return first._replace(reason="; ".join(reasons) or None, repeated_at=places)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.check_options import CheckOptions, check_options, load_settings, progress_on, read_known
+from dispatch_cli.cli.check_options import (
+    CheckOptions,
+    check_options,
+    load_settings,
+    progress_on,
+    read_known,
+    refuse_unknown_checks,
+)
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
@@ -24,7 +31,6 @@ from dispatch_cli.cli.options import (
 from dispatch_cli.cli.output import FOR_CI, Output, output_options, refuse, show, write, write_for_ci
 
 if TYPE_CHECKING:
-    from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
@@ -66,11 +72,9 @@ def command(
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
     known, baseline = read_known(options, project, source.allow_outside)
-    from dispatch_cli.report.findings import findings_report, summary_of, unknown_checks
+    from dispatch_cli.report.findings import findings_report, summary_of
 
-    wrong = unknown_checks(state, settings)
-    if wrong:
-        raise _unknown(wrong, out.color)
+    refuse_unknown_checks(state, settings, out.color)
     guarded = guarded_names(names, higher_order) if ops else None
     with progress_on(sys.stderr) as progress:
         report = findings_report(state, names, guarded, settings, known, progress, higher_order)
@@ -151,20 +155,3 @@ def _of_pytorch(state: State) -> State:
         suppressions=(),
     )
     return run(before, state.source)
-
-
-def _unknown(errors: Sequence[UnknownCheck], color: str) -> click.ClickException | click.exceptions.Exit:
-    """Names of no check: those in files with their places, one of an option as what is wrong with the option."""
-    from dispatch_cli.model.problem import InputError, Problem
-
-    hints = [
-        f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
-        for error in errors
-    ]
-    if all(error.selector.span is None for error in errors):
-        return click.BadParameter(f"{errors[0]}; {hints[0]}", param_hint=f"'{errors[0].selector.origin}'")
-    found = (
-        Problem("unknown-check", str(error), error.selector.span, hint=hint)
-        for error, hint in zip(errors, hints, strict=True)
-    )
-    return refuse(InputError(tuple(found)), color)

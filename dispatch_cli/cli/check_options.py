@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dispatch_cli.cli.options import as_sentence
+from dispatch_cli.cli.output import refuse
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.check import Check
+    from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.settings import CheckSettings, Selector
     from dispatch_cli.report.baseline import Entry
 
@@ -138,6 +140,27 @@ def read_known(
         raise click.BadParameter(safe(f"{error.message}.{as_sentence(hint)}"), param_hint="'--baseline'") from None
     except (BaselineError, UnicodeDecodeError) as error:
         raise click.BadParameter(safe(f"{file}: {error}"), param_hint="'--baseline'") from None
+
+
+def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color: str) -> None:
+    """Refuse names of no check: those in files with their places, one of an option as what is wrong with the option."""
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.report.findings import unknown_checks
+
+    errors = unknown_checks(state, settings)
+    if not errors:
+        return
+    hints = [
+        f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
+        for error in errors
+    ]
+    if all(error.selector.span is None for error in errors):
+        raise click.BadParameter(f"{errors[0]}; {hints[0]}", param_hint=f"'{errors[0].selector.origin}'")
+    found = (
+        Problem("unknown-check", str(error), error.selector.span, hint=hint)
+        for error, hint in zip(errors, hints, strict=True)
+    )
+    raise refuse(InputError(tuple(found)), color)
 
 
 @contextmanager

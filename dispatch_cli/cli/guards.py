@@ -26,8 +26,8 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 @click.option(
     "--guards", multiple=True, metavar="FILE", help="Guards to list as well, from a file that registers nothing."
 )
-@click.option("--record", is_flag=True, help="Write guards for what is in the slots now, as a declaration file.")
-@click.option("--rules-only", is_flag=True, help="With --record: guard the rules, and leave the kernels free.")
+@click.option("--record", is_flag=True, help="Write guards for what is true now, as a declaration file.")
+@click.option("--rules-only", is_flag=True, help="With --record: guard the rules; the kernels may be others.")
 @output_options()
 def command(
     source: SourceOptions,
@@ -38,9 +38,13 @@ def command(
     rules_only: bool,
     out: Output,
 ) -> None:
-    """List the guards of declarations and whether they hold; or write guards that freeze what is true now.
+    """List the guards of declarations and whether they hold; or write guards for what is true now.
 
-    Exits with 1 when a guard does not hold.
+    --record writes a guard for each thing that kernels of the operators do: where which kernel runs, and where calls
+    decompose. Of operators that the files register kernels for, only those kernels are guarded. The file can be checked
+    with other PyTorch versions, too: no lines of PyTorch's sources are in it.
+
+    Exits with 1 when a guard does not hold, unless the declarations suppress the finding of check-invariants.
     """
     if not record and (key_globs or rules_only):
         raise click.UsageError(f"{'--key' if key_globs else '--rules-only'} goes with --record.")
@@ -52,18 +56,20 @@ def command(
     names, higher_order = chosen_of_both_kinds(state, ops)
     if record:
         from dispatch_cli.render.guards_yaml import guards_yaml
-        from dispatch_cli.report.guards import recorded_guards
+        from dispatch_cli.report.recorded_guards import recorded_guards
 
         slots = chosen_keys(state.dispatcher, key_globs)
-        guarded = [recorded_guards(state, names, slots, kernels=not rules_only)]
+        guarded = [recorded_guards(state, names, slots, kernels=not rules_only, named=bool(ops))]
         if higher_order:
             from dispatch_cli.report.guards_higher_order import recorded_higher_order_guards
 
             guarded.append(recorded_higher_order_guards(state, higher_order, slots, kernels=not rules_only))
         write(guards_yaml(itertools.chain(*guarded)), out.file)
         return
+    from dispatch_cli.cli.check_options import refuse_unknown_checks
     from dispatch_cli.report.guards import guards_report
 
+    refuse_unknown_checks(state, (), out.color)
     report = guards_report(state, guarded_names(names, higher_order) if ops else None)
     show(report, out)
     raise click.exceptions.Exit(1 if report.failing else 0)

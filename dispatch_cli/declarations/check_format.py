@@ -53,14 +53,20 @@ GUARD = Record(
             "key",
             TEXTS,
             "The runtime keys: names, globs, alias keys (all runtime keys that they cover), separated by commas or in "
-            "a list.",
+            "a list. A key that only other PyTorch versions have is a finding of `unmatched-guard`.",
         ),
+        Field("except", TEXTS, "Runtime keys that are left out of those, named in the same ways."),
         Field("mode", TEXTS, "The mode types of a higher-order operator, by name; of a list, all."),
         Field("subclass", TEXTS, "The tensor subclasses of a higher-order operator, by name; of a list, all."),
         Field("transform", TEXTS, "The functorch transforms of a higher-order operator, by name; of a list, all."),
         Field("rule", _RULES_NAMED, "The rule that must fill the slots; of a list, any."),
         Field("not", _RULES_NAMED, "The rule that must not fill them; of a list, none."),
-        Field("kernel", TEXTS, "The kernel that must be in them, as a glob over what a dump shows; of a list, any."),
+        Field(
+            "kernel",
+            TEXTS,
+            "The kernel that must be in them, as a glob over what a dump shows or over the name of the Python function "
+            "that the kernel was made of; of a list, any.",
+        ),
         Field("not_kernel", TEXTS, "The kernel that must not be in them, as a glob; of a list, none."),
         Field("fallthrough", BOOLEAN, "Whether the kernel in them falls through."),
         Field("same_as", TEXT, "A runtime key whose slot must hold the same function."),

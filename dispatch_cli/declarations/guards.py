@@ -47,6 +47,7 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     of_slots = tuple(_wants_of_slots(context, values))
     wants = (*of_slots, *_wants_of_others(context, values))
     keys = tuple(_keys(context, values.get("key")))
+    excepted = tuple(_keys(context, values.get("except")))
     places = tuple(_places(context, values))
     at = next((name for name in ("key", *_PLACES) if name in values), None)
     call = _call(context, values)
@@ -54,6 +55,8 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
         problems.add("missing-field", f"{of_slots[0].field.value!r} speaks of slots, and needs 'key'", node)
     elif at is not None and not of_slots and wants:
         problems.add("unused-field", f"{at!r} chooses slots, and nothing is asked of them", node)
+    if excepted and "key" not in values:
+        problems.add("unused-field", "'except' leaves keys out of those of 'key'", node)
     if call is None and any(name in values for name in ("tensors", "contexts")):
         problems.add("unused-field", "'tensors' and 'contexts' belong to 'resolves'", node)
     elif call is None and (unused := next((name for name in Options._fields if name in values), None)):
@@ -61,7 +64,8 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     ops = tuple(_texts(context, values.get("op")))
     if problems.count == before and ops and wants:
         reason = text_of(problems, values.get("reason"))
-        context.guards.append(Guard(ops, keys, wants, call, reason, problems.span(node), places=places))
+        span = problems.span(node)
+        context.guards.append(Guard(ops, keys, wants, call, reason, span, places=places, excepted=excepted))
 
 
 def _wants_of_slots(context: FileContext, values: Values) -> Iterator[Expectation]:

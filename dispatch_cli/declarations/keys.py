@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dispatch_cli import universes
 from dispatch_cli.declarations.kernel_format import CATCH_ALL
 from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
-from dispatch_cli.model import universe as universes
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.model.universe import Universe
+from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
+from dispatch_cli.model.universe import UNDEFINED, Universe
 
 _CODE = "unknown-dispatch-key"
 
@@ -85,11 +86,17 @@ class KeyReader:
         return self._universe is not None and key in self._universe.runtime_parts
 
     def slot_globs(self, problems: Problems, node: Scalar) -> tuple[str, ...]:
-        """Runtime keys, globs over them and alias keys, separated by commas; unknown names are noted and left out."""
+        """Runtime keys, globs over them and alias keys, separated by commas; unknown names are noted and left out.
+
+        Names of other PyTorch versions are taken: one file speaks of several versions.
+        """
         return tuple(
             key
             for key, place in self._parts(problems, node)
-            if any(sign in key for sign in "*?[") or self._is_known(key) or self._has_slot(problems, key, place)
+            if any(sign in key for sign in "*?[")
+            or self._is_known(key)
+            or self._is_of_another_version(key)
+            or self._has_slot(problems, key, place)
         )
 
     def _parts(self, problems: Problems, node: Scalar) -> Iterator[tuple[str, Place]]:
@@ -108,7 +115,7 @@ class KeyReader:
         for key, place in self._parts(problems, node):
             if universe is not None and universe.is_alias(key):
                 found += universe.covered_by(key)
-            elif key == universes.UNDEFINED:
+            elif key == UNDEFINED:
                 problems.add(_CODE, "Undefined is in no key set, so that nothing is excluded", place, "leave it out")
             elif self._has_slot(problems, key, place):
                 found.append(key)
@@ -141,6 +148,12 @@ class KeyReader:
     def _is_known(self, key: str) -> bool:
         return self._universe is None or self._universe.is_alias(key)
 
+    def _is_of_another_version(self, key: str) -> bool:
+        """Whether the universe has no such slot, and an embedded one has it, or an alias key of that name."""
+        if self._universe is None or key in self._universe.slot:
+            return False
+        return any(key in other.slot or other.is_alias(key) for other in map(universes.load, universes.names()))
+
     def _has_slot(self, problems: Problems, key: str, at: Node | Place) -> bool:
         universe = self._universe
         if universe is None or key in universe.slot:
@@ -155,16 +168,14 @@ class KeyReader:
         if self.constants and self._is_constant(key):
             return True
         if universe is None or (
-            key in universe.parseable
-            and (key in universe.slot or key in universe.aliases)
-            and key != universes.UNDEFINED
+            key in universe.parseable and (key in universe.slot or key in universe.aliases) and key != UNDEFINED
         ):
             return True
         if not key:
             problems.add(_CODE, "a dispatch key is missing here", at)
         elif key == CATCH_ALL:
             problems.add(_CODE, f"{CATCH_ALL} stands for no dispatch key, and one is needed here", at, _CATCH_ALL_HINT)
-        elif key == universes.UNDEFINED:
+        elif key == UNDEFINED:
             problems.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
         elif key in universe.per_backend:
             example = universe.per_backend[key][0]
@@ -178,8 +189,8 @@ class KeyReader:
         return False
 
 
-_CATCH_ALL_HINT = f"a kernel without a key is registered at {universes.CATCH_ALL}"
-_UNDEFINED_HINT = f"PyTorch takes it for the catch-all: write {universes.CATCH_ALL}"
+_CATCH_ALL_HINT = f"a kernel without a key is registered at {CATCH_ALL_KEY}"
+_UNDEFINED_HINT = f"PyTorch takes it for the catch-all: write {CATCH_ALL_KEY}"
 
 
 def _shown(key: str) -> str:

@@ -17,7 +17,8 @@ class GuardField(Enum):
     """What a guard can ask of a slot, of an operator, or of a call; the value is the field of the declaration.
 
     RULE, NOT: the rule that fills the slot is, or is not, one of the texts.
-    KERNEL, NOT_KERNEL: what a dump shows of the kernel matches one, or none, of the globs.
+    KERNEL, NOT_KERNEL: what a dump shows of the kernel, or the Python function that it was made of, matches one, or
+        none, of the globs.
     FALLTHROUGH: whether the kernel falls through (``true``, ``false``).
     SAME_AS: the slot holds the function of another.
     BACKEND: the backend's slot has a kernel of its own or a composite one that computes; no fallback, no fallthrough.
@@ -60,6 +61,8 @@ class Guard(NamedTuple):
     places: modes, subclasses and transforms of higher-order operators.
     call: the call that the expectations are about. reason: why it must hold.
     span: where it is declared. through: the entries of ``extends`` that led there, the user's own file first.
+    excepted: names, globs and alias keys of slots that are left out of *keys*.
+    repeated_at: where other guards are declared that ask for the same.
     """
 
     ops: tuple[str, ...]
@@ -70,8 +73,5 @@ class Guard(NamedTuple):
     span: Span | None = None
     through: tuple[Span, ...] = ()
     places: tuple[ImplPlace, ...] = ()
-
-    @property
-    def content(self) -> Guard:
-        """The guard without where it was said: guards of equal content are one."""
-        return self._replace(span=None, through=())
+    excepted: tuple[str, ...] = ()
+    repeated_at: tuple[Span, ...] = ()

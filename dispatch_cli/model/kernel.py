@@ -171,6 +171,13 @@ class Kernel(NamedTuple):
     wraps: Wrapped | None = None
 
     @property
+    def function_name(self) -> str | None:
+        """The user's Python function that PyTorch made the kernel of, by name; None where none is known."""
+        if self.wraps is not None:
+            return self.wraps.function
+        return None if self.fake is None else self.fake.function
+
+    @property
     def label(self) -> str:
         """What reports call it: the user's Python function, where that is known, or else what a dump shows."""
         if self.wraps is not None:

@@ -12,13 +12,16 @@ from dispatch_cli.report.guards import BrokenGuard, GuardRow, GuardsReport, Guar
 
 FEW = 4
 """So many operators or keys are named; of more the first and the last."""
+BAD = (GuardStatus.BROKEN, GuardStatus.GUARDS_NOTHING)
 MAX_BROKEN = 3
 """So many places where a guard does not hold are listed; check-invariants shows all."""
 
 
 def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
     """A row for each guard, what is broken below, and the count."""
-    count, bad = len(report.guards), sum(row.verdict is not GuardStatus.HOLDS for row in report.guards)
+    count = len(report.guards)
+    suppressed = sum(row.verdict is GuardStatus.SUPPRESSED for row in report.guards)
+    bad = sum(row.verdict in BAD for row in report.guards)
     if not count:
         yield Paragraph(Run(f"No guards ({report.universe})", Tone.DIM))
         return
@@ -30,15 +33,25 @@ def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
         yield Paragraph(Run(text, Tone.BAD))
     else:
         text = f"{'It holds' if count == 1 else 'All hold'}: {guards} ({report.universe})"
+        if suppressed:
+            text = (
+                f"{count - suppressed} of {guards} {'holds' if count - suppressed == 1 else 'hold'} ({report.universe})"
+            )
         yield Paragraph(Run(text, Tone.KERNEL))
+    if suppressed:
+        yield Paragraph(Run(f"{suppressed} suppressed, as in check-invariants", Tone.DIM))
     if report.repeated:
-        yield Paragraph(Run(f"{report.repeated} more say the same as one of them", Tone.DIM))
+        says = (
+            "more asks for the same as one of them" if report.repeated == 1 else "more ask for the same as one of them"
+        )
+        yield Paragraph(Run(f"{report.repeated} {says}", Tone.DIM))
 
 
 def title(row: GuardRow) -> str:
     """What a guard says, in one line; long lists by their ends."""
     places = (*row.keys, *(place.name for place in row.places))
     keys = "" if not places else f" at {_ends(places)}"
+    keys += f" except {_ends(row.excepted)}" if row.excepted else ""
     return f"{_ends(row.ops)}{keys}: {row.text}"
 
 
@@ -47,7 +60,7 @@ def _ends(texts: Sequence[str]) -> str:
 
 
 def _verdict(row: GuardRow, _: bool) -> Inline:
-    tone = Tone.KERNEL if row.verdict is GuardStatus.HOLDS else Tone.BAD
+    tone = Tone.BAD if row.verdict in BAD else Tone.DIM if row.verdict is GuardStatus.SUPPRESSED else Tone.KERNEL
     return Run(row.verdict.value.replace("-", " "), tone)
 
 
@@ -58,6 +71,8 @@ def _guard(row: GuardRow, short: bool) -> Inline:
         *(_broken(one, short) for one in row.broken[:MAX_BROKEN]),
         *([f"and {more} more"] if more > 0 else []),
         *(f"no {one.kind} {one.glob}" for one in row.unmatched),
+        *(f"suppressed: {reason}" for reason in dict.fromkeys(one.reason for one in row.suppressed)),
+        *(f"also declared at {span}" for span in row.repeated_at),
     ]
     found = [Run(title(row))]
     for text in below:

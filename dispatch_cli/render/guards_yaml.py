@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
 
+FEW = 4
+"""So many operators are in one line; of more, each has its own."""
 _PLAIN = re.compile(r"[A-Za-z_]\w*(?:::\w+)*(?:\.\w+)?", re.ASCII)
 _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 """Words that are no texts in YAML without quotes."""
@@ -26,13 +28,20 @@ def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
 
 
 def _guard(guard: Guard) -> str:
-    fields = [("op", _scalars(guard.ops))]
+    fields = [("op", _operators(guard.ops))]
     if guard.keys:
-        fields.append(("key", scalar(", ".join(guard.keys))))
+        fields.append(("key", f" {scalar(', '.join(guard.keys))}"))
+    if guard.excepted:
+        fields.append(("except", f" {scalar(', '.join(guard.excepted))}"))
     kinds = dict.fromkeys(place.kind for place in guard.places)
-    fields += [(kind.value, _scalars([one.name for one in guard.places if one.kind is kind])) for kind in kinds]
-    fields += [(want.field.value, _value(want)) for want in guard.wants]
-    return "  - " + "    ".join(f"{name}: {value}\n" for name, value in fields)
+    fields += [(kind.value, f" {_scalars([one.name for one in guard.places if one.kind is kind])}") for kind in kinds]
+    fields += [(want.field.value, f" {_value(want)}") for want in guard.wants]
+    return "  - " + "    ".join(f"{name}:{value}\n" for name, value in fields)
+
+
+def _operators(names: Sequence[str]) -> str:
+    """In one line, or each in a line of its own."""
+    return f" {_scalars(names)}" if len(names) <= FEW else "".join(f"\n      - {scalar(name)}" for name in names)
 
 
 def _value(want: Expectation) -> str:

@@ -1,32 +1,36 @@
-"""The guards of a state: whether each holds; and guards made from what is true now."""
+"""The guards of a state, and whether each holds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.checks.catalogue.guard import wants_text
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.checks.catalogue import guard as guard_check
+from dispatch_cli.checks.catalogue import unmatched_guard
+from dispatch_cli.checks.check import Finding
 from dispatch_cli.checks.guarding import Guards
-from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.engine.table.table import AMBIGUOUS_KERNEL
-from dispatch_cli.model.guard import Expectation, Guard, GuardField
+from dispatch_cli.model.guard import Guard, GuardField
 from dispatch_cli.model.higher_order import ImplPlace
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 
 class GuardStatus(Enum):
-    """Whether a guard holds; one that matches nothing does not."""
+    """Whether a guard holds; one that matches nothing does not.
+
+    SUPPRESSED: it does not, and the declarations say that this is meant to be so.
+    """
 
     HOLDS = "holds"
     BROKEN = "broken"
     GUARDS_NOTHING = "guards-nothing"
+    SUPPRESSED = "suppressed"
 
 
 class GuardCall(NamedTuple):
@@ -56,17 +60,29 @@ class BrokenGuard(NamedTuple):
     found: str
 
 
+class SuppressedGuard(NamedTuple):
+    """A finding about a guard that the declarations say is meant to be so. reason, by: why, and where they say it."""
+
+    message: str
+    reason: str
+    by: Span
+
+
 class GuardRow(NamedTuple):
     """A guard, and whether it holds.
 
-    ops, keys: globs. places: modes, subclasses and transforms of higher-order operators.
+    ops, keys, excepted: globs. places: modes, subclasses and transforms of higher-order operators.
     wants: what it asks for, by field; text: the same in one line. reason: why it must hold.
     through: the entries of ``extends`` that led to it.
+    repeated_at: where other guards ask for the same.
     operators, slots: how many it speaks of; slots is 0 where it speaks of calls or backends.
+    unmatched, broken: what check-invariants finds. suppressed: what it would find, had the declarations not said why it
+    is meant to be so.
     """
 
     ops: tuple[str, ...]
     keys: tuple[str, ...]
+    excepted: tuple[str, ...]
     places: tuple[ImplPlace, ...]
     wants: Mapping[GuardField, tuple[str, ...]]
     call: GuardCall | None
@@ -74,11 +90,13 @@ class GuardRow(NamedTuple):
     reason: str | None
     span: Span | None
     through: tuple[Span, ...]
+    repeated_at: tuple[Span, ...]
     verdict: GuardStatus
     operators: int
     slots: int
     unmatched: tuple[UnmatchedGlob, ...]
     broken: tuple[BrokenGuard, ...]
+    suppressed: tuple[SuppressedGuard, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,89 +111,78 @@ class GuardsReport:
 
     @property
     def failing(self) -> bool:
-        """Whether a guard does not hold."""
-        return any(row.verdict is not GuardStatus.HOLDS for row in self.guards)
+        """Whether a guard does not hold, and nothing says that this is meant to be so."""
+        return any(row.verdict in (GuardStatus.BROKEN, GuardStatus.GUARDS_NOTHING) for row in self.guards)
 
 
 def guards_report(state: State, about: frozenset[OperatorName] | None) -> GuardsReport:
-    """The guards of a state. about: the operators that they may speak of; None for all."""
-    guards = Guards(View(state, (), about))
-    repeated = len(state.declarations.guards) - len(guards.all)
-    rows = tuple(_row(guards, guard) for guard in guards.all)
-    return GuardsReport(state.dispatcher.universe.name, repeated, rows)
+    """The guards of a state. about: the operators that they may speak of; None for all.
 
-
-def _row(guards: Guards, guard: Guard) -> GuardRow:
-    operators = len(guards.operators(guard))
-    higher_order = guards.higher_order(guard)
-    unmatched = tuple(UnmatchedGlob(*one) for one in guards.unmatched(guard))
-    broken = tuple(BrokenGuard(str(one.operator), one.keys, one.wanted, one.found) for one in guards.broken(guard))
-    verdict = GuardStatus.BROKEN if broken else GuardStatus.HOLDS
-    call = guard.call
-    return GuardRow(
-        ops=guard.ops,
-        keys=guard.keys,
-        places=guard.places,
-        wants={want.field: want.texts for want in guard.wants},
-        call=call and GuardCall(tuple(map(str, call.tensors)), tuple(map(str, call.contexts)), *call.options),
-        text=wants_text(guard),
-        reason=guard.reason,
-        span=guard.span,
-        through=guard.through,
-        verdict=GuardStatus.GUARDS_NOTHING if unmatched else verdict,
-        operators=operators + len(higher_order),
-        slots=(operators + len(higher_order)) * len(guards.keys(guard)) + len(higher_order) * len(guard.places),
-        unmatched=unmatched,
-        broken=broken,
-    )
-
-
-def recorded_guards(
-    state: State, names: Iterable[OperatorName], keys: frozenset[str] | None, kernels: bool
-) -> Iterator[Guard]:
-    """Guards for what is in the slots now: operators that are alike share theirs.
-
-    keys: the slots to guard; None for all. kernels: whether the kernels are to stay, and not only the rules.
+    Errors: UnknownCheck for a suppression that names a check that is none.
     """
-    view = View(state, names)
-    slots = [key for key in view.universe.slots if keys is None or key in keys]
-    said: dict[tuple[tuple[str, ...], str, str | None], list[str]] = {}
-    for pattern in view.patterns:
-        groups = _groups(pattern, slots, view.dispatcher.fallbacks)
-        for name in pattern.operators:
-            active = view.active(name) if kernels else {}
-            for (rule, source), some in groups:
-                said.setdefault((some, rule.value, _kernel(source, active, kernels)), []).append(str(name))
-    for (some, rule_name, kernel), ops in sorted(said.items(), key=lambda one: (one[1][0], slots.index(one[0][0][0]))):
-        wants = [Expectation(GuardField.RULE, (rule_name,))]
-        if kernel is not None:
-            wants.append(Expectation(GuardField.KERNEL, (kernel,)))
-        yield Guard(tuple(ops), some, tuple(wants))
+    view = View(state, (), about)
+    reader = _Reader(view, Guards(view))
+    guards = reader.guards.all
+    repeated = len(state.declarations.guards) - len(guards)
+    return GuardsReport(state.dispatcher.universe.name, repeated, tuple(map(reader.row, guards)))
 
 
-_Groups = list[tuple[tuple[Rule, str], tuple[str, ...]]]
+class _Reader:
+    """Makes the rows; what is suppressed is so as in a run of the checks."""
+
+    def __init__(self, view: View, guards: Guards) -> None:
+        self.guards = guards
+        self._view = view
+        self._suppressions = Suppressions(view, CHECKS, frozenset((guard_check.CHECK.id, unmatched_guard.CHECK.id)))
+
+    def row(self, guard: Guard) -> GuardRow:
+        """One guard."""
+        guards, suppressed = self.guards, list[SuppressedGuard]()
+        operators, higher_order = len(guards.operators(guard)), len(guards.higher_order(guard))
+        unmatched = tuple(
+            UnmatchedGlob(kind, glob)
+            for kind, glob in guards.unmatched(guard)
+            if not self._is_suppressed(unmatched_guard.finding_of(guard, kind, glob), suppressed)
+        )
+        broken = tuple(
+            BrokenGuard(str(one.operator), one.keys, one.wanted, one.found)
+            for one in guards.broken(guard)
+            if not self._is_suppressed(guard_check.finding_of(self._view, one), suppressed)
+        )
+        call = guard.call
+        return GuardRow(
+            ops=guard.ops,
+            keys=guard.keys,
+            excepted=guard.excepted,
+            places=guard.places,
+            wants={want.field: want.texts for want in guard.wants},
+            call=call and GuardCall(tuple(map(str, call.tensors)), tuple(map(str, call.contexts)), *call.options),
+            text=guard_check.wants_text(guard),
+            reason=guard.reason,
+            span=guard.span,
+            through=guard.through,
+            repeated_at=guard.repeated_at,
+            verdict=_verdict(unmatched, broken, suppressed),
+            operators=operators + higher_order,
+            slots=(operators + higher_order) * len(guards.keys(guard)) + higher_order * len(guard.places),
+            unmatched=unmatched,
+            broken=broken,
+            suppressed=tuple(suppressed),
+        )
+
+    def _is_suppressed(self, finding: Finding, noted: list[SuppressedGuard]) -> bool:
+        """Whether the declarations suppress a finding; then it is noted."""
+        by = self._suppressions.of(finding)
+        if by is not None:
+            noted.append(SuppressedGuard(finding.message, by.reason, by.span))
+        return by is not None
 
 
-def _groups(pattern: Pattern, slots: list[str], fallbacks: Mapping[str, Registration]) -> _Groups:
-    """The slots by rule and by where their kernel comes from, in the order of their first.
-
-    A fallback's kernel is the same for all operators, so its text stands for it.
-    """
-    found: dict[tuple[Rule, str], list[str]] = {}
-    for key in slots:
-        decision = pattern.decision(key)
-        source = decision.source or ""
-        if decision.rule is Rule.FALLBACK:
-            source = f"={fallbacks[key].kernel.debug}"
-        elif decision.rule is Rule.AMBIGUOUS:
-            source = f"={AMBIGUOUS_KERNEL.debug}"
-        elif decision.rule is Rule.KERNEL:
-            source = key
-        found.setdefault((decision.rule, source), []).append(key)
-    return [(group, tuple(some)) for group, some in found.items()]
-
-
-def _kernel(source: str, active: Mapping[str, Registration], kernels: bool) -> str | None:
-    if not kernels or not source:
-        return None
-    return source[1:] if source.startswith("=") else active[source].kernel.debug
+def _verdict(
+    unmatched: Sequence[UnmatchedGlob], broken: Sequence[BrokenGuard], suppressed: Sequence[SuppressedGuard]
+) -> GuardStatus:
+    if unmatched:
+        return GuardStatus.GUARDS_NOTHING
+    if broken:
+        return GuardStatus.BROKEN
+    return GuardStatus.SUPPRESSED if suppressed else GuardStatus.HOLDS

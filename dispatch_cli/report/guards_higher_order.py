@@ -4,50 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from dispatch_cli.checks.guarding_higher_order import held_rule
 from dispatch_cli.engine.call.higher_order.place import AtPlace, answer_at
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.model.guard import Expectation, Guard, GuardField
-from dispatch_cli.model.higher_order import HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.engine.python.higher_order import HigherOrderTable
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.guard import Guard
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.report.key_terms import key_terms
+from dispatch_cli.report.recorded_guards import Fact
 
 
 def recorded_higher_order_guards(
     state: State, operators: Iterable[HigherOrderOperator], keys: frozenset[str] | None, kernels: bool
 ) -> Iterator[Guard]:
-    """Guards for what is found at the slots, and for what modes, subclasses and transforms have.
+    """Guards for what the implementations do now: one for each, at all its keys, modes, subclasses and transforms.
 
-    keys: the slots to guard, and then nothing else; None for all. kernels: whether the kernels are to stay, and not
-    only the rules.
+    keys: the slots to guard, and then nothing else; None for all. kernels: whether the user's implementations are to
+    stay, and not only the rules; those of PyTorch's own operators are free.
     """
     for operator in operators:
-        yield from _of_slots(state, operator, keys, kernels)
-        if keys is None:
-            yield from _of_places(state, operator, kernels)
+        yield from _of_operator(state, operator, keys, kernels and operator.is_own)
 
 
-def _of_slots(
+def _of_operator(
     state: State, operator: HigherOrderOperator, keys: frozenset[str] | None, kernels: bool
 ) -> Iterator[Guard]:
     table = state.higher_order_table(operator)
-    found: dict[tuple[Expectation, ...], list[str]] = {}
+    slots: dict[Fact, list[str]] = {}
     for key in table.universe.slots:
-        if keys is not None and key not in keys:
-            continue
         answer = answer_at(table, ImplPlace(ImplKind.DISPATCH, key), state.modes)
-        if answer.found in (AtPlace.MODES, AtPlace.TRANSFORMS):
+        if answer.found is not AtPlace.IMPL or answer.decision is None or (keys is not None and key not in keys):
             continue
-        if answer.found is AtPlace.FALLTHROUGH:
-            wants: tuple[Expectation, ...] = (Expectation(GuardField.FALLTHROUGH, ("true",)),)
-        else:
-            kernel = None if answer.impl is None or not kernels else answer.impl.kernel
-            wants = _wants(held_rule(answer).value, kernel)
-        found.setdefault(wants, []).append(key)
-    for wants, some in found.items():
-        yield Guard((operator.name,), tuple(some), wants)
+        assert answer.impl is not None, "an implementation is found"
+        source = answer.decision.source
+        alias = source if source is not None and table.universe.is_alias(source) else None
+        slots.setdefault(_fact(answer.decision.rule, answer.impl, kernels, alias), []).append(key)
+    for impl in operator.impls:
+        if impl.fallthrough and (keys is None or impl.name in keys):
+            slots.setdefault(Fact(Rule.KERNEL, None, True), []).append(impl.name)
+    places = _places(table, kernels) if keys is None else {}
+    for fact in dict.fromkeys((*slots, *places)):
+        terms = key_terms(table.universe, slots.get(fact, ()), fact.alias)
+        # what a call never arrives at is guarded as such: the rule does not count
+        wants = fact.wants[1:] if fact.fallthrough else fact.wants
+        found = tuple(places.get(fact, ()))
+        yield Guard((operator.name,), terms.keys, wants, places=found, excepted=terms.excepted)
 
 
-def _of_places(state: State, operator: HigherOrderOperator, kernels: bool) -> Iterator[Guard]:
-    table = state.higher_order_table(operator)
+def _places(table: HigherOrderTable, kernels: bool) -> dict[Fact, list[ImplPlace]]:
+    found: dict[Fact, list[ImplPlace]] = {}
     tables = {
         ImplKind.MODE: table.modes,
         ImplKind.SUBCLASS: table.subclasses,
@@ -55,10 +60,9 @@ def _of_places(state: State, operator: HigherOrderOperator, kernels: bool) -> It
     }
     for kind, impls in tables.items():
         for name, impl in impls.items():
-            wants = _wants("kernel", impl.kernel if kernels else None)
-            yield Guard((operator.name,), (), wants, places=(ImplPlace(kind, name),))
+            found.setdefault(_fact(Rule.KERNEL, impl, kernels, None), []).append(ImplPlace(kind, name))
+    return found
 
 
-def _wants(rule: str, kernel: str | None) -> tuple[Expectation, ...]:
-    wants = (Expectation(GuardField.RULE, (rule,)),)
-    return wants if kernel is None else (*wants, Expectation(GuardField.KERNEL, (kernel,)))
+def _fact(rule: Rule, impl: HigherOrderImpl, kernels: bool, alias: str | None) -> Fact:
+    return Fact(rule, impl.kernel if kernels else None, False, alias)

@@ -194,9 +194,69 @@ def test_equal_guards_count_once(state_of: StateOf) -> None:
     guard = "op: demo::op, rule: math, key: CPU"
     again = f"  - {{{guard}}}\n" * 2 + f"  - {{{guard}, reason: another}}\n" * 2
     text = f"{GUARDED}{again}"
-    first, second = findings(state_of(text), select="DC9")
-    assert (first.span, second.span) == (place(6, 5), place(8, 5))
-    assert second.details[-1] == ("reason", "another")
+    (finding,) = findings(state_of(text), select="DC9")
+    assert finding.span == place(6, 5)
+    assert finding.details[-1] == ("reason", "another")
+    repeated = [one.span for one in finding.related if one.message == "the same guard is declared here"]
+    assert repeated == [place(7, 5), place(8, 5), place(9, 5)]
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "op: demo::op, key: [CUDA, CPU], rule: [math, kernel], kernel: [x, y]",
+        "kernel: [y, x], rule: [kernel, math], key: 'CPU, CUDA', op: [demo::op]",
+        "op: [demo::op, demo::op], key: [CPU, CUDA, CPU], rule: [kernel, math], kernel: [x, y]",
+        "op: demo::op, key: [CPU, CUDA, XLA], except: XLA, rule: [kernel, math], kernel: [x, y]",
+    ],
+)
+def test_guards_that_ask_for_the_same_in_other_words_count_once(guard: str, state_of: StateOf) -> None:
+    text = f"{GUARDED}  - {{op: demo::op, key: 'CPU, CUDA', rule: [kernel, math], kernel: [x, y]}}\n  - {{{guard}}}\n"
+    found = findings(state_of(text), select="DC9")
+    assert [(one.key, one.span, one.related[-1].span) for one in found] == [
+        ("CPU", place(6, 5), place(7, 5)),
+        ("CUDA", place(6, 5), place(7, 5)),
+    ]
+
+
+def test_guards_that_ask_for_other_things_count_each(state_of: StateOf) -> None:
+    others = (
+        "op: 'demo::*', key: CPU, rule: math",
+        "op: demo::op, key: 'CPU, XLA', rule: math",
+        "op: demo::op, key: CPU, rule: [math, default]",
+        "op: demo::op, key: CPU, not: kernel",
+        "op: demo::op, key: CPU, rule: math, fallthrough: false",
+    )
+    lines = "".join(f"  - {{{guard}}}\n" for guard in ("op: demo::op, key: CPU, rule: math", *others))
+    found = findings(state_of(f"{GUARDED}{lines}"), select="guard")
+    assert [one.span for one in found] == [place(line, 5) for line in range(6, 12)]
+
+
+def test_keys_that_a_guard_leaves_out(state_of: StateOf) -> None:
+    found = guarded(state_of, "op: demo::op, key: CompositeImplicitAutograd, except: 'CPU, Autograd*', rule: math")
+    assert found == ()
+    (finding,) = guarded(state_of, "op: demo::op, key: CompositeImplicitAutograd, except: CPU, rule: math")
+    assert finding.key == "AutogradCPU"
+
+
+def test_a_guard_on_a_key_of_another_pytorch(state_of: StateOf) -> None:
+    (finding,) = guarded(state_of, "op: demo::op, key: 'CPU, Named', rule: kernel")
+    assert (finding.check, finding.span, finding.mark) == ("unmatched-guard", place(6, 5), "Named")
+    assert finding.message == "a pattern of the guard matches nothing: there is no dispatch key Named"
+    assert finding.tip == "other versions of PyTorch have it, and torch-2.15 does not"
+    assert guarded(state_of, "op: demo::op, key: CPU, except: Named, rule: kernel") == ()
+
+
+def test_a_guard_names_the_python_function_that_a_kernel_was_made_of(state_of: StateOf) -> None:
+    text = (
+        "dispatch: 1\noperators:\n  - {custom_op: demo::f(Tensor x) -> Tensor, kernels: {cpu: f_cpu}, fake: f_fake}\n"
+    )
+    wanted = "guards:\n  - {op: demo::f, key: CPU, kernel: f_cpu}\n  - {op: demo::f, key: Meta, kernel: 'f_f*'}\n"
+    assert findings(state_of(f"{text}{wanted}"), select="DC9") == ()
+    refused = "guards:\n  - {op: demo::f, key: CPU, kernel: f_cuda}\n  - {op: demo::f, key: Meta, not_kernel: f_fake}\n"
+    first, second = findings(state_of(f"{text}{refused}"), select="DC9")
+    assert first.message == "demo::f: the guard wants kernel f_cuda at CPU, which holds f_cpu by rule kernel"
+    assert second.message.endswith("wants any kernel but f_fake at Meta, which holds f_fake by rule kernel")
 
 
 def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:

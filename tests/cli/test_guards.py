@@ -37,12 +37,13 @@ def test_the_list() -> None:
         1,
         "                Guard                                              Speaks of             Declared at\n"
         "holds           demo::* at CUDA: rule: math                        2 operators, 2 slots  a.yaml:8:5\n"
+        "                  also declared at a.yaml:11:5\n"
         "broken          demo::op at CPU, XLA: rule: kernel                 1 operator, 2 slots   a.yaml:9:5\n"
         "                  demo::op at XLA: op_math by rule math\n"
         "guards nothing  demo::none: backend: CPU                           0 operators           a.yaml:10:5\n"
         "                  no operator demo::none\n"
         "holds           demo::op: [cpu; inference_mode] resolves.key: CPU  1 operator            a.yaml:12:5\n"
-        "\n2 of 4 guards do not hold (torch-2.15)\n1 more say the same as one of them\n",
+        "\n2 of 4 guards do not hold (torch-2.15)\n1 more asks for the same as one of them\n",
         "",
     )
 
@@ -60,6 +61,7 @@ def test_the_list_as_json() -> None:
     assert document["guards"][1] == {
         "ops": ["demo::op"],
         "keys": ["CPU", "XLA"],
+        "excepted": [],
         "places": [],
         "wants": {"rule": ["kernel"]},
         "call": None,
@@ -67,6 +69,7 @@ def test_the_list_as_json() -> None:
         "reason": "as before",
         "declared_at": {"file": "a.yaml", "line": 9, "column": 5},
         "through": [],
+        "repeated_at": [],
         "verdict": "broken",
         "operators": 1,
         "slots": 2,
@@ -74,7 +77,9 @@ def test_the_list_as_json() -> None:
         "broken": [
             {"operator": "demo::op", "keys": ["XLA"], "wanted": "rule kernel", "found": "op_math by rule math"},
         ],
+        "suppressed": [],
     }
+    assert document["guards"][0]["repeated_at"] == [{"file": "a.yaml", "line": 11, "column": 5}]
     nothing = document["guards"][2]
     assert (nothing["verdict"], nothing["unmatched"]) == (
         "guards-nothing",
@@ -97,11 +102,12 @@ def test_the_list_as_csv_and_markdown() -> None:
     assert lines[3].startswith("guards-nothing,demo::none")
     table, closing = call("guards", "a.yaml", "--format", "markdown").out.split("\n\n", 1)
     assert len(table.splitlines()) == 6
+    assert "demo::\\* at CUDA: rule: math<br>  also declared at a.yaml:11:5 |" in table.splitlines()[2]
     assert table.splitlines()[3] == (
         "| broken | demo::op at CPU, XLA: rule: kernel<br>  demo::op at XLA: op\\_math by rule math "
         "| 1 operator, 2 slots | a.yaml:9:5 |"
     )
-    assert closing == "2 of 4 guards do not hold (torch-2.15)\n\n1 more say the same as one of them\n"
+    assert closing == "2 of 4 guards do not hold (torch-2.15)\n\n1 more asks for the same as one of them\n"
 
 
 def test_no_guards() -> None:
@@ -117,7 +123,13 @@ def test_recorded_guards_hold_and_notice_a_change(rules_only: bool) -> None:
     listed = call("guards", "a.yaml", "--guards", "g.yaml", "--format", "json")
     assert listed.code == 0
     guards = json.loads(listed.out)["guards"]
-    assert sum(guard["slots"] for guard in guards) == 2 * 137
+    # one operator computes at CPU and decomposes elsewhere, the other decomposes, or is skipped at AutogradCPU
+    assert [(guard["ops"], guard["text"]) for guard in guards] == [
+        (["demo::fill"], "rule: math" if rules_only else "rule: math; kernel: fill"),
+        (["demo::fill"], "rule: kernel; fallthrough: true"),
+        (["demo::op"], "rule: kernel" if rules_only else "rule: kernel; kernel: op [alias]*"),
+        (["demo::op"], "rule: math" if rules_only else "rule: math; kernel: op_math"),
+    ]
     Path("a.yaml").write_text(TEXT.partition("guards:")[0].replace("op_math", "other"), encoding="utf-8")
     assert call("guards", "a.yaml", "--guards", "g.yaml").code == (0 if rules_only else 1)
     text = TEXT.partition("guards:")[0].replace("AutogradCPU", "AutogradCUDA")
@@ -149,10 +161,6 @@ def test_a_recording() -> None:
         '    key: "CUDA, QuantizedCUDA, SparseCUDA, SparseCsrCUDA, NestedTensorCUDA, AutogradCUDA"\n'
         "    rule: math\n"
         "    kernel: op_math\n"
-        "  - op: demo::op\n"
-        "    key: AutocastCUDA\n"
-        "    rule: fallback\n"
-        '    kernel: "registered at /__w/pytorch/pytorch/aten/src/ATen/autocast_mode.cpp:177"\n'
     )
 
 
@@ -184,3 +192,62 @@ def test_a_file_of_guards_may_not_register() -> None:
     result = call("guards", "--base", "torch-2.15", "--guards", "a.yaml")
     assert result.code == 2
     assert "a.yaml:3:3: error[only-guards]: a file of guards has no 'operators'" in result.err
+
+
+SUPPRESSED = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu}
+  - func: demo::fill(Tensor x) -> Tensor
+    dispatch: {CPU: fill_cpu}
+guards:
+  - {op: demo::op, key: CUDA, rule: kernel} # dispatch-cli: ignore[guard] until the kernel is there
+  - {op: "demo::*", key: XLA, rule: kernel}
+  - {op: demo::none, key: CPU, rule: kernel} # dispatch-cli: ignore[unmatched-guard] comes with the next version
+suppress:
+  - {checks: guard, op: demo::op, reason: not on XLA}
+"""
+
+
+def test_what_check_invariants_suppresses_fails_no_guard() -> None:
+    Path("s.yaml").write_text(SUPPRESSED.replace('"demo::*"', "demo::op"), encoding="utf-8")
+    assert call("guards", "s.yaml") == Result(
+        0,
+        "            Guard                                      Speaks of           Declared at\n"
+        "suppressed  demo::op at CUDA: rule: kernel             1 operator, 1 slot  s.yaml:8:5\n"
+        "              suppressed: until the kernel is there\n"
+        "suppressed  demo::op at XLA: rule: kernel              1 operator, 1 slot  s.yaml:9:5\n"
+        "              suppressed: not on XLA\n"
+        "suppressed  demo::none at CPU: rule: kernel            0 operators         s.yaml:10:5\n"
+        "              suppressed: comes with the next version\n"
+        "\n0 of 3 guards hold (torch-2.15)\n3 suppressed, as in check-invariants\n",
+        "",
+    )
+    assert call("check-invariants", "s.yaml", "--select", "DC9").code == 0
+
+
+def test_a_guard_that_is_suppressed_for_one_operator_fails_for_another() -> None:
+    Path("s.yaml").write_text(SUPPRESSED, encoding="utf-8")
+    result = call("guards", "s.yaml", "--format", "json")
+    assert result.code == 1
+    row = json.loads(result.out)["guards"][1]
+    assert (row["verdict"], [one["operator"] for one in row["broken"]]) == ("broken", ["demo::fill"])
+    assert row["suppressed"] == [
+        {
+            "message": "demo::op: the guard wants rule kernel at XLA, which holds nothing (missing)",
+            "reason": "not on XLA",
+            "by": {"file": "s.yaml", "line": 12, "column": 5},
+        }
+    ]
+    found = json.loads(call("check-invariants", "s.yaml", "--select", "DC9", "--format", "json").out)
+    assert [one["operator"] for one in found["findings"]] == ["demo::fill"]
+    assert row["suppressed"][0]["message"] in [one["message"] for one in found["suppressed"]]
+
+
+def test_a_suppression_of_no_check_is_refused_as_by_check_invariants() -> None:
+    Path("s.yaml").write_text(SUPPRESSED.replace("checks: guard,", "checks: gard,"), encoding="utf-8")
+    results = [call(command, "s.yaml") for command in ("guards", "check-invariants")]
+    assert results[0] == results[1]
+    assert results[0].code == 2
+    assert "there is no check 'gard'" in results[0].err

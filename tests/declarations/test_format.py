@@ -70,7 +70,8 @@ higher_order_operators:
   - {name: j, modes: {M: {kernel: x, returns: NotImplemented}}}
 modes: {M: {supports_higher_order_operators: true}}
 guards:
-  - {op: "*", key: "*", rule: kernel, not: missing, kernel: x, not_kernel: y, fallthrough: false, same_as: CPU}
+  - {op: "*", key: "*", except: CUDA, rule: kernel, not: missing, kernel: x, not_kernel: y, fallthrough: false}
+  - {op: "*", key: "*", same_as: CPU}
   - {op: "*", tensors: [cpu], contexts: [no_grad], resolves: {end: kernel, kernel: x, key: CPU}, reason: it must}
   - {op: "*", backend: CPU, device: cuda, resolves: {error: x}}
   - {op: h, mode: M, subclass: [S, T], transform: Vmap, rule: kernel}

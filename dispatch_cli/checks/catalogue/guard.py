@@ -2,7 +2,7 @@
 
 A guard says what must be true of the computed table at certain keys of certain operators, or where a call must end, so
 that CI notices when a new registration takes a slot away. Guards come from the declarations, through what they extend
-as well, and from files given with `--guards`; equal guards count once.
+as well, and from files given with `--guards`; guards that ask for the same count once, however they say it.
 
 Bad, because nothing is at CUDA:
 
@@ -48,11 +48,13 @@ def find(view: View) -> Iterator[Finding]:
     guards = Guards(view)
     for guard in guards.all:
         for violation in guards.broken(guard):
-            yield _finding(view, violation)
+            yield finding_of(view, violation)
 
 
-def _finding(view: View, violation: Violation) -> Finding:
-    """One finding for all slots of an operator that hold the same; its key is the first of them."""
+def finding_of(view: View, violation: Violation) -> Finding:
+    """The finding for a guard that does not hold.
+
+    One finding for all slots of an operator that hold the same; its key is the first of them."""
     guard, name, wanted, keys = violation.guard, violation.operator, violation.wanted, violation.keys
     if guard.call is not None:
         message = f"{name}: the guard wants {wanted}, and there is {violation.found}"
@@ -81,6 +83,7 @@ def _related(view: View, violation: Violation) -> Iterator[tuple[str, Span | Non
         for key in view.dispatcher.keys_in(entry.decision.blockers):
             yield f"the kernel at {key} is registered here", view.place(violation.operator, key)
     yield from (("the guard comes from there", span) for span in violation.guard.through)
+    yield from (("the same guard is declared here", span) for span in violation.guard.repeated_at)
 
 
 def wants_text(guard: Guard) -> str:

@@ -1,7 +1,8 @@
 """Every guard speaks of something.
 
 A guard whose operators or keys match nothing guards nothing: the operator was renamed or removed, the name is misspelt,
-or the state that has it was not loaded. Each glob of a list must match.
+or the state that has it was not loaded, or another PyTorch version than this one has the dispatch key. Each glob of a
+list must match.
 
 Bad, because there is no operator `demo::opp`:
 
@@ -25,7 +26,8 @@ guards:
   - {op: "demo::op*", key: CPU, rule: kernel}
 ```
 
-Fix: correct the name, load the declarations that define it, or remove the guard.
+Fix: correct the name, load the declarations that define it, or remove the guard. For a key of another PyTorch version,
+keep the guard in a file that only that version is checked with.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from dispatch_cli.checks.catalogue.guard import wants_text
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.suggest import suggestion
 
 MAX_SUGGESTIONS = 10
@@ -50,18 +53,33 @@ def find(view: View) -> Iterator[Finding]:
     found = 0
     for guard in guards.all:
         for what, glob in guards.unmatched(guard):
-            known = [*map(str, view.names), *(one.name for one in view.state.higher_order_operators)]
-            known = known if what == "operator" else list(view.universe.slots)
-            tip = suggestion(glob, known) if found < MAX_SUGGESTIONS else None
+            tip = _tip(view, what, glob) if found < MAX_SUGGESTIONS else None
             found += 1
-            yield CHECK.finding(
-                f"a pattern of the guard matches nothing: there is no {what} {glob}",
-                span=guard.span,
-                mark=glob,
-                related=[("the guard comes from there", span) for span in guard.through],
-                tip=tip,
-                subject=f"{glob}: {wants_text(guard)}",
-            )
+            yield finding_of(guard, what, glob, tip)
+
+
+def finding_of(guard: Guard, what: str, glob: str, tip: str | None = None) -> Finding:
+    """The finding for a glob that matches nothing. what: the word for what it should match."""
+    return CHECK.finding(
+        f"a pattern of the guard matches nothing: there is no {what} {glob}",
+        span=guard.span,
+        mark=glob,
+        related=[
+            *(("the guard comes from there", span) for span in guard.through),
+            *(("the same guard is declared here", span) for span in guard.repeated_at),
+        ],
+        tip=tip,
+        subject=f"{glob}: {wants_text(guard)}",
+    )
+
+
+def _tip(view: View, what: str, glob: str) -> str | None:
+    if what == "operator":
+        return suggestion(glob, [*map(str, view.names), *(one.name for one in view.state.higher_order_operators)])
+    if any(sign in glob for sign in "*?["):
+        return suggestion(glob, view.universe.slots)
+    # a name that no version has is refused when the file is read
+    return f"other versions of PyTorch have it, and {view.universe.name} does not"
 
 
 CHECK = Check.of(find, __doc__, "DC902", Severity.ERROR)

@@ -1,0 +1,151 @@
+"""Guards made from what is true now: one for each thing that an operator's kernels do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from glob import escape
+from typing import NamedTuple
+
+from dispatch_cli.checks.pattern import Pattern
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.engine.table.registration import Registration
+from dispatch_cli.model.guard import Expectation, Guard, GuardField
+from dispatch_cli.model.kernel import Kernel, WrapKind
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.key_terms import KeyTerms, key_terms
+
+_PLACE = re.compile(r"registered at (?:.*[/\\])?([^/\\]+):\d+", re.DOTALL)
+
+
+class Fact(NamedTuple):
+    """What a kernel does at some slots: the rule by which it fills them, its name, and whether it falls through.
+
+    kernel: None where it is free. alias: the alias key where it is registered; None for the slots' own keys.
+    """
+
+    rule: Rule
+    kernel: str | None
+    fallthrough: bool
+    alias: str | None = None
+
+    @property
+    def wants(self) -> tuple[Expectation, ...]:
+        """The same as a guard asks for it."""
+        wants = [Expectation(GuardField.RULE, (self.rule.value,))]
+        if self.fallthrough:
+            wants.append(Expectation(GuardField.FALLTHROUGH, ("true",)))
+        if self.kernel is not None:
+            wants.append(Expectation(GuardField.KERNEL, (self.kernel,)))
+        return tuple(wants)
+
+
+_Source = tuple[Rule, str]
+_Terms = tuple[tuple[Fact, KeyTerms], ...]
+
+
+def recorded_guards(
+    state: State, names: Iterable[OperatorName], keys: frozenset[str] | None, kernels: bool, named: bool = False
+) -> Iterator[Guard]:
+    """Guards for what the operators' kernels do now; operators of which the same is true share theirs.
+
+    An operator that the user's own files register kernels for is guarded where those are; another one everywhere, when
+    it is *named* or there are no files. Slots that PyTorch's fallbacks fill, and slots that hold nothing, are not
+    guarded, nor what ``torch.library`` registers by itself. Kernels of PyTorch's own are free: their names are lines of
+    its sources, and not the same in two versions.
+
+    keys: the slots to guard; None for all. kernels: whether the user's kernels are to stay, and not only the rules.
+    """
+    recorder = _Recorder(View(state, names), keys, kernels, named)
+    said: dict[_Terms, list[str]] = {}
+    for name, facts in recorder.facts():
+        if facts:
+            said.setdefault(facts, []).append(str(name))
+    for facts, ops in said.items():
+        for fact, terms in facts:
+            yield Guard(tuple(ops), terms.keys, fact.wants, excepted=terms.excepted)
+
+
+def _is_of_torch_library(kernel: Kernel) -> bool:
+    """Whether ``torch.library`` registers the kernel by itself, without a function of the user's.
+
+    Which those are depends on the version. Autocast is no function, and still the user's.
+    """
+    if kernel.wraps is not None:
+        return kernel.wraps.function is None and kernel.wraps.kind is not WrapKind.AUTOCAST
+    return kernel.fake is not None and kernel.fake.function is None
+
+
+class _Recorder:
+    def __init__(self, view: View, keys: frozenset[str] | None, kernels: bool, named: bool) -> None:
+        self._view = view
+        self._slots = [key for key in view.universe.slots if keys is None or key in keys]
+        self._kernels = kernels
+        self._takes_all = named or not view.has_files
+        self._terms: dict[tuple[str | None, tuple[str, ...]], KeyTerms] = {}
+
+    def facts(self) -> Iterator[tuple[OperatorName, _Terms]]:
+        """What is true of each operator, in the order of the first slots; by name."""
+        found = {}
+        for pattern in self._view.patterns:
+            sources = self._by_source(pattern)
+            for name in pattern.operators:
+                found[name] = self._of_operator(name, sources)
+        return iter(sorted(found.items(), key=lambda one: str(one[0])))
+
+    def _by_source(self, pattern: Pattern) -> Mapping[_Source, list[str]]:
+        """The slots that a kernel of the operator or a fallback of the user's fills, by rule and the key of either."""
+        found: dict[_Source, list[str]] = {}
+        for key in self._slots:
+            decision = pattern.decision(key)
+            if decision.source is not None:
+                found.setdefault((decision.rule, decision.source), []).append(key)
+            elif decision.rule is Rule.FALLBACK and key in self._view.own_fallbacks:
+                found[decision.rule, key] = [key]
+        return found
+
+    def _of_operator(self, name: OperatorName, sources: Mapping[_Source, list[str]]) -> _Terms:
+        view = self._view
+        active, own = view.active(name), frozenset(view.own_keys(name))
+        no_tensors = view.takes_tensors(name) is False
+        found: dict[Fact, list[str]] = {}
+        for (rule, source), keys in sources.items():
+            if rule is Rule.FALLBACK:
+                registration = view.own_fallbacks[source]
+            elif source in own or (self._takes_all and not own):
+                registration = active[source]
+            else:
+                continue
+            if _is_of_torch_library(registration.kernel):
+                continue
+            alias = source if view.universe.is_alias(source) else None
+            fact = Fact(rule, self._kernel(registration), registration.kernel.fallthrough, alias)
+            # a call with tensors does not get to the slot Undefined
+            found.setdefault(fact, []).extend(key for key in keys if key != UNDEFINED or no_tensors)
+        slot = view.universe.slot
+        kept = sorted(((fact, keys) for fact, keys in found.items() if keys), key=lambda one: slot[one[1][0]])
+        return tuple((fact, self._key_terms(fact.alias, keys)) for fact, keys in kept)
+
+    def _kernel(self, registration: Registration) -> str | None:
+        """The kernel as a guard names it; None for one that stays free."""
+        kernel = registration.kernel
+        if not self._kernels or kernel.fallthrough or not self._view.is_written(registration):
+            return None
+        if kernel.wraps is not None or kernel.fake is not None:
+            return kernel.function_name
+        place = _PLACE.fullmatch(kernel.debug)
+        if place is None:
+            return kernel.debug
+        # the file stays when lines move; one that is the declaration's own says nothing
+        declared_in = "" if kernel.span is None else kernel.span.file
+        return None if declared_in.endswith(place[1]) else f"registered at *{escape(place[1])}:*"
+
+    def _key_terms(self, alias: str | None, keys: Collection[str]) -> KeyTerms:
+        asked = (alias, tuple(keys))
+        found = self._terms.get(asked)
+        if found is None:
+            found = self._terms[asked] = key_terms(self._view.universe, keys, alias)
+        return found

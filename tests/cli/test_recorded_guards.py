@@ -1,0 +1,225 @@
+"""``guards --record``: what is recorded, that it says exactly that, and that it can be checked with another PyTorch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dispatch_cli import bases
+from dispatch_cli.api import load_state
+from dispatch_cli.checks.guarding import Guards
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.universe import UNDEFINED
+from dispatch_cli.report.recorded_guards import recorded_guards
+from dispatch_cli.universes import load
+from tests.cli.support import Result, call
+from tests.support import load_recording
+
+LIBRARY = """\
+dispatch: 1
+operators:
+  - func: mylib::norm(Tensor x) -> Tensor
+    dispatch:
+      CPU, CUDA: norm_native
+      CompositeImplicitAutograd: norm_math
+      Autograd: norm_autograd
+      AutocastCPU: fallthrough
+  - func: mylib::make(int n) -> Tensor
+    dispatch: {CompositeExplicitAutograd: make, BackendSelect: make_by_device}
+  - custom_op: mylib::sin(Tensor x) -> Tensor
+    kernels: {"cpu, cuda": sin_native}
+    fake: sin_fake
+    backward: sin_backward
+"""
+RECORDED = """\
+# What held when `dispatch-cli guards --record` wrote this.
+dispatch: 1
+guards:
+  - op: mylib::make
+    key: "Undefined, CompositeExplicitAutograd"
+    rule: default
+    kernel: make
+  - op: mylib::make
+    key: BackendSelect
+    rule: kernel
+    kernel: make_by_device
+  - op: mylib::norm
+    key: "CPU, CUDA"
+    rule: kernel
+    kernel: norm_native
+  - op: mylib::norm
+    key: CompositeImplicitAutograd
+    except: "CPU, CUDA, AutogradCPU, AutogradCUDA"
+    rule: math
+    kernel: norm_math
+  - op: mylib::norm
+    key: "AutogradCPU, AutogradCUDA"
+    rule: autograd
+    kernel: norm_autograd
+  - op: mylib::norm
+    key: AutocastCPU
+    rule: kernel
+    fallthrough: true
+  - op: mylib::sin
+    key: "CPU, CUDA"
+    rule: kernel
+    kernel: sin_native
+  - op: mylib::sin
+    key: Meta
+    rule: kernel
+    kernel: sin_fake
+  - op: mylib::sin
+    key: Autograd
+    rule: autograd
+    kernel: sin_backward
+"""
+UNIVERSES = ("torch-2.4", "torch-2.13.json", "torch-2.15")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("lib.yaml").write_text(LIBRARY, encoding="utf-8")
+    Path("torch-2.13.json").write_text(json.dumps(load_recording("2.13.0.universe")), encoding="utf-8")
+    return tmp_path
+
+
+def check(*source: str) -> Result:
+    return call("check-invariants", *source, "--select", "guard,unmatched-guard")
+
+
+@pytest.mark.parametrize("universe", UNIVERSES)
+def test_a_library_is_recorded_alike_with_every_pytorch(universe: str) -> None:
+    assert call("guards", "lib.yaml", "--universe", universe, "--record") == Result(0, RECORDED, "")
+
+
+@pytest.mark.parametrize("universe", UNIVERSES)
+@pytest.mark.parametrize(
+    ("line", "changed", "broken"),
+    [
+        ("CPU, CUDA: norm_native", "CPU: norm_native", {"CUDA", "AutogradCUDA"}),
+        ("CPU, CUDA: norm_native", "CPU: norm_native\n      CUDA: other", {"CUDA"}),
+        ("Autograd: norm_autograd", "AutogradCPU: norm_autograd", {"AutogradCPU", "AutogradCUDA"}),
+        ("AutocastCPU: fallthrough", "AutocastCPU: cast", {"AutocastCPU"}),
+        ("CPU, CUDA: norm_native", "CPU, CUDA, MPS: norm_native", {"MPS", "AutogradMPS"}),
+        ("fake: sin_fake", "fake: other_fake", {"Meta"}),
+    ],
+)
+def test_recorded_guards_notice_a_change_with_every_pytorch(
+    universe: str, line: str, changed: str, broken: set[str]
+) -> None:
+    Path("guards.yaml").write_text(RECORDED, encoding="utf-8")
+    source = ("--universe", universe, "--guards", "guards.yaml")
+    assert check("lib.yaml", *source).code == 0
+    Path("lib.yaml").write_text(LIBRARY.replace(line, changed), encoding="utf-8")
+    result = call("check-invariants", "lib.yaml", *source, "--select", "DC9", "--format", "json")
+    assert result.code == 1
+    found = json.loads(result.out)["findings"]
+    assert {key for one in found for key in dict(one["details"]).get("keys", one["key"]).split(", ")} == broken
+
+
+@pytest.mark.parametrize(("recorded", "checked"), [("torch-2.15", "torch-2.4"), ("torch-2.4", "torch-2.15")])
+def test_all_of_pytorch_recorded_with_one_version_and_checked_with_another(recorded: str, checked: str) -> None:
+    """The file loads; what the versions differ in is a finding, and operators that are alike are none."""
+    assert call("guards", "--base", recorded, "--record", "-o", "g.yaml") == Result(0, "", "")
+    text = Path("g.yaml").read_text(encoding="utf-8")
+    assert ".cpp" not in text and ".py" not in text
+    assert max(map(len, text.splitlines())) < 400
+    assert check("--base", recorded, "--guards", "g.yaml").code == 0
+    result = call("check-invariants", "--base", checked, "--guards", "g.yaml", "--select", "DC9", "--format", "json")
+    assert (result.code, result.err) == (1, "")
+    found = json.loads(result.out)["findings"]
+    there, here = (bases.load(name) for name in (recorded, checked))
+    different = {
+        name
+        for name in {*there.names} & {*here.names}
+        if {key: skips for key, (_, skips) in there.header(name).kernels.items()}
+        != {key: skips for key, (_, skips) in here.header(name).kernels.items()}
+    }
+    broken = {one["operator"] for one in found if one["check"] == "guard" and "::" in one["operator"]}
+    assert broken <= different
+    assert len(broken) > 100
+    gone = {one["message"].rpartition(" ")[2] for one in found if one["check"] == "unmatched-guard"}
+    keys = {*load(recorded).runtime} - {*load(checked).runtime}
+    named = {op for guard in yaml.safe_load(text)["guards"] for op in [guard["op"]] if isinstance(op, str)}
+    named.update(op for guard in yaml.safe_load(text)["guards"] for op in guard["op"] if isinstance(guard["op"], list))
+    known = {*here.names, *(one.name for one in load_state([], bases=[checked]).higher_order_operators)}
+    assert gone - keys == named - known
+
+
+def test_a_key_that_another_pytorch_has_is_a_finding() -> None:
+    library = (
+        "dispatch: 1\noperators:\n  - func: m::f(Tensor x) -> Tensor\n    dispatch: {AutocastMTIA: f_cast, CPU: f}\n"
+    )
+    Path("lib.yaml").write_text(library, encoding="utf-8")
+    assert call("guards", "lib.yaml", "--record", "-o", "g.yaml").code == 0
+    Path("lib.yaml").write_text(library.replace("AutocastMTIA: f_cast, ", ""), encoding="utf-8")
+    result = check("lib.yaml", "--universe", "torch-2.4", "--guards", "g.yaml")
+    assert result.code == 1
+    assert "there is no dispatch key AutocastMTIA" in result.out
+    assert "tip  other versions of PyTorch have it, and torch-2.4 does not" in result.out
+
+
+def slots_of(state: State) -> Iterator[tuple[str, str, str]]:
+    """Operator, key and rule of every slot that a kernel of the operator's own fills."""
+    for name in state.dispatcher:
+        table = state.dispatcher.table(name)
+        for key, decision in zip(state.dispatcher.universe.slots, table.plan.decisions, strict=True):
+            if decision.source is not None and key != UNDEFINED:
+                yield str(name), key, decision.rule.value
+
+
+@pytest.mark.parametrize("base", ["torch-2.4", "torch-2.15"])
+def test_recorded_guards_speak_of_exactly_the_slots_that_kernels_fill(base: str) -> None:
+    state = load_state([], bases=[base])
+    reader = Guards(View(state, ()))
+    said = [
+        (op, key, guard.wants[0].texts[0])
+        for guard in recorded_guards(state, tuple(state.dispatcher), None, kernels=True)
+        for op in guard.ops
+        for key in reader.keys(guard)
+        if key != UNDEFINED
+    ]
+    assert len(said) == len(set(said))
+    assert set(said) == set(slots_of(state))
+    assert Rule.MATH.value in {rule for _, _, rule in said}
+
+
+def test_only_what_the_files_register_is_recorded() -> None:
+    Path("over.yaml").write_text(
+        "dispatch: 1\nextends: [torch-2.15, lib.yaml]\noperators:\n"
+        "  - {func: mylib::own(Tensor x) -> Tensor, dispatch: {CPU: own}}\n"
+        "libraries:\n  - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {add.Tensor: my_add}}\n"
+        "fallbacks: {PrivateUse1: to_cpu}\n",
+        encoding="utf-8",
+    )
+    recorded = yaml.safe_load(call("guards", "over.yaml", "--record").out)["guards"]
+    assert recorded == [
+        {"op": "aten::add.Tensor", "key": "PrivateUse1", "rule": "kernel", "kernel": "my_add"},
+        {"op": "mylib::own", "key": "CPU", "rule": "kernel", "kernel": "own"},
+        {"op": "mylib::own", "key": "PrivateUse1", "rule": "fallback", "kernel": "to_cpu"},
+    ]
+    named = yaml.safe_load(call("guards", "over.yaml", "--record", "--op", "aten::relu.default").out)["guards"]
+    assert {one["rule"] for one in named} == {"kernel", "autograd", "fallback"}
+    assert [one["kernel"] for one in named if "kernel" in one] == ["to_cpu"]
+
+
+def test_places_of_captured_kernels_are_recorded_without_lines() -> None:
+    library = (
+        "dispatch: 1\nlibraries:\n  - kind: DEF\n    namespace: m\n    define: ['f(Tensor x) -> Tensor']\n"
+        "  - kind: IMPL\n    namespace: m\n    dispatch_key: CPU\n"
+        "    impl:\n      f: {debug: 'registered at /x/src/f [1].cpp:12'}\n"
+    )
+    Path("cap.yaml").write_text(library, encoding="utf-8")
+    recorded = call("guards", "cap.yaml", "--record").out
+    assert 'kernel: "registered at *f [[]1].cpp:*"' in recorded
+    Path("g.yaml").write_text(recorded, encoding="utf-8")
+    for place, code in (("/y/f [1].cpp:99", 0), ("/x/src/g.cpp:12", 1)):
+        Path("cap.yaml").write_text(library.replace("/x/src/f [1].cpp:12", place), encoding="utf-8")
+        assert check("cap.yaml", "--guards", "g.yaml").code == code
