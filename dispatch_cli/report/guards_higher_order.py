@@ -11,7 +11,7 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.report.key_terms import key_terms
-from dispatch_cli.report.recorded_guards import Fact
+from dispatch_cli.report.recorded_guards import GuardFact
 
 
 def recorded_higher_order_guards(
@@ -30,7 +30,7 @@ def _of_operator(
     state: State, operator: HigherOrderOperator, keys: frozenset[str] | None, kernels: bool
 ) -> Iterator[Guard]:
     table = state.higher_order_table(operator)
-    slots: dict[Fact, list[str]] = {}
+    slots: dict[GuardFact, list[str]] = {}
     for key in table.universe.slots:
         answer = answer_at(table, ImplPlace(ImplKind.DISPATCH, key), state.modes)
         if answer.found is not AtPlace.IMPL or answer.decision is None or (keys is not None and key not in keys):
@@ -41,7 +41,7 @@ def _of_operator(
         slots.setdefault(_fact(answer.decision.rule, answer.impl, kernels, alias), []).append(key)
     for impl in operator.impls:
         if impl.fallthrough and (keys is None or impl.name in keys):
-            slots.setdefault(Fact(Rule.KERNEL, None, True), []).append(impl.name)
+            slots.setdefault(GuardFact(Rule.KERNEL, None, True), []).append(impl.name)
     places = _places(table, kernels) if keys is None else {}
     for fact in dict.fromkeys((*slots, *places)):
         terms = key_terms(table.universe, slots.get(fact, ()), fact.alias)
@@ -51,8 +51,8 @@ def _of_operator(
         yield Guard((operator.name,), terms.keys, wants, places=found, excepted=terms.excepted)
 
 
-def _places(table: HigherOrderTable, kernels: bool) -> dict[Fact, list[ImplPlace]]:
-    found: dict[Fact, list[ImplPlace]] = {}
+def _places(table: HigherOrderTable, kernels: bool) -> dict[GuardFact, list[ImplPlace]]:
+    found: dict[GuardFact, list[ImplPlace]] = {}
     tables = {
         ImplKind.MODE: table.modes,
         ImplKind.SUBCLASS: table.subclasses,
@@ -64,5 +64,5 @@ def _places(table: HigherOrderTable, kernels: bool) -> dict[Fact, list[ImplPlace
     return found
 
 
-def _fact(rule: Rule, impl: HigherOrderImpl, kernels: bool, alias: str | None) -> Fact:
-    return Fact(rule, impl.kernel if kernels else None, False, alias)
+def _fact(rule: Rule, impl: HigherOrderImpl, kernels: bool, alias: str | None) -> GuardFact:
+    return GuardFact(rule, impl.kernel if kernels else None, False, alias)

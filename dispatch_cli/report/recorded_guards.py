@@ -21,7 +21,7 @@ from dispatch_cli.report.key_terms import KeyTerms, key_terms
 _PLACE = re.compile(r"registered at (?:.*[/\\])?([^/\\]+):\d+", re.DOTALL)
 
 
-class Fact(NamedTuple):
+class GuardFact(NamedTuple):
     """What a kernel does at some slots: the rule by which it fills them, its name, and whether it falls through.
 
     kernel: None where it is free. alias: the alias key where it is registered; None for the slots' own keys.
@@ -44,7 +44,7 @@ class Fact(NamedTuple):
 
 
 _Source = tuple[Rule, str]
-_Terms = tuple[tuple[Fact, KeyTerms], ...]
+_Terms = tuple[tuple[GuardFact, KeyTerms], ...]
 
 
 def recorded_guards(
@@ -111,7 +111,7 @@ class _Recorder:
         view = self._view
         active, own = view.active(name), frozenset(view.own_keys(name))
         no_tensors = view.takes_tensors(name) is False
-        found: dict[Fact, list[str]] = {}
+        found: dict[GuardFact, list[str]] = {}
         for (rule, source), keys in sources.items():
             if rule is Rule.FALLBACK:
                 registration = view.own_fallbacks[source]
@@ -122,7 +122,7 @@ class _Recorder:
             if _is_of_torch_library(registration.kernel):
                 continue
             alias = source if view.universe.is_alias(source) else None
-            fact = Fact(rule, self._kernel(registration), registration.kernel.fallthrough, alias)
+            fact = GuardFact(rule, self._kernel(registration), registration.kernel.fallthrough, alias)
             # a call with tensors does not get to the slot Undefined
             found.setdefault(fact, []).extend(key for key in keys if key != UNDEFINED or no_tensors)
         slot = view.universe.slot
