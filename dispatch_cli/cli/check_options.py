@@ -125,21 +125,24 @@ def read_known(
         if options.update_baseline:
             raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.")
         return None, None
-    from dispatch_cli.declarations.limits import MAX_BYTES
     from dispatch_cli.declarations.project_folder import within
-    from dispatch_cli.declarations.source import SourceError, read_bytes
+    from dispatch_cli.declarations.source import SourceError, read_json
     from dispatch_cli.render.text_safety import safe
     from dispatch_cli.report.baseline import BaselineError, read_baseline
 
     try:
-        return read_baseline(read_bytes(file, MAX_BYTES, within(file, allow_outside)).decode("utf-8")), file
+        return read_baseline(read_json(file, within(file, allow_outside))[0]), file
     except SourceError as error:
         if options.update_baseline and error.code == "file-not-found":
             return {}, file
         hint = "write it with --update-baseline" if error.code == "file-not-found" else error.hint
-        raise click.BadParameter(safe(f"{error.message}.{as_sentence(hint)}"), param_hint="'--baseline'") from None
-    except (BaselineError, UnicodeDecodeError) as error:
+        message = error.message if file in error.message else f"{file}: {error.message}"
+        raise click.BadParameter(safe(f"{message}.{as_sentence(hint)}"), param_hint="'--baseline'") from None
+    except BaselineError as error:
         raise click.BadParameter(safe(f"{file}: {error}"), param_hint="'--baseline'") from None
+    except ValueError as error:
+        message = safe(f"{file}: it is not JSON: {str(error)[:200]}")
+        raise click.BadParameter(message, param_hint="'--baseline'") from None
 
 
 def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color: str) -> None:

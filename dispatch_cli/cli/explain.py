@@ -96,7 +96,7 @@ def _errors(file: str, allow_outside: bool) -> list[ErrorText]:
     from dispatch_cli.report.messages.table import looked_for
 
     try:
-        text = decoded(read_bytes(file, MAX_CHARACTERS, within(file, allow_outside)))
+        text = decoded(read_bytes(file, MAX_CHARACTERS, within(file, allow_outside))[0])
     except SourceError as error:
         hint = f". {error.hint}" if error.code == "outside-project" else ""
         if error.code == "too-large":

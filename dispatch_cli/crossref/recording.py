@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +10,9 @@ from dispatch_cli import universes
 from dispatch_cli.capture.probe import parse_dump, parse_fallbacks
 from dispatch_cli.crossref.answers import Answers, Probed, Texts
 from dispatch_cli.declarations.project_folder import within
-from dispatch_cli.declarations.source import SourceError, read_bytes
+from dispatch_cli.declarations.source import SourceError, read_json
+from dispatch_cli.model.budget import Budget, OverBudget
 from dispatch_cli.model.problem import InputError, Problem
-
-MAX_BYTES = 256 << 20
-"""Of a recording, after decompression; one of PyTorch 2.15 is a fifth of that."""
 
 
 def read(file: str, allow_outside: bool = False) -> Probed | None:
@@ -25,26 +22,25 @@ def read(file: str, allow_outside: bool = False) -> Probed | None:
     Errors: InputError for a file that cannot be read, and for a recording that does not hold together.
     """
     try:
-        content = read_bytes(file, MAX_BYTES, within(file, allow_outside))
+        data, budget = read_json(file, within(file, allow_outside))
     except SourceError as error:
         raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
-    if content.lstrip()[:1] != b"{":
-        return None
-    try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
     if not isinstance(data, dict) or "dispatch" in data or not {"universe", "ops"} <= data.keys():
         return None
     try:
-        return _from_data(data)
+        return _from_data(data, budget)
+    except OverBudget as error:
+        raise InputError((Problem("too-large", f"{file}: {error.message}", hint=error.hint),)) from None
     except (universes.UniverseError, ValueError) as error:
         raise InputError((Problem("bad-recording", f"{file} is not a recording that can be used: {error}"),)) from None
 
 
-def _from_data(data: Mapping[str, Any]) -> Probed:
-    """Errors: ValueError, UniverseError."""
+def _from_data(data: Mapping[str, Any], budget: Budget) -> Probed:
+    """Errors: ValueError, UniverseError, OverBudget."""
     texts = {name: _texts(name, dumps) for name, dumps in _mapping(data, "ops").items()}
+    budget.spend(sum(dumps.registrations.count("\n") for dumps in texts.values()))  # each line becomes a registration
     parsed = {name: _parsed(dump) for name, (dump, _) in texts.items()}
     return Probed(
         universe=universe_data(data),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import Values, expect, is_true, read_record, text_of
 from dispatch_cli.declarations.kernel_format import FALLTHROUGH, KERNEL
+from dispatch_cli.declarations.limits import MAX_KERNELS
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.python_functions import read_wraps
 from dispatch_cli.declarations.redispatches import read_redispatches
@@ -22,12 +23,15 @@ NAME_OF_A_KERNEL = (
 
 
 def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
-    """The kernels of a list, or the one kernel that is not in a list; an empty list is noted."""
+    """The kernels of a list, or the one kernel that is not in a list; an empty list, or a very long one, is noted."""
     if type(node) is not Sequence:
         return (node,)
     if not node.items:
         expect(problems, node, "a kernel or a list of kernels")
-    return node.items
+    if len(node.items) > MAX_KERNELS:
+        message = f"more than {MAX_KERNELS} kernels at one key"
+        problems.add("too-large", message, node.items[MAX_KERNELS], "only the last one is active: leave others out")
+    return node.items[:MAX_KERNELS]
 
 
 def read_kernel(context: FileContext, node: Node, block: Block) -> Kernel | None:

@@ -39,7 +39,7 @@ class KeyReader:
     ) -> list[tuple[Scalar, str | None, Node]]:
         """The pairs of a mapping by single dispatch key, in order; None stands for the catch-all where that is allowed.
 
-        Unknown keys, and keys that two pairs name, are noted and left out.
+        Unknown keys, and keys that two pairs name, are noted and left out. Errors: OverBudget.
         """
         found: list[tuple[Scalar, str | None, Node]] = []
         first: dict[str, Scalar] = {}
@@ -52,6 +52,7 @@ class KeyReader:
                     continue
                 first[key] = node
                 found.append((node, None if key == CATCH_ALL else key, value))
+        problems.source.budget.spend(max(0, len(found) - len(mapping.pairs)))
         return found
 
     def several(self, problems: Problems, node: Scalar, *, catch_all: bool) -> tuple[str, ...]:

@@ -1,18 +1,12 @@
-"""How much of a declaration file is read before it is refused: files come from anywhere."""
+"""How much of a declaration file is read before it is refused, beside the budget that all readers have."""
 
 from __future__ import annotations
 
-MAX_BYTES = 64 << 20
-"""Bytes of one file, after decompression. All operators of PyTorch 2.15 are a tenth of that."""
-
-MAX_PROJECT_BYTES = 4 << 20
+MAX_PROJECT_BYTES = 1 << 20
 """Bytes of a project file."""
 
-MAX_SCALAR = 1 << 20
-"""Characters of one piece of text."""
-
-MAX_NODES = 3_000_000
-"""Texts, lists and mappings of one file; those behind an alias count each time they are used."""
+MAX_KERNELS = 1_000
+"""Kernels at one key of one operator in one place; in PyTorch there are at most a few."""
 
 MAX_DEPTH = 64
 """How deep lists and mappings may stand in each other; the format itself needs nine."""

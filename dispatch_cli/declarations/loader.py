@@ -27,6 +27,7 @@ from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.universe_file import agree, can_be_read, load_universe
 from dispatch_cli.declarations.yaml_reader import parse
+from dispatch_cli.model.budget import MAX_THINGS, OverBudget
 from dispatch_cli.model.declarations import Declarations, Define, Implement, Registrant, Settle, Step
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
@@ -194,8 +195,9 @@ class _Loader:
         )
 
     def _read(self, name: str, identity: str) -> _File:
+        spent = sum(file.problems.source.budget.spent for file in self._files.values())
         try:
-            text = source.read(name)
+            text = source.read(name, left=MAX_THINGS - spent)
         except source.SourceError as error:
             problems = Problems(source.Source(name, ""))
             problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
@@ -325,15 +327,17 @@ _GUARDS_HINT = "a file that registers something is given without --guards"
 
 
 def _read_sections(file: _File, context: FileContext) -> None:
-    for name, node in file.header.sections if file.header is not None else ():
-        if file.only_guards and name not in _OF_GUARDS:
-            file.problems.add("only-guards", f"a file of guards has no {name!r}", node, _GUARDS_HINT)
-            continue
-        reader = _SECTIONS.get(name)
-        if reader is not None:
-            reader(context, node)
     sections = () if file.header is None else file.header.sections
-    context.suppressions += read_comments(file.problems, (node for _, node in sections))
+    try:
+        for name, node in sections:
+            reader = _SECTIONS.get(name)
+            if file.only_guards and name not in _OF_GUARDS:
+                file.problems.add("only-guards", f"a file of guards has no {name!r}", node, _GUARDS_HINT)
+            elif reader is not None:
+                reader(context, node)
+        context.suppressions += read_comments(file.problems, (node for _, node in sections))
+    except OverBudget as over:
+        file.problems.add("too-large", over.message, _START, over.hint)
     if _is_snapshot(file):
         context.steps.append(Settle(_operators(context.steps)))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
 from dispatch_cli.declarations.project_folder import within
-from dispatch_cli.declarations.source import SourceError, check_inside, read_bytes
+from dispatch_cli.declarations.source import SourceError, check_inside, read_plain
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
@@ -31,7 +31,7 @@ def find_project(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         path = place / FILE
         try:
-            if path.is_file() and _speaks(read_bytes(str(path), MAX_PROJECT_BYTES).decode("utf-8", "replace")):
+            if path.is_file() and _speaks(read_plain(str(path), MAX_PROJECT_BYTES).decode("utf-8", "replace")):
                 return path
         except (OSError, SourceError):
             continue
@@ -84,7 +84,7 @@ def read_project(path: Path, allow_outside: bool = False) -> CheckSettings:
     name = str(path)
     project = within(name, allow_outside)
     try:
-        text = read_bytes(str(path), MAX_PROJECT_BYTES, project).decode("utf-8")
+        text = read_plain(str(path), MAX_PROJECT_BYTES, project).decode("utf-8")
     except SourceError as error:
         raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
     except UnicodeDecodeError:

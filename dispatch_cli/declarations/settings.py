@@ -65,6 +65,7 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
                 "bad-comment", "the comment is meant for dispatch-cli, which does not understand it", at, _EXAMPLE
             )
             continue
+        problems.source.budget.spend(said[1].count(","))
         start = found.start(1) + said.start(1) + 1
         named = ((name, Place(number, start + offset)) for name, offset in parts(said[1]) if name)
         checks = tuple(Selector(name, problems.span(place)) for name, place in named)

@@ -9,12 +9,13 @@ import re
 import stat
 import sys
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from dispatch_cli.declarations.limits import MAX_BYTES
+from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
 from dispatch_cli.model.span import cut_line
 from dispatch_cli.model.suggest import suggestion
 
@@ -48,10 +49,11 @@ class SourceError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file. file: its name as the user wrote it."""
+    """The text of a file. file: its name as the user wrote it. budget: what it may say."""
 
     file: str
     text: str
+    budget: Budget = field(default_factory=lambda: Budget(0), compare=False)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -81,31 +83,69 @@ def identity(file: str) -> str:
         return file
 
 
-def read(file: str, within: str | None = None) -> Source:
-    """Read *file* as text, or standard input when it is ``-``. within: as for `read_bytes`. Errors: SourceError."""
-    return Source(file, _decode(read_bytes(file, MAX_BYTES, within)))
+def read(file: str, within: str | None = None, left: int = MAX_THINGS) -> Source:
+    """Read *file* as text, or standard input when it is ``-``.
+
+    within: as for `read_bytes`. left: as for `Budget`. Errors: SourceError.
+    """
+    data, size = read_bytes(file, None, within)
+    source = Source(file, _decode(data), Budget(size, left))
+    try:
+        source.budget.spend(source.text.count("\n"))
+    except OverBudget as error:
+        raise SourceError("too-large", error.message, error.hint) from None
+    return source
 
 
-def read_bytes(file: str, limit: int, within: str | None = None) -> bytes:
-    """Read *file*, or standard input when it is ``-``; gzip and xz are recognised by their first bytes.
+def read_bytes(file: str, limit: int | None = None, within: str | None = None) -> tuple[bytes, int]:
+    """Read *file*, or standard input when it is ``-``; and how many bytes it had before it was decompressed.
 
-    limit: the bytes that it may have, before and after decompression. within: the folder that it has to be in, links
-    resolved; None for any. Errors: SourceError.
+    gzip and xz are recognised by their first bytes. limit: the bytes that it may have; None for those that its budget
+    allows. within: the folder that it has to be in, links resolved; None for any. Errors: SourceError.
     """
     check_inside(file, within)
+    most = MAX_BYTES if limit is None else limit
     try:
-        data = sys.stdin.buffer.read(limit + 1) if file == STDIN else _read_regular(file, limit)
+        data = sys.stdin.buffer.read(most + 1) if file == STDIN else _read_regular(file, most)
+        budget = Budget(len(data))
+        budget.bytes = min(budget.bytes, most)
         if data.startswith(_GZIP_MAGIC):
-            data = _decompress_gzip(data, limit)
+            data = _decompress_gzip(data, budget.bytes)
         elif data.startswith(_XZ_MAGIC):
-            data = _decompress_xz(data, limit)
+            data = _decompress_xz(data, budget.bytes)
+        budget.unpacked(len(data))
     except (EOFError, zlib.error) as error:
         raise SourceError("unreadable-file", f"the compressed file is damaged: {error}") from None
+    except OverBudget as error:
+        raise SourceError("too-large", error.message, error.hint) from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(file, error) from None
+    return data, budget.size
+
+
+def read_plain(file: str, limit: int, within: str | None = None) -> bytes:
+    """Read *file* as it is, at most *limit* bytes. within: as for `read_bytes`. Errors: SourceError."""
+    check_inside(file, within)
+    try:
+        data = _read_regular(file, limit)
     except (OSError, ValueError) as error:
         raise _unreadable(file, error) from None
     if len(data) > limit:
         raise SourceError("too-large", f"the file is larger than {limit >> 20} MiB")
     return data
+
+
+def read_json(file: str, within: str | None = None) -> tuple[Any, Budget]:
+    """Read *file* as JSON, and what is left of its budget. within: as for `read_bytes`.
+
+    Errors: SourceError; ValueError where it is not JSON.
+    """
+    data, size = read_bytes(file, None, within)
+    budget = Budget(size)
+    try:
+        return parse_json(data, budget), budget
+    except OverBudget as error:
+        raise SourceError("too-large", error.message, error.hint) from None
 
 
 def _decompress_gzip(data: bytes, limit: int) -> bytes:

@@ -18,6 +18,7 @@ from dispatch_cli.declarations.source import place_behind
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.declarations.yaml_errors import explain
+from dispatch_cli.model.budget import MAX_TEXT, weight
 from dispatch_cli.model.problem import Related
 
 _UNPRINTABLE = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
@@ -57,13 +58,16 @@ def parse(problems: Problems) -> Node | None:
         return None
     if "\t" in text and text.lstrip().startswith(("{", "[")):
         text = _without_tabs(text)
+    builder = _Builder(problems, make_parser(text))
     try:
-        return _Builder(problems, make_parser(text)).build()
+        return builder.build()
     except _Stop:
         return None
     except YAMLError as error:
         explain(problems, error)
         return None
+    finally:
+        problems.source.budget.spent += builder.nodes
 
 
 def _is_fit(problems: Problems) -> bool:
@@ -115,14 +119,16 @@ class _Open:
 
 
 class _Builder:
-    """Builds the tree of one file out of the parser's events, with a stack of its own."""
+    """Builds the tree of one file out of the parser's events, with a stack of its own. nodes: things, so far."""
 
     def __init__(self, problems: Problems, parser: EventParser) -> None:
         self._problems = problems
         self._parser = parser
         self._stack: list[_Open] = []
         self._anchors: dict[str, tuple[Node, int]] = {}
-        self._nodes = 0
+        self.nodes = 0
+        budget = problems.source.budget
+        self._most = budget.things - budget.spent
         self._documents = 0
         self._root: Node | None = None
         self._is_usable = True
@@ -151,16 +157,17 @@ class _Builder:
         mark = event.start_mark
         line, column = mark.line + 1, mark.column + 1
         text = event.value
-        if len(text) > limits.MAX_SCALAR:
-            self._stop("too-large", f"a text is longer than {limits.MAX_SCALAR} characters", Place(line, column))
+        if len(text) > MAX_TEXT:
+            self._stop("too-large", f"a text is longer than {MAX_TEXT} characters", Place(line, column))
         plain = event.style is None or event.style == ""
         if event.tag is not None:
             plain = False
             self._check_tag(event, Scalar, line, column)
         node = Scalar(text, plain, line, column)
-        self._count(1, node)
+        size = weight(text)
+        self._count(size, node)
         if event.anchor is not None:
-            self._anchors[event.anchor] = (node, 1)
+            self._anchors[event.anchor] = (node, size)
         self._add(node)
 
     def _start(self, is_mapping: bool, event: Any) -> None:
@@ -174,7 +181,7 @@ class _Builder:
             )
         if event.tag is not None:
             self._check_tag(event, Mapping if is_mapping else Sequence, line, column)
-        self._stack.append(_Open(is_mapping, event.anchor, line, column, self._nodes))
+        self._stack.append(_Open(is_mapping, event.anchor, line, column, self.nodes))
         self._count(1, Place(line, column))
 
     def _end(self, _event: Any) -> None:
@@ -185,7 +192,7 @@ class _Builder:
         else:
             node = Sequence(tuple(done.items), done.line, done.column)
         if done.anchor is not None:
-            self._anchors[done.anchor] = (node, self._nodes - done.before)
+            self._anchors[done.anchor] = (node, self.nodes - done.before)
         self._add(node)
 
     def _alias(self, event: Any) -> None:
@@ -259,9 +266,10 @@ class _Builder:
             )
 
     def _count(self, nodes: int, at: Node | Place) -> None:
-        self._nodes += nodes
-        if self._nodes > limits.MAX_NODES:
-            self._stop("too-large", f"the file says more than {limits.MAX_NODES} things, aliases written out", at)
+        self.nodes += nodes
+        if self.nodes > self._most:
+            over = self._problems.source.budget.over()
+            self._stop("too-large", over.message, at, over.hint)
 
     def _stop(self, code: str, message: str, at: Node | Place, hint: str | None = None) -> None:
         self._problems.add(code, message, at, hint)

@@ -16,6 +16,8 @@ from dispatch_cli.report.problems import ProblemsReport
 
 HANG = 4
 """Blanks before the further lines of a message."""
+MAX_OVERRIDES = 100
+"""Warnings of overridden kernels that are shown."""
 
 
 def problems(found: Sequence[Problem]) -> Iterator[Block]:
@@ -32,9 +34,18 @@ def sheet(report: ProblemsReport) -> Sheet:
 
 
 def overrides(state: State) -> Iterator[Block]:
-    """PyTorch's warning for each registration that overrides another, naming the kernel it really replaces."""
-    for registration in state.overrides:
+    """PyTorch's warning for each registration that overrides another, naming the kernel it really replaces.
+
+    Of very many the first are shown, and the others counted.
+    """
+    for registration in state.overrides[:MAX_OVERRIDES]:
         yield from _override(registration)
+    more = len(state.overrides) - MAX_OVERRIDES
+    if more > 0:
+        text = f"[override]: {plural(more, 'registration')} more take the place of another"
+        yield _head(None, Run("warning", Tone.WARN), text)
+        help_text = "`dispatch-cli check-invariants --select overridden-kernel` shows them all"
+        yield Paragraph((Run("help: ", Tone.ALIAS), Run(help_text)), indent=2, hang=6)
 
 
 def _problem(problem: Problem) -> Iterator[Block]:

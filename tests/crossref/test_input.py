@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.crossref import recording as recording_module
 from dispatch_cli.declarations import source
+from dispatch_cli.model import budget
 from tests.cli.support import ROOT, call
 from tests.crossref.support import ADD, recording_of, written
 
@@ -129,7 +129,7 @@ def test_a_damaged_xz_file(end: int, tmp_path: Path) -> None:
 
 
 def test_a_file_that_grows_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recording_module, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(budget, "MAX_BYTES", 1 << 20)
     file = tmp_path / "recording.json.xz"
     file.write_bytes(lzma.compress(b" " * (1 << 22)))
     assert "error[too-large]: the file is larger than 1 MiB" in refused(str(file))

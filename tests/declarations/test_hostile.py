@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dispatch_cli.declarations import limits
+from dispatch_cli.declarations import loader
 from dispatch_cli.declarations.loader import load
+from dispatch_cli.model import budget
 from tests.declarations.helpers import refused, write
 
 HEAD = b"dispatch: 1\n"
@@ -17,7 +18,7 @@ BOMB = HEAD + b"a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 BOMB += b"".join(b"%c: &%c [%s]\n" % (c, c, b",".join([b"*%c" % (c - 1)] * 10)) for c in range(98, 118))
 
 FILES: dict[str, tuple[bytes, str, str]] = {
-    "alias bomb": (BOMB, "8:11", "too-large"),
+    "alias bomb": (BOMB, "6:32", "too-large"),
     "alias in itself": (HEAD + b"operators: &a [*a]\n", "2:16", "yaml-alias"),
     "alias of nothing": (HEAD + b"operators: *a\n", "2:12", "yaml-alias"),
     "open lists": (HEAD + b"operators: " + b"[" * 20_000, "2:75", "too-deep"),
@@ -91,9 +92,10 @@ def test_hostile_file(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("parser")
 def test_many_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_NODES", 10_000)
+    monkeypatch.setattr(budget, "MAX_THINGS", 10_000)
+    monkeypatch.setattr(loader, "MAX_THINGS", 10_000)
     (problem,) = refused(write(tmp_path, b"[" + b"[]," * 20_000 + b"]"))
-    assert problem.message == "the file says more than 10000 things, aliases written out"
+    assert problem.message == "the file says more than 10000 things, aliases and lists of keys written out"
     assert (problem.span.line, problem.span.column) == (1, 29_999)  # type: ignore[union-attr]
 
 

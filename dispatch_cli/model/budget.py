@@ -1,0 +1,121 @@
+"""How much one file may unpack to and say. Files come from anywhere, and small ones can stand for large ones.
+
+Every reader spends from the same budget: bytes after decompression, and *things*, which are texts, lists, mappings and
+what they are multiplied to by aliases and by lists of keys. How much there is depends on the size of the file, so that
+one of a few kilobytes is refused before it costs seconds and hundreds of megabytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+MAX_BYTES = 64 << 20
+"""Bytes of a file after decompression. A recording of all of PyTorch 2.15 has 45 MiB, a capture 5."""
+FREE_BYTES, BYTES_PER_BYTE = 16 << 20, 200
+"""What a file may unpack to whatever its size, and for each of its bytes. Recordings unpack to 75 to 172 per byte."""
+
+MAX_THINGS = 1_500_000
+"""Things of a file, and of all files of a run. A capture of PyTorch 2.15 has 400,000."""
+FREE_THINGS, THINGS_PER_BYTE = 100_000, 3
+"""Things that a file may have whatever its size, and for each of its bytes. A packed capture has 2 per byte."""
+
+MAX_TEXT = 1 << 20
+"""Characters of one text."""
+CHARACTERS = 100
+"""So many characters of a text count as one more thing, as does a comma: it is read for each of its aliases."""
+MAX_WIDE = 160 << 20
+"""Bytes of a decoded file: characters beyond U+FFFF make each of the others take four bytes."""
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{,]', re.DOTALL)
+"""A text, or what each further value comes after. A text that does not end is one, too: it is looked at once."""
+
+
+class OverBudget(Exception):
+    """A file says more than it may. message: with the limit. hint: what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.message = message
+        self.hint = hint
+
+
+class Budget:
+    """What one file may still say.
+
+    size: its bytes, before decompression. left: the things that the run may still have. bytes: what it may unpack to.
+    things: what it may say; *spent* counts that.
+    """
+
+    __slots__ = ("bytes", "size", "spent", "things")
+
+    def __init__(self, size: int, left: int = MAX_THINGS) -> None:
+        self.size = size
+        self.bytes = min(MAX_BYTES, FREE_BYTES + BYTES_PER_BYTE * size)
+        self.things = min(left, FREE_THINGS + THINGS_PER_BYTE * size)
+        self.spent = 0
+
+    def spend(self, things: int) -> None:
+        """Count *things*. Errors: OverBudget."""
+        self.spent += things
+        if self.spent > self.things:
+            raise self.over()
+
+    def over(self) -> OverBudget:
+        """What is said where the things are too many."""
+        said = "things, aliases and lists of keys written out"
+        if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
+            return OverBudget(
+                f"the file says more than {self.things} {said}: too much for one of {_size(self.size)}",
+                "give it uncompressed, with what its aliases stand for written out",
+            )
+        if self.things == MAX_THINGS:
+            return OverBudget(f"the file says more than {MAX_THINGS} {said}", "split it, and give the parts one by one")
+        return OverBudget(f"the files say more than {MAX_THINGS} {said}, together", "give fewer of them at once")
+
+    def unpacked(self, length: int) -> None:
+        """Look at the length after decompression. Errors: OverBudget."""
+        if length <= self.bytes:
+            return
+        if self.bytes < FREE_BYTES or self.bytes == MAX_BYTES:
+            limit = f"{self.bytes >> 20} MiB"
+            raise OverBudget(f"the file is larger than {limit}", "split it, or leave out what is not needed")
+        message = f"the file of {_size(self.size)} unpacks to more than {self.bytes >> 20} MiB"
+        raise OverBudget(message, "unpack it first, if it is meant to be so large")
+
+
+def _size(size: int) -> str:
+    return f"{size / 1024:.1f} KiB" if size >= 1024 else f"{size} bytes"
+
+
+def weight(text: str) -> int:
+    """The things that a text counts as. Many texts list names with commas between them."""
+    return 1 + len(text) // CHARACTERS + text.count(",")
+
+
+def parse_json(data: bytes, budget: Budget) -> Any:
+    """The value of a JSON text, after counting what is in it.
+
+    Errors: OverBudget; ValueError, also where lists nest too deeply.
+    """
+    text = data.decode("utf-8-sig")
+    if not re.match(r"\s*[\[{]", text):
+        raise ValueError("it begins with neither { nor [")
+    if len(text) * (1 if text.isascii() else 4) > MAX_WIDE:
+        raise OverBudget("the file has characters beyond ASCII, and is too large for that", "escape them, or split it")
+    things, most = 1, budget.things - budget.spent
+    for found in _TOKEN.finditer(text):
+        start, end = found.span()
+        if end - start > 1:
+            if end - start > MAX_TEXT:
+                raise OverBudget(f"a text is longer than {MAX_TEXT} characters", "shorten it, or leave it out")
+            continue
+        things += 1
+        if things > most:
+            raise budget.over()
+    budget.spend(things)
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("lists and mappings nest too deeply") from None

@@ -1,0 +1,179 @@
+"""Small files that stand for large ones: refused early by every reader, with the limit and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import resource
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.model.budget import Budget, OverBudget, parse_json
+from tests.cli.support import COMMAND, ROOT, call, environment
+from tests.declarations.helpers import write
+
+OPERATOR = b"dispatch: 1\noperators:\n  - func: m::a() -> ()\n    dispatch: "
+BASELINE = b'{"report": "baseline", "schema_version": 1, "findings": [], "x": [%s]}'
+RECORDING = b'{"universe": {}, "ops": {}, "x": [%s]}'
+LISTS = b"[]," * 15_000_000 + b"[]"
+LAYOUT = universes.load("torch-2.15")
+KEYS = ",".join(key for key in LAYOUT.runtime if key in LAYOUT.parseable).encode()
+
+
+def packed(data: bytes) -> bytes:
+    return gzip.compress(data, 1)
+
+
+def packed_more(data: bytes) -> bytes:
+    return lzma.compress(data, preset=0)
+
+
+FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
+    "a list of kernels": (lambda: packed(OPERATOR + b"{CPU: [" + b"k," * 2_900_000 + b"k]}"), ("register",), "things"),
+    "an alias": (lambda: packed(OPERATOR + b"{CPU: [&a k" + b",*a" * 900_000 + b"]}"), ("register",), "things"),
+    "an alias of a list of keys": (
+        lambda: (
+            b"dispatch: 1\noperators:\n"
+            b"  - {func: 'm::a() -> ()', dispatch: &d {? '"
+            + KEYS
+            + b"' : k}}\n"
+            + b"".join(b"  - {func: 'm::a%d() -> ()', dispatch: *d}\n" % number for number in range(2_200))
+        ),
+        ("register",),
+        "things",
+    ),
+    "an alias of a long text": (
+        lambda: b"dispatch: 1\nguards:\n  - {op: &t '" + b"x" * 60_000 + b"'}\n" + b"  - {op: *t}\n" * 3_000,
+        ("guards",),
+        "things",
+    ),
+    "comments": (
+        lambda: packed(OPERATOR + b"{CPU: k}\n" + b"# dispatch-cli: ignore[all] r\n" * 2_000_000),
+        ("check-invariants",),
+        "things",
+    ),
+    "comments, packed more": (
+        lambda: packed_more(OPERATOR + b"{CPU: k}\n" + b"# dispatch-cli: ignore[all] r\n" * 300_000),
+        ("check-invariants",),
+        "things",
+    ),
+    "a comment of many checks": (
+        lambda: packed(OPERATOR + b"{CPU: k}\n# dispatch-cli: ignore[" + b"all," * 2_000_000 + b"] r\n"),
+        ("check-invariants",),
+        "things",
+    ),
+    "lines": (lambda: packed(OPERATOR + b"{CPU: k}\n" + b"\n" * 10_000_000), ("register",), "things"),
+    "a baseline": (lambda: packed(BASELINE % LISTS), ("check-invariants", "-k", "CPU", "--baseline"), "things"),
+    "a baseline, packed more": (
+        lambda: packed_more(BASELINE % LISTS),
+        ("check-invariants", "-k", "CPU", "--baseline"),
+        "unpacks to more than",
+    ),
+    "a recording": (lambda: packed(RECORDING % LISTS), ("crossref",), "things"),
+    "a recording, packed more": (lambda: packed_more(RECORDING % LISTS), ("crossref",), "unpacks to more than"),
+    "a recording of one long text": (
+        lambda: packed(b'{"universe": {}, "ops": {}, "x": "' + "\U0001f600".encode() * 3_000_000 + b'"}'),
+        ("crossref",),
+        "a text is longer than",
+    ),
+    "an error text": (lambda: packed(b"x\n" * (9 << 19)), ("explain", "--from-error"), "larger than 8 MiB"),
+}
+"""Name → what makes the file, the command that reads it, and what is said of it."""
+CPU_SECONDS, BYTES = 5, 500 << 20
+
+
+def limit() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.CompletedProcess[str]]:
+    """Every command's answer, each a process with little time and memory; two at a time."""
+    folder = tmp_path_factory.mktemp("small")
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        make, arguments, _ = FILES[name]
+        path = folder / name.replace(" ", "_")
+        path.write_bytes(make())
+        return subprocess.run(
+            [*COMMAND, *arguments, str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            env=environment(),
+            preexec_fn=limit,
+        )
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(FILES, pool.map(run, FILES), strict=True))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_small_file(name: str, answers: dict[str, subprocess.CompletedProcess[str]]) -> None:
+    answer = answers[name]
+    assert (answer.returncode, answer.stdout) == (2, ""), answer.stderr[:500]
+    assert FILES[name][2] in answer.stderr
+    assert any(word in answer.stderr for word in ("help: ", "; nothing", "Split", "Give", "Unpack", "Shorten"))
+    assert len(answer.stderr) < 2_000
+
+
+def test_files_of_one_run_share_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dispatch_cli.declarations.loader.MAX_THINGS", 60)
+    files = [write(tmp_path, f"dispatch: 1\noperators: [{{func: 'm::a{n}() -> ()'}}]\n", f"{n}.yaml") for n in range(9)]
+    assert call("register", *files[:3]).code == 0
+    result = call("register", *files)
+    assert result.code == 2
+    assert "things, aliases and lists of keys written out, together" in result.err
+
+
+def test_many_kernels_at_one_key(tmp_path: Path) -> None:
+    result = call("register", write(tmp_path, OPERATOR + b"{CPU: [" + b"k," * 1_000 + b"k]}\n"))
+    assert result.code == 2
+    assert "x.yaml:4:2022: error[too-large]: more than 1000 kernels at one key" in result.err
+    result = call("register", write(tmp_path, OPERATOR + b"{CPU: [" + b"k," * 999 + b"k]}\n"))
+    assert result.code == 0
+    assert result.err.count("warning[override]") == 101
+    assert "899 registrations more take the place of another" in result.err
+
+
+@pytest.mark.parametrize(
+    ("text", "things"),
+    [
+        ("{}", 1 + 1),
+        ('{"a": 1, "b": [1, 2, 3]}', 1 + 2 + 3),
+        ('["[[[,,,", "\\"[,", "\\\\"]', 1 + 3),
+        ('[1, "' + "x" * 1_000 + '", {"a,": "[{"}]', 1 + 3 + 1),
+    ],
+)
+def test_what_json_is_counted_as(text: str, things: int) -> None:
+    exact = Budget(0)
+    parse_json(text.encode(), exact)
+    assert exact.spent == things
+    few = Budget(0, things - 1)
+    with pytest.raises(OverBudget):
+        parse_json(text.encode(), few)
+
+
+@pytest.mark.parametrize("text", ['["', '["\\', '["' + '\\"' * 200_000, '["' + "\\" * 400_001, "[" * 90_000])
+def test_json_that_does_not_end(text: str) -> None:
+    """It is looked at once, however often a text seems to begin."""
+    with pytest.raises((ValueError, OverBudget)):
+        parse_json(text.encode(), Budget(len(text)))
+
+
+def test_what_pytorch_says_fits() -> None:
+    """The recordings, whole states of PyTorch, are read with less than two thirds of what they may say."""
+    for name in ("torch-2.15.0", "torch-2.4.1"):
+        path = ROOT / "tests" / "recordings" / f"{name}.state.json.xz"
+        spent = Budget(path.stat().st_size)
+        data = lzma.decompress(path.read_bytes())
+        assert len(data) < spent.bytes * 0.75
+        parse_json(data, spent)
+        assert spent.spent < spent.things * 0.66
