@@ -12,8 +12,8 @@ from dispatch_cli.model.schema import AliasInfo, Argument, FunctionSchema, TypeK
 from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list, writes
 from dispatch_cli.model.universe import TorchLibrary
 
-IN_PLACE, OUT = "inplace", "out"
-"""The tags of operators that return the argument that they write to, and of those that write to what they are given."""
+OUT = "out"
+"""The tag of operators that write to what they are given to write to."""
 
 
 def is_mutable(schema: FunctionSchema) -> bool:
@@ -118,7 +118,7 @@ def refused_autograd(
     schema: FunctionSchema, tags: tuple[str, ...], of_custom_op: bool, library: TorchLibrary
 ) -> str | None:
     """Why ``register_autograd`` refuses the operator; None where it takes it."""
-    shown = f"<CustomOpDef({schema.name})>" if of_custom_op else _overload_text(schema)
+    shown = f"<CustomOpDef({schema.name})>" if of_custom_op else schema.name.in_python
     if library.takes_tags and OUT in tags:
         return (
             f"Cannot register autograd formula for operator tagged with torch.Tag.out: {shown}. Out variants do not "
@@ -155,9 +155,3 @@ def refused_device(device: str, library: TorchLibrary) -> str:
 def refused_autocast(device: str, library: TorchLibrary) -> str | None:
     """Why ``register_autocast`` refuses a device type that PyTorch knows; None where it takes it."""
     return None if device in library.autocast_devices else f"Device type '{device}' does not support autocast."
-
-
-def _overload_text(schema: FunctionSchema) -> str:
-    """An ``OpOverload`` as Python prints it: ``mylib.f.default``."""
-    namespace, _, name = schema.name.name.partition("::")
-    return f"{namespace}.{name}.{schema.name.overload or 'default'}"

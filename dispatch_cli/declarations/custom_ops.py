@@ -9,6 +9,7 @@ from dispatch_cli.declarations import custom_op_rules as rules
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fakes import read_fake
 from dispatch_cli.declarations.fields import Values, scalars, text_of
+from dispatch_cli.declarations.operator_format import MAKERS, TRITON_OP
 from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
 from dispatch_cli.declarations.torch_library import (
     BATCHED,
@@ -29,11 +30,6 @@ from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, EXPLICIT, META
 
-CUSTOM_OP, TRITON_OP = "custom_op", "triton_op"
-MAKERS = (CUSTOM_OP, TRITON_OP)
-"""The fields with the schema of such an operator."""
-ONLY = ("mutates_args", "kernel")
-"""The fields that only such an operator has."""
 _NOT_THEIRS = ("debug", "alias_analysis")
 _UNKNOWN = "unknown"
 _COMPUTES = Redispatch(RedispatchKind.NO)

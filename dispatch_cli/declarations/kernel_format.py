@@ -29,7 +29,7 @@ KERNELS = some(A_KERNEL, "kernels")
 MEMBERS = some(text_or("a kernel name", "library_kernel"), "kernels")
 FAKES = some(text_or("the name of a Python function", "fake_impl"), "fake implementations")
 A_FUNCTION = text_or("the name of a Python function", "python_function")
-FUNCTIONS = some(A_FUNCTION, "Python functions")
+SOME_FUNCTIONS = some(A_FUNCTION, "Python functions")
 _AT = Field("at", TEXT, "Where it is defined, as `FILE:LINE`.", default="not known")
 REDISPATCHES = Record(
     "redispatches",

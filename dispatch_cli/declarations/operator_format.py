@@ -19,7 +19,15 @@ from dispatch_cli.declarations.format_types import (
     record,
     text_or,
 )
-from dispatch_cli.declarations.kernel_format import A_FUNCTION, A_KERNEL, CATCH_ALL, FAKES, FUNCTIONS, KERNELS, MEMBERS
+from dispatch_cli.declarations.kernel_format import (
+    A_FUNCTION,
+    A_KERNEL,
+    CATCH_ALL,
+    FAKES,
+    KERNELS,
+    MEMBERS,
+    SOME_FUNCTIONS,
+)
 
 PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
     "abstract_impl": ("fake",),
@@ -40,6 +48,18 @@ PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
     "schema": ("func",),
 }
 """What PyTorch calls something that has another name here: the fields that it may be, for hints."""
+CUSTOM_OP, TRITON_OP = "custom_op", "triton_op"
+MAKERS = (CUSTOM_OP, TRITON_OP)
+"""The fields with the schema of an operator that ``torch.library`` makes."""
+ONLY_CUSTOM = ("mutates_args", "kernel")
+"""The fields that only such an operator has."""
+FUNCTIONS = {
+    "kernels": "register_kernel",
+    "backward": "register_autograd",
+    "vmap": "register_vmap",
+    "autocast": "register_autocast",
+}
+"""The functions of ``torch.library`` that register what the fields of an operator say."""
 ALIAS_ANALYSIS = ("FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "default")
 _ALIAS_ANALYSIS = Field(
     "alias_analysis",
@@ -103,7 +123,7 @@ OPERATOR = Record(
         ),
         Field(
             "kernels",
-            map_of(NAME, FUNCTIONS, "device types to Python functions"),
+            map_of(NAME, SOME_FUNCTIONS, "device types to Python functions"),
             "Functions by device type (`register_kernel`); several device types are separated by commas: "
             '`{cpu: f_cpu, "cuda, xpu": f_gpu}`. A `custom_op` without a function (`device_types=()`) has '
             "`kernels: {}`.",
@@ -134,7 +154,7 @@ OPERATOR = Record(
             "Its derivative (`register_autograd`). A `custom_op` has a kernel at Autograd without it, too.",
         ),
         Field("setup_context", A_FUNCTION, "The function that saves what `backward` needs."),
-        Field("vmap", FUNCTIONS, "Its batching rule (`register_vmap`)."),
+        Field("vmap", SOME_FUNCTIONS, "Its batching rule (`register_vmap`)."),
         Field(
             "autocast",
             map_of(NAME, TEXT, "device types to dtypes"),

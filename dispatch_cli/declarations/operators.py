@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.custom_ops import MAKERS, read_custom_op
-from dispatch_cli.declarations.custom_ops import ONLY as ONLY_CUSTOM
 from dispatch_cli.declarations.fakes import read_fake_rules, read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
-from dispatch_cli.declarations.operator_format import OPERATOR
+from dispatch_cli.declarations.operator_format import FUNCTIONS, MAKERS, ONLY_CUSTOM, OPERATOR
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
-from dispatch_cli.declarations.torch_library import FUNCTIONS, LibraryOperator, library_of, read_registrations
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import WILDCARD, Block, Define, LibraryKind, OpenBlock, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
 
-_CUSTOM_HINT = "write the schema as custom_op, or register kernels with 'dispatch'"
 _NAMESPACE_HINT = "write it as namespace::name"
+_BY_TORCH_LIBRARY = (*FUNCTIONS, *ONLY_CUSTOM)
 _NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
 
 
@@ -37,6 +34,8 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
     context.steps.append(OpenBlock(block))
     is_custom = not values.keys().isdisjoint(MAKERS)
     if is_custom:
+        from dispatch_cli.declarations.custom_ops import read_custom_op
+
         read_custom_op(context, values, block, schema)
     else:
         context.define(read_definition_fields(context, values, block, schema))
@@ -47,30 +46,11 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
             read_fakes(context, value, block, name)
         elif field == "fake_tensor_mode":
             read_fake_rules(context, value, name)
-    if not is_custom:
-        _read_functions(context, node, values, block, name)
+    if not is_custom and not values.keys().isdisjoint(_BY_TORCH_LIBRARY):
+        from dispatch_cli.declarations.torch_library import read_registrations
+
+        read_registrations(context, node, values, block, name)
     _read_python_dispatch(context, values.get("python_dispatch"), name)
-
-
-def _read_functions(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
-    """What ``torch.library`` registers for an operator that is not of ``custom_op``."""
-    for field in ONLY_CUSTOM:
-        if (node := values.get(field)) is not None:
-            context.problems.add(
-                "bad-value", f"{field!r} belongs to an operator with the field 'custom_op'", node, _CUSTOM_HINT
-            )
-    if values.keys().isdisjoint(FUNCTIONS):
-        return
-    known = library_of(context, at)
-    if known is None:
-        return
-    defined = context.known.operators.get(name)
-    if defined is not None and defined.custom:
-        message = f"{name} is defined as a custom operator, and what torch.library registers for it belongs there"
-        context.problems.add("bad-value", message, at, "add the fields to its definition")
-        return
-    schema, tags = (None, ()) if defined is None else (defined.schema, defined.tags)
-    read_registrations(LibraryOperator(context, block, name, schema, tags, *known), values)
 
 
 def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | None, OperatorName | None]:

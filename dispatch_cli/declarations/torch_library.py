@@ -11,6 +11,7 @@ from typing import NamedTuple
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.custom_op_rules import refused_autocast, refused_autograd, refused_device, refused_vmap
 from dispatch_cli.declarations.fields import Values, text_of
+from dispatch_cli.declarations.operator_format import FUNCTIONS, ONLY_CUSTOM
 from dispatch_cli.declarations.problems import Place
 from dispatch_cli.declarations.python_functions import PythonFunction, read_function, read_functions
 from dispatch_cli.declarations.text import parts
@@ -28,13 +29,10 @@ CODE = "torch-library"
 BATCHED = "FuncTorchBatched"
 DEFAULT = "default"
 """What stands for all device types in ``torch.library.impl``."""
-FUNCTIONS = {
-    "kernels": "register_kernel",
-    "backward": "register_autograd",
-    "vmap": "register_vmap",
-    "autocast": "register_autocast",
-}
-"""The functions of ``torch.library`` that register what the fields of an operator say."""
+BATCHED = "FuncTorchBatched"
+DEFAULT = "default"
+"""What stands for all device types in ``torch.library.impl``."""
+_CUSTOM_HINT = "write the schema as custom_op, or register kernels with 'dispatch'"
 _DEVICE_HINT = "name a device type such as cpu, cuda or xpu; out-of-tree backends: write privateuseone"
 _AUTOCAST_KERNEL = "torch.library.register_autocast.<locals>._autocast_py_impl"
 """The Python dispatcher's kernel that ``torch.library.register_autocast`` registers as well."""
@@ -101,8 +99,22 @@ def library_of(context: FileContext, at: Node) -> tuple[Universe, TorchLibrary] 
     return None
 
 
-def read_registrations(operator: LibraryOperator, values: Values) -> None:
-    """The fields of *FUNCTIONS*, for an operator that is not of ``custom_op``; mistakes are noted."""
+def read_registrations(context: FileContext, at: Node, values: Values, block: Block, name: OperatorName) -> None:
+    """What ``torch.library`` registers for an operator that is not of ``custom_op``; mistakes are noted."""
+    for field in ONLY_CUSTOM:
+        if (node := values.get(field)) is not None:
+            message = f"{field!r} belongs to an operator with the field 'custom_op'"
+            context.problems.add("bad-value", message, node, _CUSTOM_HINT)
+    known = None if values.keys().isdisjoint(FUNCTIONS) else library_of(context, at)
+    if known is None:
+        return
+    defined = context.known.operators.get(name)
+    if defined is not None and defined.custom:
+        message = f"{name} is defined as a custom operator, and what torch.library registers for it belongs there"
+        context.problems.add("bad-value", message, at, "add the fields to its definition")
+        return
+    schema, tags = (None, ()) if defined is None else (defined.schema, defined.tags)
+    operator = LibraryOperator(context, block, name, schema, tags, *known)
     for field, node in values.items():
         reader = _READERS.get(field)
         if reader is not None and node is not None and operator.has(field, node):

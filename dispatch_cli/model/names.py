@@ -43,5 +43,10 @@ class OperatorName(NamedTuple):
         head, sep, _ = self.name.partition("::")
         return head if sep else None
 
+    @property
+    def in_python(self) -> str:
+        """The name as Python prints an ``OpOverload``: ``aten.add.default``."""
+        return f"{self.name.replace('::', '.')}.{self.overload or 'default'}"
+
     def __str__(self) -> str:
         return f"{self.name}.{self.overload}" if self.overload else self.name

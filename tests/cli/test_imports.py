@@ -44,6 +44,12 @@ def test_the_help_of_a_command_imports_no_engine(command: str) -> None:
     assert packages(imported(command, "--help")) == {"dispatch_cli", "dispatch_cli.cli", "click"}
 
 
+def test_custom_operators_are_read_where_there_are_some() -> None:
+    readers = {f"dispatch_cli.declarations.{name}" for name in ("custom_ops", "custom_op_rules", "torch_library")}
+    assert not readers & imported("register", "examples/add.yaml")
+    assert readers <= imported("register", "examples/custom_ops.yaml")
+
+
 @pytest.mark.parametrize("format_", ["json", "csv", "markdown", "raw"])
 def test_machine_formats_do_not_import_rich(format_: str) -> None:
     assert "rich" not in imported("table", "-k", "CPU", "--format", format_)

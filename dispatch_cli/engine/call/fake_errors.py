@@ -18,8 +18,8 @@ _NOT_YET = "AssertionError"
 
 def raised(exception: str, name: OperatorName) -> Error:
     """One of the mode's exceptions: their text is the operator as Python prints it."""
-    shown = f"{name.name.replace('::', '.')}.{name.overload or 'default'}"
-    return Error(ErrorKind.FAKE, exception, f"NYI: {shown}" if exception == _NOT_YET else shown)
+    text = f"NYI: {name.in_python}" if exception == _NOT_YET else name.in_python
+    return Error(ErrorKind.FAKE, exception, text)
 
 
 def no_fake_impl(name: OperatorName) -> Error:

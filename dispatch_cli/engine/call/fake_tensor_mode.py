@@ -45,7 +45,7 @@ class Callee(NamedTuple):
     @classmethod
     def of(cls, name: OperatorName, tags: tuple[str, ...] = ()) -> Callee:
         """An operator with C++ kernels."""
-        return cls(str(name), f"{name.name.replace('::', '.')}.{name.overload or 'default'}(", tags)
+        return cls(str(name), f"{name.in_python}(", tags)
 
     @property
     def takes_numbers(self) -> bool:

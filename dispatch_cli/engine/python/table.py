@@ -87,8 +87,7 @@ def error_text(name: OperatorName, key: str, rule: Rule) -> str:
     """
     if rule is Rule.AMBIGUOUS:
         return AMBIGUOUS_TEXT
-    shown = f"{name.name.replace('::', '.')}.{name.overload or 'default'}"
-    return f"could not find kernel for {shown} at dispatch key {python_key_text(key)}"
+    return f"could not find kernel for {name.in_python} at dispatch key {python_key_text(key)}"
 
 
 def python_key_text(key: str) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from dispatch_cli.engine.call import errors
-from dispatch_cli.engine.call.fake_errors import no_fake_impl
 from dispatch_cli.engine.call.kernels import fallbacks as core
 from dispatch_cli.engine.call.kernels import functorch, library_kernels
 from dispatch_cli.engine.call.kernels.core_kernels import at_backend, core_kernel
-from dispatch_cli.engine.call.kernels.view_fallback import in_place_or_view
 from dispatch_cli.engine.call.options import is_factory, select_backend
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.trace import Why
@@ -17,40 +15,33 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.kernel import Redispatch, RedispatchKind, WrapKind
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACKEND_SELECT, FRONT, UNDEFINED, Universe
+from dispatch_cli.model.kernel import Redispatch, RedispatchKind
+from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, UNDEFINED, Universe
 
 
 def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
     """What a kernel does whose declaration says how it goes on. said: its field ``redispatches``."""
     why, universe = Why.DECLARED, moment.maker.universe
+    step = library_kernels.declared(moment, said.kind, why)
+    if step is not None:
+        return step
     match said.kind:
         case RedispatchKind.NO:
             return ends(why)
         case RedispatchKind.BELOW_KEY:
-            if moment.slot == AD_INPLACE_OR_VIEW and library_kernels.of_custom_op(moment.entry.kernel):
-                return in_place_or_view(moment, why)
             return redispatches(moment.below(moment.slot), why)
         case RedispatchKind.BELOW_AUTOGRAD:
-            if moment.entry.kernel is not None and library_kernels.is_generated(moment.entry.kernel):
-                return library_kernels.autograd(moment, why)
             return redispatches(moment.below(universe.after_autograd), why)
         case RedispatchKind.TO:
             return redispatches(DispatchKeySet.of(universe, said.keys), why)
         case RedispatchKind.EXCLUDE:
-            wraps = None if moment.entry.kernel is None else moment.entry.kernel.wraps
-            if wraps is not None and wraps.kind is WrapKind.AUTOCAST:
-                error = library_kernels.without_keywords(moment)
-                if error is not None:
-                    return raises(error, why)
             return calls_anew(moment.thread.exclude(DispatchKeySet.of(universe, said.keys)), why=why)
         case RedispatchKind.UNWRAPPED:
             return functorch.unwrapped(moment, why)
         case RedispatchKind.OTHER_OPERATORS:
             return decomposes(why)
         case RedispatchKind.RAISES:
-            missing = library_kernels.has_no_fake(moment.entry.kernel)
-            return raises(no_fake_impl(moment.name) if missing else errors.raised_by_kernel(), why)
+            return raises(errors.raised_by_kernel(), why)
 
 
 COMPOSITES = frozenset({Rule.MATH, Rule.NESTED, Rule.BATCHED})

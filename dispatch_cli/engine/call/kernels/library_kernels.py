@@ -16,7 +16,7 @@ from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redi
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.kernel import Kernel, WrapKind, Wrapped
+from dispatch_cli.model.kernel import Kernel, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT
 
 _OUT = "out"
@@ -34,11 +34,25 @@ def of_custom_op(kernel: Kernel | None) -> bool:
     return kernel is not None and _CUSTOM_OPS.search(kernel.debug) is not None
 
 
-def is_generated(kernel: Kernel) -> bool:
+def _is_generated(kernel: Kernel) -> bool:
     """Whether a kernel that goes on below autograd is one that PyTorch made, as it is noted in a capture."""
     if kernel.wraps is not None:
         return kernel.wraps.kind is WrapKind.AUTOGRAD
     return of_custom_op(kernel) or _LIBRARY.search(kernel.debug) is not None
+
+
+def declared(moment: Moment, kind: RedispatchKind, why: Why) -> KernelStep | None:
+    """A kernel of these of which it is declared how it goes on, where PyTorch does more than that; None for others."""
+    kernel = moment.entry.kernel
+    if kernel is None:
+        return None
+    if kind is RedispatchKind.BELOW_KEY and moment.slot == AD_INPLACE_OR_VIEW and of_custom_op(kernel):
+        return in_place_or_view(moment, why)
+    if kind is RedispatchKind.BELOW_AUTOGRAD and _is_generated(kernel):
+        return autograd(moment, why)
+    is_autocast = kernel.wraps is not None and kernel.wraps.kind is WrapKind.AUTOCAST
+    error = _without_keywords(moment) if kind is RedispatchKind.EXCLUDE and is_autocast else None
+    return None if error is None else raises(error, why)
 
 
 def wrapped(moment: Moment, dispatcher: Dispatcher, wraps: Wrapped) -> KernelStep | None:
@@ -71,7 +85,7 @@ def without_fake(moment: Moment) -> KernelStep:
     return ends(Why.CORE_KERNEL) if trivial else raises(no_fake_impl(moment.name), Why.CORE_KERNEL)
 
 
-def without_keywords(moment: Moment) -> Error | None:
+def _without_keywords(moment: Moment) -> Error | None:
     """What a kernel of ``register_autocast`` raises that gets arguments by keyword; defaults may be left out.
 
     What is passed beside tensors is not known, so only those count that must be.
