@@ -117,31 +117,36 @@ def _register_kernels(
     (``backend_impl`` looks it up by a variable of the loop). A device type that is there already gets no second kernel.
     """
     node = values.get("kernels")
-    groups: list[tuple[list[str], list[PythonFunction]]] = [] if default is None else [([], [default])]
+    groups = [] if default is None else [([DEFAULT], [default])]
     if node is not None and operator.refuse(rules.refused_devices(schema, operator.library), node):
         return
     groups += read_kernels(operator, node)
+    _note_missing(operator, values, at)
+    functions: dict[str, PythonFunction] = {}
+    kernels: dict[str, str] = {}
+    for devices, several in groups:
+        for function in several:
+            if devices != [DEFAULT] and operator.library.backend_select and not rules.has_tensors(schema):
+                wraps = Wrapped(WrapKind.BACKEND_SELECT)
+                operator.register(BACKEND_SELECT, operator.library.custom_op, wraps, function.span)
+            for device in devices:
+                functions[device] = function
+                kernels.setdefault(device, devices[-1])
+    for device, looked_up in kernels.items():
+        function = functions[looked_up]
+        key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
+        said = function.redispatches or _COMPUTES
+        operator.register(key, operator.library.custom_op, function.wrapped(WrapKind.KERNEL), function.span, said)
+
+
+def _note_missing(operator: LibraryOperator, values: Values, at: Node) -> None:
+    """Note that there is no function, where one is needed."""
     problems = operator.context.problems
     if TRITON_OP in values and "kernel" not in values:
         problems.add("missing-field", "a triton_op needs the field 'kernel'", at)
     elif "kernel" not in values and "kernels" not in values:
         hint = "for an operator without a function (device_types=()) write kernels: {}"
         problems.add("missing-field", "a custom operator needs one of the fields 'kernel', 'kernels'", at, hint)
-    functions: dict[str, PythonFunction] = {}
-    kernels: dict[str, str] = {}
-    for devices, several in groups:
-        for function in several:
-            if devices and operator.library.backend_select and not rules.has_tensors(schema):
-                wraps = Wrapped(WrapKind.BACKEND_SELECT)
-                operator.register(BACKEND_SELECT, operator.library.custom_op, wraps, function.span)
-            for device in devices or [DEFAULT]:
-                functions[device] = function
-                kernels.setdefault(device, devices[-1] if devices else DEFAULT)
-    for device, looked_up in kernels.items():
-        function = functions[looked_up]
-        key = EXPLICIT if device == DEFAULT else operator.universe.devices[device]
-        said = function.redispatches or _COMPUTES
-        operator.register(key, operator.library.custom_op, function.wrapped(WrapKind.KERNEL), function.span, said)
 
 
 def _register_vmap(operator: LibraryOperator, values: Values) -> None:

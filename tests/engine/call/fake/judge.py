@@ -94,9 +94,10 @@ def _judged(answer: Answer, call: Call | str) -> Verdict:
     if call.end.fake is not None and not call.end.fake.followed:
         return _not_followed(answer, said)
     if path == "raised":
-        # An error before any operator was called: what decomposes, or computes, may raise for its arguments.
+        # An error before any operator was called: a kernel above the mode raises it, for its arguments perhaps.
+        before = error is not None and call.end.fake is None
         same = error is not None and error.type == answer["error"]
-        return Verdict(answer, path, same, same, "the kernel raises before it calls an operator")
+        return Verdict(answer, path, before, before and same, "the kernel raises before it calls an operator")
     if path == "outside" and answer.get("error") and call.end.fake is not None:
         return Verdict(answer, path, judged=False, agrees=False, why="a kernel above the mode raises")
     if path == "fallback" and "not compiled with" in answer["own_text"]:
