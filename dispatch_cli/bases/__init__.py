@@ -128,7 +128,8 @@ class Base:
         """What ``FakeTensorMode`` asks for of one operator. Errors: KeyError when there is no such operator."""
         from dispatch_cli.model.fake_tensor import FakeRules
 
-        return FakeRules(*(values for rest in self._record(name)[6:] for values in rest))
+        made = FakeRules(*(value for rest in self._record(name)[6:] for value in rest))
+        return made._replace(meta_refuses=tuple(made.meta_refuses))
 
     def _record(self, name: str) -> list[Any]:
         place = bisect_left(self.names, name)

@@ -18,6 +18,7 @@ from dispatch_cli.bases import DEFAULT_ALIAS_ANALYSIS, MAGIC
 from dispatch_cli.bases.higher_order import record_of
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.declarations import Declarations, Define, Implement
+from dispatch_cli.model.fake_tensor import NO_FAKE_RULES, FakeRules
 from dispatch_cli.model.kernel import Kernel
 
 BLOCK_SIZE = 64
@@ -41,7 +42,7 @@ def build(declarations: Declarations, build_name: str) -> bytes:
         record = records.setdefault(str(python_kernel.operator), _empty())
         record[5].append([python_kernel.dispatch_key, python_kernel.kernel])
     for one in declarations.fake_rules:
-        records.setdefault(str(one.operator), _empty()).append([*one.rules])
+        records.setdefault(str(one.operator), _empty()).append(_fake_rules(one.rules))
     names = sorted(records)
     body = bytearray()
     places = [
@@ -85,6 +86,14 @@ def _kernel(kernel: Kernel) -> list[Any]:
     while more and more[-1] is None:
         more.pop()
     return [*found, *more]
+
+
+def _fake_rules(rules: FakeRules) -> list[Any]:
+    """The fields up to the last one that says something."""
+    found = [*rules]
+    while found and found[-1] == NO_FAKE_RULES[len(found) - 1]:
+        found.pop()
+    return found
 
 
 def _append(body: bytearray, data: Any) -> list[int]:

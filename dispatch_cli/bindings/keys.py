@@ -255,6 +255,8 @@ class BoundKeySet:
         return self._space.highest(self._bits.bits)
 
     def __reduce__(self) -> tuple[object, ...]:
+        if self._space.universe.keysets_without_pickle:
+            raise TypeError("cannot pickle 'torch._C.DispatchKeySet' object")
         return _unpickled, (self._space.token, self._space.universe.name, "DispatchKeySet", self.raw_repr())
 
     def __repr__(self) -> str:

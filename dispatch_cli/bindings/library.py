@@ -22,6 +22,8 @@ from dispatch_cli.model.universe import UNDEFINED
 
 _ALIAS_KINDS = {kind.value: kind for kind in AliasAnalysisKind} | {"": AliasAnalysisKind.FROM_SCHEMA}
 _T_T = "(Tensor _0) -> Tensor _0"
+OVERRIDE_WARNING = "Warning only once for all operators,  other operators may also be overridden."
+"""Where the universe does not say it."""
 _PYTHON_KERNEL = "PythonKernelHolder"
 """All Python kernels are one C++ function, which looks the Python one up; so PyTorch takes them for equal."""
 
@@ -144,7 +146,7 @@ class DispatchModule:
         definition = self._library.dispatcher.operator(registration.operator).definition
         operator = str(registration.operator) if definition is None else f"{definition.schema}\n    {definition.debug}"
         sys.stderr.write(
-            "Warning: Warning only once for all operators,  other operators may also be overridden.\n"
+            f"Warning: {self._space.universe.override_warning or OVERRIDE_WARNING}\n"
             "  Overriding a previously registered kernel for the same operator and the same dispatch key\n"
             f"  operator: {operator}\n"
             f"  dispatch key: {registration.key}\n"

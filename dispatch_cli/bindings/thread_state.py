@@ -53,6 +53,11 @@ def _has(bits: KeyBits, wanted: KeyBits) -> bool:
     return (bits & wanted).bits == wanted.bits
 
 
+def _undone(state: ThreadState, now: KeyBits, before: KeyBits, guarded: KeyBits) -> KeyBits:
+    """A set at the end of a guard of keys. before: the set at its beginning."""
+    return now - (guarded - before) if state.space.universe.guards_remove else before
+
+
 def _with(bits: KeyBits, key: KeyBits, wanted: bool) -> KeyBits:
     if _has(bits, key) == wanted:
         return bits
@@ -100,7 +105,10 @@ class AtOnce(KeySetGuard):
 
 
 class ExcludeDispatchKeyGuard(KeySetGuard):
-    """Excludes the keys of a set, too. In the end what is excluded is as it was before, whatever was changed since."""
+    """Excludes the keys of a set, too. In the end what is excluded is as it was before, whatever was changed since.
+
+    In a universe whose guards remove what they added, other keys that were changed since stay as they are.
+    """
 
     def __init__(self, keyset: BoundKeySet, /) -> None:
         self._keyset = KeyBits(self.state.space.layout, key_set(self.state.space, keyset).raw_repr())
@@ -110,7 +118,7 @@ class ExcludeDispatchKeyGuard(KeySetGuard):
         self.state.excluded |= self._keyset
 
     def _undo(self) -> None:
-        self.state.excluded = self._before
+        self.state.excluded = _undone(self.state, self.state.excluded, self._before, self._keyset)
 
 
 class ExcludeAtOnceGuard(AtOnce, ExcludeDispatchKeyGuard):
@@ -131,7 +139,10 @@ class DisableTorchDispatch(AtOnce, ExcludeDispatchKeyGuard):
 
 
 class IncludeDispatchKeyGuard(KeySetGuard):
-    """Includes a key, too. In the end what is included is as it was before, whatever was changed since."""
+    """Includes a key, too. In the end what is included is as it was before, whatever was changed since.
+
+    In a universe whose guards remove what they added, other keys that were changed since stay as they are.
+    """
 
     def __init__(self, key: DispatchKey | str, /) -> None:
         self._key = self.state.space.bits(self.state.space.convert(key))
@@ -141,7 +152,7 @@ class IncludeDispatchKeyGuard(KeySetGuard):
         self.state.included |= self._key
 
     def _undo(self) -> None:
-        self.state.included = self._before
+        self.state.included = _undone(self.state, self.state.included, self._before, self._key)
 
 
 class EnablePreDispatch(IncludeDispatchKeyGuard):

@@ -6,7 +6,6 @@ function cannot be had from the dispatcher, but it is alive, and what it has clo
 
 from __future__ import annotations
 
-import functools
 import gc
 import importlib
 import re
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
     """An operator and a key."""
     Made = tuple[Place, Way, dict[str, str], Any]
     """A kernel: how it goes on, what it is made of, and the user's function, where there is one."""
-    Watched = dict[Place, Any]
+    Watched = dict[Place, list[tuple[Any, Any]]]
+    """The libraries that registered functions, as weak references, and the functions, oldest first."""
+    Known = tuple[Way, dict[str, str]]
     Describe = Callable[[Any], dict[str, str]]
     """The fields `kernel` and `at` of a function."""
-    Ways = dict[Place, tuple[Way, dict[str, str]]]
-    """How the kernel of an operator at a key goes on, where that is known, and what it is made of."""
+    Ways = dict[Place, list[Known | None]]
+    """How the Python kernels of an operator at a key go on, where that is known, and what they are made of; newest
+    first."""
 
 BY_CUSTOM_OP = "torch/_library/custom_ops.py:"
 BY_LIBRARY = "torch/library.py:"
@@ -36,10 +38,10 @@ IN_2_4 = "registered at /dev/null:"
 def ways(watched: Watched, describe: Describe) -> Ways:
     """Every kernel of these functions that is made, by operator and key; whether it is registered they do not say.
 
-    watched: what `watch` has seen, which are functions as they are where they are not PyTorch's.
+    watched: what `looking.watch` has seen, which are functions as they are where they are not PyTorch's.
     """
 
-    def made(maker: Any, kernel: Any) -> Iterator[tuple[Place, tuple[Way, dict[str, str]]]]:
+    def made(maker: Any, kernel: Any) -> Iterator[tuple[Place, Known]]:
         for place, way, wraps, function in maker(closed_over(kernel)):
             yield place, (way, {**wraps, **({} if function is None else describe(users_function(function)))})
 
@@ -48,13 +50,18 @@ def ways(watched: Watched, describe: Describe) -> Ways:
         if type(one) is FunctionType and one.__closure__:
             maker = _maker_of(one)
             if maker is not None:
-                found.update(made(maker, one))
-    for place, kernel in watched.items():
+                found.update((place, [known]) for place, known in made(maker, one))
+
+    def known_of(kernel: Any) -> Known | None:
         maker = _maker_of(kernel)
         if maker is None:
-            found[place] = None, {"by": "function", **describe(users_function(kernel))}
-        else:
-            found.update((place, known) for _, known in made(maker, kernel))
+            return None, {"by": "function", **describe(users_function(kernel))}
+        return next((known for _, known in made(maker, kernel)), None)
+
+    for place, registered in watched.items():
+        kernels = [kernel for library, kernel in registered if getattr(library(), "m", None) is not None]
+        if kernels:
+            found[place] = [known_of(kernel) for kernel in reversed(kernels)]
     return found
 
 
@@ -64,23 +71,6 @@ def _maker_of(function: Any) -> Any:
     if code is None:
         return None
     return _MAKERS.get((code.co_filename.replace("\\", "/").rpartition("/torch/")[2], code.co_name))
-
-
-def watch(torch: Any) -> Watched:
-    """Keep the functions that are registered from now on, the newest of each operator and key."""
-    library, seen = torch.library.Library, {}
-    impl = library.impl
-
-    @functools.wraps(impl)
-    def watched(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
-        answer = impl(self, op_name, fn, dispatch_key, **options)
-        name = op_name if isinstance(op_name, str) else _name_of(op_name)
-        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
-        seen[name if "::" in name else f"{self.ns}::{name}", key] = fn
-        return answer
-
-    library.impl = watched
-    return seen
 
 
 def users_function(function: Any, fake: bool = False) -> Any:
@@ -102,25 +92,28 @@ def users_function(function: Any, fake: bool = False) -> Any:
 
 
 def note(operator: dict[str, Any], known: Ways) -> None:
-    """Say of an operator's active kernels how they go on and what they are made of, where that is known.
+    """Say of an operator's kernels how they go on and what they are made of, where that is known.
 
     A kernel is taken for a function that is alive where its debug text names the code that registers such functions.
     What `torch.library.impl` registers is from the same file as what `register_autograd` does, so there the kernel must
     be the only one of its key.
     """
     for key, kernels in operator["kernels"].items():
-        if (operator["name"], key) not in known:
-            continue
-        way, wraps = known[operator["name"], key]
-        kernel = kernels[0]
-        debug = kernel["debug"]
-        if kernel["signature"] is not None or kernel["unboxed"] or kernel["fallthrough"]:
-            continue  # it is not a Python function
-        of_pytorch = BY_CUSTOM_OP in debug or (BY_LIBRARY in debug and len(kernels) == 1) or IN_2_4 in debug
-        if wraps["by"] == "function" or of_pytorch:
-            kernel["wraps"] = wraps
-            if way is not None:
-                kernel["redispatches"] = way
+        functions = [one for one in kernels if _is_python(one)]
+        for kernel, one in zip(functions, known.get((operator["name"], key), ())):  # noqa: B905  (Python 3.8)
+            if one is None:
+                continue
+            debug, (way, wraps) = kernel["debug"], one
+            of_pytorch = BY_CUSTOM_OP in debug or (BY_LIBRARY in debug and len(kernels) == 1) or IN_2_4 in debug
+            if wraps["by"] == "function" or of_pytorch:
+                kernel["wraps"] = wraps
+                if way is not None:
+                    kernel["redispatches"] = way
+
+
+def _is_python(kernel: dict[str, Any]) -> bool:
+    """Whether a dumped kernel is a Python function."""
+    return kernel["signature"] is None and not kernel["unboxed"] and not kernel["fallthrough"]
 
 
 def closed_over(function: Any) -> dict[str, Any]:

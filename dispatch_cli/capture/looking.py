@@ -5,12 +5,15 @@ A part of the probe, which loads it from its own directory: it needs Python 3.8 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Python 3.8 knows this spelling only where it does not look at it.
     Data = dict[str, Any]
+    Watched = dict[tuple[str, str], list[tuple[Any, Any]]]
 
 _KERNEL = re.compile(r"(\w+)(?:\[alias\])?(?: \(inactive\))?: (.+ :: .+ \[ [a-z ]*\])")
 _SCHEMA = "schema: "
@@ -123,3 +126,26 @@ def python_table(operator: Any) -> dict[Any, Any]:
 
 def _tables(operator: Any) -> tuple[dict[Any, Any], ...]:
     return dict(operator.py_kernels), python_table(operator), dict(operator.functorch_table)
+
+
+def watch(torch: Any) -> Watched:
+    """Keep the functions that Python registers from now on, by operator and key, oldest first.
+
+    Each has a weak reference to its library, without which the registration is gone.
+    """
+    library, fallthrough = torch.library.Library, getattr(torch.library, "fallthrough_kernel", None)
+    impl = library.impl
+    seen: Watched = {}
+
+    @functools.wraps(impl)
+    def watched(self: Any, op_name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
+        answer = impl(self, op_name, fn, dispatch_key, **options)
+        name = op_name if isinstance(op_name, str) else _name_of(op_name)
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        if fn is not fallthrough:
+            place = name if "::" in name else f"{self.ns}::{name}", key
+            seen.setdefault(place, []).append((weakref.ref(self), fn))
+        return answer
+
+    library.impl = watched
+    return seen

@@ -35,7 +35,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # Python 3.8 knows these spellings only where it does not look at them.
     from collections.abc import Callable, Iterable
 
-    from dispatch_cli.capture import fake_mode, going_on, looking, torch_library
+    from dispatch_cli.capture import (
+        bindings_facts,
+        fake_devices,
+        fake_mode,
+        fake_sources,
+        going_on,
+        looking,
+        torch_library,
+    )
 
     Data = dict[str, Any]
     Answer = Callable[["LivePyTorch"], Data]
@@ -50,7 +58,8 @@ else:
         spec.loader.exec_module(module)
         return module
 
-    fake_mode, going_on = _part("fake_mode"), _part("going_on")
+    bindings_facts, fake_devices, fake_mode = _part("bindings_facts"), _part("fake_devices"), _part("fake_mode")
+    fake_sources, going_on = _part("fake_sources"), _part("going_on")
     looking, torch_library = _part("looking"), _part("torch_library")
 
 FORMAT = 2
@@ -338,6 +347,8 @@ def about_tensors(live: Live) -> Data:
         "grad_ends_inference": _grad_ends_inference(live),
         "python_needs_snapshot": _python_needs_snapshot(live),
         **fake_mode.about_mode(live.torch),
+        **fake_devices.about_mode(devices),
+        **bindings_facts.facts(live.torch),
     }
 
 
@@ -802,7 +813,7 @@ class LivePyTorch:
         self.clean = clean
         self.known = not notes
         self.notes = notes
-        self.watched: dict[tuple[str, str], Any] = {}
+        self.watched: dict[tuple[str, str], list[tuple[Any, Any]]] = {}
         self.before = self.now = looking.Look(torch, NAMESPACE)
 
     def look_again(self) -> looking.Look:
@@ -834,7 +845,7 @@ def ask(modules: list[str], answer: Answer, vmap: bool = True) -> Data:
         if vmap:
             _first_vmap(asked)
         asked.before = asked.now
-        asked.watched = going_on.watch(torch)
+        asked.watched = looking.watch(torch)
         _import_backends(torch)
         for module in modules:
             _import_module(module)
@@ -958,7 +969,9 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     higher_order, modes = higher_order_operators(live), mode_types()
     layout = universe(live, Refreshes(live, step).find())
     # last: a FakeTensorMode imports modules of PyTorch that register kernels and higher-order operators
-    if not fake_mode.note_rules({one["name"]: one for one in found}, function_name):
+    if not fake_mode.note_rules(
+        {one["name"]: one for one in found}, function_name, fake_devices.note_rules, fake_sources
+    ):
         asked.notes.append("what FakeTensorMode has for operators, beside kernels, could not be read")
     return {
         "format": FORMAT,

@@ -6,7 +6,7 @@ What they mean: ``torch.library.register_fake``.
 from __future__ import annotations
 
 from dispatch_cli.declarations.context import FileContext
-from dispatch_cli.declarations.fields import expect, is_true, read_record, text_of
+from dispatch_cli.declarations.fields import expect, is_true, read_record, scalars, text_of
 from dispatch_cli.declarations.kernel_format import FAKE_IMPL, FALLTHROUGH
 from dispatch_cli.declarations.kernels import entries
 from dispatch_cli.declarations.operator_format import FAKE_TENSOR_MODE
@@ -20,7 +20,8 @@ from dispatch_cli.model.universe import META
 _NAME = ("the name of a Python function", "leave the field out where there is no fake implementation")
 
 
-_RULES = ("decomposition", "prim_meta", "implementation", "raises")
+_RULES = ("decomposition", "prim_meta", "implementation", "raises", "mixes")
+_FLAGS = ("no_decomposition", "zero_dim_counts")
 
 
 def read_fakes(context: FileContext, node: Node | None, block: Block, name: OperatorName | None) -> None:
@@ -43,9 +44,11 @@ def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName)
     values = None if node is None else read_record(context.problems, node, FAKE_TENSOR_MODE)
     if values is None:
         return
-    texts = (text_of(context.problems, values.get(field)) for field in _RULES)
-    decomposition, prim_meta, implementation, raises = texts
-    rules = FakeRules(decomposition, is_true(values.get("no_decomposition")) is True, prim_meta, implementation, raises)
+    texts = {field: text_of(context.problems, values.get(field)) for field in _RULES}
+    flags = {field: is_true(values.get(field)) is True for field in _FLAGS}
+    nodes = scalars(context.problems, values.get("meta_refuses"), "the name of an argument")
+    refused = tuple(text_of(context.problems, item) or "" for item in nodes)
+    rules = FakeRules(**texts, **flags, meta_refuses=refused)  # type: ignore[arg-type]
     context.fake_rules.append(DeclaredFakeRules(name, rules))
 
 

@@ -89,6 +89,25 @@ FAKE_TENSOR_MODE = Record(
         Field(
             "raises", TEXT, "The exception that this function raises in a mode without a `ShapeEnv`.", default="none"
         ),
+        Field(
+            "meta_refuses",
+            list_of(TEXT, "texts"),
+            "The arguments for which the Python meta function raises `NotImplementedError` when they are given; the "
+            "operator's real kernel runs on zeros then.",
+            default="none",
+        ),
+        Field(
+            "mixes",
+            TEXT,
+            "The device type whose tensors may be in a call beside those of another device, such as `cpu`.",
+            default="none: all tensors have to be on one device",
+        ),
+        Field(
+            "zero_dim_counts",
+            BOOLEAN,
+            "CPU tensors without dimensions have to be on that device, too.",
+            default="false: they may be beside tensors of any device",
+        ),
     ),
 )
 OPERATOR = Record(

@@ -18,6 +18,10 @@ class FakeRules(NamedTuple):
     prim_meta: the function of a primitive that computes its result (``prim_meta_impl``).
     implementation: the mode's own function for it (``register_op_impl`` in ``fake_impls.py``). raises: the exception
         that this function raises in a mode without a ShapeEnv.
+    meta_refuses: the arguments for which the Python meta function raises NotImplementedError when they are given.
+    mixes: the device type whose tensors may be in a call beside tensors of another device, as ``cpu``; None where all
+        tensors have to be on one device. zero_dim_counts: that holds of CPU tensors without dimensions, too, which may
+        otherwise be beside all others (``FakeTensor._find_common_device``).
     """
 
     decomposition: str | None = None
@@ -25,6 +29,9 @@ class FakeRules(NamedTuple):
     prim_meta: str | None = None
     implementation: str | None = None
     raises: str | None = None
+    mixes: str | None = None
+    zero_dim_counts: bool = False
+    meta_refuses: tuple[str, ...] = ()
 
 
 NO_FAKE_RULES = FakeRules()

@@ -106,6 +106,13 @@ class Universe:
         there for fake tensors (``_can_run_unsafe_fallback_allowed_namespaces``).
     fake_without_device: whether ``FakeTensorMode`` calls a factory without an argument ``device`` as it is; otherwise
         it gives it a device, and the call fails.
+    fake_numbered: the device types of which every fake tensor has a number: ``cuda`` is ``cuda:0``.
+    fake_device_error: the error of ``FakeTensorMode`` for tensors of two devices, as ``TYPE: TEXT``, with
+        ``{operator}``, ``{first}`` and ``{second}`` in their places; None where that is not known.
+    guards_remove: whether a guard that includes or excludes keys takes away in the end those that it added; otherwise
+        all is as it was before.
+    keysets_without_pickle: whether key sets do not pickle.
+    override_warning: the first line of the warning of an overridden kernel; None where that is not known.
     torch_library: what ``torch.library`` registers; None where that is not known.
     """
 
@@ -138,6 +145,11 @@ class Universe:
     fake_overrides: bool
     fake_fallbacks: tuple[str, ...]
     fake_without_device: bool
+    fake_numbered: tuple[str, ...]
+    fake_device_error: str | None
+    guards_remove: bool
+    keysets_without_pickle: bool
+    override_warning: str | None
     torch_library: TorchLibrary | None
 
     @cached_property

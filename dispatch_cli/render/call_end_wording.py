@@ -58,8 +58,13 @@ def fake_sentence(fake: FakeOutcome) -> str:
                 "finds nothing to run: the operator has no decomposition, no kernel at CompositeImplicitAutograd, no "
                 "fake implementation and no kernel at Meta; add one with torch.library.register_fake"
             )
-    return f"FakeTensorMode {said}.{'' if fake.followed else _NOT_FOLLOWED}"
+    return f"FakeTensorMode {said}.{'' if fake.followed else _NOT_FOLLOWED}{_ZERO_DIM if fake.zero_dim_works else ''}"
 
+
+_ZERO_DIM = (
+    " The tensors are taken to have dimensions: with CPU tensors that have none, such as torch.tensor(1.0), this error "
+    "does not come."
+)
 
 _NOT_FOLLOWED = (
     " That kernel may call other operators, and which ones is not known. When one of them has no kernel for these "

@@ -111,7 +111,10 @@ _FLAGS = (
     "python_needs_snapshot",
     "fake_overrides",
     "fake_without_device",
+    "guards_remove",
+    "keysets_without_pickle",
 )
+_OPTIONAL_TEXTS = ("fake_device_error", "override_warning")
 _MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 
 
@@ -151,12 +154,15 @@ def _universe(data: object) -> Universe:
         "higher_order_fallthrough": [key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]],
         "wrapped": [key for key in WRAPPED if key in values["runtime"]],
         "fake_fallbacks": [*FAKE_FALLBACKS],
+        "fake_numbered": [],
         "plain_devices": [device for device, key in values["devices"].items() if key not in values["backends"]],
     }
     for field, default in older.items():
         values[field] = _texts(data.get(field, default), field)
     for field in _FLAGS:
         values[field] = data.get(field) is True
+    for field in _OPTIONAL_TEXTS:
+        values[field] = None if data.get(field) is None else _checked(data, field, str)
     values["torch_library"] = _torch_library(data.get("torch_library"))
     return Universe(**values)
 

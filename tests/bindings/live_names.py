@@ -81,12 +81,12 @@ def raised(call: Any) -> list[str]:
     return []
 
 
-def pickled(one: Any) -> list[Any] | None:
-    """What comes back, and whether it is the same; None where it can not be pickled (key sets in 2.4)."""
+def pickled(one: Any) -> list[Any]:
+    """What comes back, and whether it is the same; the error where it cannot be pickled (key sets in 2.4)."""
     try:
         back = pickle.loads(pickle.dumps(one))
-    except TypeError:
-        return None
+    except TypeError as error:
+        return ["TypeError", str(error)]
     return [str(back), back == one]
 
 

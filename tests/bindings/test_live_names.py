@@ -219,10 +219,8 @@ def test_facts(live: Any, bindings: Bindings) -> None:
     modes = bindings._TorchDispatchModeKey
     assert {one.name: [int(one), str(one), repr(one)] for one in modes} == facts["modes"]
     some = (bindings.DispatchKey.SparseCPU, _key_set(bindings, ["CPU", "Conjugate"]))
-    for one, theirs in zip(some, facts["pickled"], strict=True):
-        back = pickle.loads(pickle.dumps(one))
-        assert theirs is None or [str(back), back == one] == theirs
-    assert facts["pickled"][0] is not None
+    assert [_pickled(one) for one in some] == facts["pickled"]
+    assert facts["pickled"][0] == ["DispatchKey.SparseCPU", True]
     assert bindings._dispatch_key_for_device("cpu") == "CPU"
     for text, (kind, message) in facts["devices"].items():
         with pytest.raises(RuntimeError) as refused:
@@ -234,6 +232,15 @@ def test_facts(live: Any, bindings: Bindings) -> None:
     assert active == facts["active"]
     set_to = [bindings._only_lift_cpu_tensors(), bindings._set_only_lift_cpu_tensors(True)]  # type: ignore[func-returns-value]
     assert [*set_to, bindings._only_lift_cpu_tensors()] == facts["lift"]
+
+
+def _pickled(one: Any) -> list[Any]:
+    """What comes back, and whether it is the same; the error of a key set that does not pickle."""
+    try:
+        back = pickle.loads(pickle.dumps(one))
+    except TypeError as error:
+        return ["TypeError", str(error)]
+    return [str(back), back == one]
 
 
 def _without_addresses(text: str) -> str:

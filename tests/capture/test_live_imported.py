@@ -73,6 +73,43 @@ torch.library.define("mylib::op", "(Tensor x) -> Tensor")
 def op(x):
     return x.clone()
 """
+REPLACED = """
+import torch
+first_library = torch.library.Library("twice", "FRAGMENT")
+first_library.define("op(Tensor x) -> Tensor")
+gone_library = torch.library.Library("twice", "IMPL", "CPU")
+second_library = torch.library.Library("twice", "IMPL", "CPU")
+def first(x):
+    return x.clone()
+def gone(x):
+    return x.clone()
+def second(x):
+    return x.clone()
+first_library.impl("op", first, "CPU")
+try:
+    gone_library.impl("op", gone)
+    gone_library._destroy()
+    second_library.impl("op", second)
+    first_library.impl("op", torch.library.fallthrough_kernel, "AutogradCPU")
+except RuntimeError:  # before 2.6 a kernel of Python is replaced by none
+    pass
+"""
+
+
+def test_replaced_kernels_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dump has the order of the kernels; each has its own function."""
+    (tmp_path / "replaced.py").write_text(REPLACED, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    captured = capture(tmp_path / "captured.json.gz", "replaced")
+    rows = json.loads(call("register", captured, "--op", "twice::op", "--format", "json").out)["operators"][0][
+        "kernels"
+    ]
+    functions = {"second": 11, "first": 7}
+    expected = [("CPU", f"replaced.{name}", f"replaced.py:{line}") for name, line in functions.items()]
+    named = [(row["key"], row["wraps"]["function"], row["wraps"]["place"]) for row in rows if row["wraps"] is not None]
+    assert named == (expected if len(rows) > 1 else expected[1:])
+
+
 OF_LIBRARY = {("no-autograd-kernel", "mylib::op", "AutogradCPU"), ("no-fake-kernel", "mylib::op", "Meta")}
 
 

@@ -44,7 +44,10 @@ operators:
     fake: {kernel: k, source: "x.py:1", allow_override: false}
   - name: m::b
     fake: [f, {missing: true}]
-    fake_tensor_mode: {decomposition: d, no_decomposition: true, prim_meta: p, implementation: i, raises: E}
+    fake_tensor_mode:
+      {decomposition: d, no_decomposition: true, prim_meta: p, implementation: i, raises: E, meta_refuses: [x]}
+  - name: m::devices
+    fake_tensor_mode: {mixes: cpu, zero_dim_counts: true}
   - custom_op: m::made(Tensor x) -> ()
     mutates_args: [x]
     kernel: {kernel: k, at: "x.py:1", redispatches: false}

@@ -14,6 +14,11 @@ ADDED = (
     "python_needs_snapshot",
     "fake_overrides",
     "fake_without_device",
+    "fake_numbered",
+    "fake_device_error",
+    "guards_remove",
+    "keysets_without_pickle",
+    "override_warning",
 )
 
 
@@ -25,3 +30,6 @@ def test_a_file_without_the_newer_fields() -> None:
     assert (older.mask_by_arguments, older.grad_ends_inference, older.python_needs_snapshot) == (False, False, False)
     assert not older.fake_overrides
     assert not older.fake_without_device
+    assert (older.fake_numbered, older.fake_device_error, older.override_warning) == ((), None, None)
+    assert not older.guards_remove
+    assert not older.keysets_without_pickle

@@ -11,34 +11,36 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors, fake_errors
+from dispatch_cli.engine.call.fake_devices import Mismatch, foreach_mismatch, mismatch
+from dispatch_cli.engine.call.fake_inside import gives_up, without_python, without_results, zeros_for
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW, LIFTS, QUERIES, Callee
 from dispatch_cli.engine.call.kernels.generated import called_by, calls_hidden, calls_more
-from dispatch_cli.engine.call.schema_facts import arguments_of, has_tensor, is_mutable, writes
-from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_tensor, is_mutable, makes_a_tensor, takes_device
+from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import End, Error, Hop
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.dispatcher.fakes import active_fake
 from dispatch_cli.engine.dispatcher.operator import Operator
-from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Layout
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.types import TypeKind
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.universe import IMPLICIT, META, PYTHON
+from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
 Inner = Callable[[OperatorName, tuple[Value, ...], Thread, Options], tuple[tuple[Hop, ...], End]]
 """Calls an operator on a thread."""
 MAX_GENERATED = 4
 """How many generated kernels call one another, at most."""
 Result = tuple[FakeOutcome, Error | None]
+Judge = Callable[[Universe, FakeRules, OperatorName, FunctionSchema, tuple[Value, ...]], Mismatch | None]
+"""Says whether tensors of different devices fail."""
 
-BUILTIN = frozenset({"aten", "prim", "prims"})
+BUILTIN = ("aten", "prim", "prims")
 """The namespaces of PyTorch's own operators (``torch._library.utils.is_builtin``)."""
 FBGEMM = "fbgemm::gmm"
 """An operator whose own kernel may run on zeros, beside those of some namespaces (``can_run_unsafe_fallback``)."""
@@ -46,8 +48,6 @@ FOREACH = "aten::_foreach_"
 """How the names of the operators begin whose results go to the devices of their lists (``fake_impls.py``)."""
 CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
 FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
-NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("meta_select", "_reshape_copy"))
-"""Functions of the mode that return NotImplemented for sparse tensors."""
 DEVICE, META_DEVICE = "device", "meta"
 DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
 RETURNED = frozenset({"out", "inplace"})
@@ -127,22 +127,22 @@ class FakeCall(NamedTuple):
         if registration is not None and registration.kernel.fake is not None:
             return self._fake_impl(registration.kernel.fake, registration.kernel.debug, registration.kernel.span)
         rules = self.rules
-        sparse = any(value.spec is not None and value.spec.layout is Layout.SPARSE for value in self.values)
-        if rules.implementation is not None and not (sparse and rules.implementation in NOT_FOR_SPARSE):
+        if rules.implementation is not None and not gives_up(rules.implementation, self.maker.universe, self.values):
             outcome = FakeOutcome(FakePath.IMPLEMENTATION, rules.implementation)
             raised = rules.raises
             if rules.implementation == CONSTRUCTORS:
                 return self._constructed()
             return outcome, None if raised is None else fake_errors.raised(raised, self.operator.name)
-        if _is_constructor(self.schema):
+        if makes_a_tensor(self.schema):
             return self._constructed()
         if DYNAMIC_SHAPE in self.tags or DATA_DEPENDENT in self.tags:
-            outcome = FakeOutcome(FakePath.IMPLEMENTATION)
-            return outcome, fake_errors.raised(self._needed_data(), self.operator.name)
+            needed = fake_errors.DYNAMIC_SHAPE if DYNAMIC_SHAPE in self.tags else fake_errors.DATA_DEPENDENT
+            return FakeOutcome(FakePath.IMPLEMENTATION), fake_errors.raised(needed, self.operator.name)
         if self.name.startswith(FOREACH) and self._has_meta():
             outcome, error = self._meta()
             if error is None or error.type != fake_errors.NOT_IMPLEMENTED:
-                return outcome._replace(path=FakePath.IMPLEMENTATION, function=FOREACH_IMPL), error
+                result = self._on_one_device(foreach_mismatch, outcome, error)
+                return result[0]._replace(path=FakePath.IMPLEMENTATION, function=FOREACH_IMPL), result[1]
         return None
 
     def _constructed(self) -> Result:
@@ -153,14 +153,11 @@ class FakeCall(NamedTuple):
         schema, outcome = self.schema, FakeOutcome(FakePath.IMPLEMENTATION, CONSTRUCTORS)
         options = self.options._replace(device=META_DEVICE)
         if schema is not None and self.maker.universe.fake_without_device:
-            options = options if _takes_device(schema) else self.options
+            options = options if takes_device(schema) else self.options
         elif schema is not None and all(argument.name != DEVICE for argument in schema.arguments):
             return outcome, fake_errors.one_too_many(schema)
         inner, error = self._meta(options)
         return inner._replace(path=outcome.path, function=outcome.function), error
-
-    def _needed_data(self) -> str:
-        return fake_errors.DYNAMIC_SHAPE if DYNAMIC_SHAPE in self.tags else fake_errors.DATA_DEPENDENT
 
     def _fake_impl(self, fake: FakeImpl, kernel: str, span: Span | None) -> Result:
         outcome = FakeOutcome(FakePath.FAKE_IMPL, fake.function, META, kernel)
@@ -173,12 +170,27 @@ class FakeCall(NamedTuple):
 
     def _called(self) -> Result:
         """The call at Meta; what is done where there is no kernel."""
-        if not self._has_meta():
+        if not self._has_meta() or self._is_refused():
             return self._unsafe(None)
         outcome, error = self._meta()
         if error is not None and error.type == fake_errors.NOT_IMPLEMENTED:
             return self._unsafe(error)
-        return outcome, error
+        return self._on_one_device(mismatch, outcome, error)
+
+    def _on_one_device(self, judge: Judge, outcome: FakeOutcome, error: Error | None) -> Result:
+        """The result of a call at Meta becomes fake tensors of one device."""
+        if error is not None or self.schema is None:
+            return outcome, error
+        found = judge(self.maker.universe, self.rules, self.operator.name, self.schema, self.values)
+        if found is None:
+            return outcome, None
+        return outcome._replace(zero_dim_works=found.zero_dim_works), found.error
+
+    def _is_refused(self) -> bool:
+        """Whether the Python meta function raises NotImplementedError for an argument that is given."""
+        arguments = zip(arguments_of(self.schema, len(self.values)), self.values, strict=True)
+        refused = self.rules.meta_refuses
+        return any(one is not None and one.name in refused and not value.is_absent for one, value in arguments)
 
     def _has_meta(self) -> bool:
         """``has_meta``: the live table has something at Meta, a fallback perhaps."""
@@ -186,7 +198,7 @@ class FakeCall(NamedTuple):
 
     def _meta(self, options: Options | None = None) -> Result:
         """The call inside of ``in_kernel_invocation_manager``: Python excluded, Meta included."""
-        thread = self._without_python().include(self.maker.known(META))
+        thread = without_python(self.maker, self.thread).include(self.maker.known(META))
         return self._run(FakePath.META, self.values, thread, options or self.options)
 
     def _run(self, path: FakePath, values: tuple[Value, ...], thread: Thread, options: Options) -> Result:
@@ -203,7 +215,7 @@ class FakeCall(NamedTuple):
             other = None if kernel is None else called_by(self.dispatcher, name, tags, kernel.debug)
             if error is not None or other is None:
                 break
-            values = _without_results(schema, values)
+            values = without_results(schema, values)
             if path is FakePath.META:  # what a kernel makes is on the device of the tensors that it is given
                 options = options._replace(device=META_DEVICE)
             hops, end = self.inner(other, values, thread, options)
@@ -218,12 +230,6 @@ class FakeCall(NamedTuple):
             found = found._replace(followed=not hidden)
         return found, error
 
-    def _without_python(self) -> Thread:
-        universe = self.maker.universe
-        above = DispatchKeySet.full(universe) - DispatchKeySet.full_after(universe, PYTHON).add(PYTHON)
-        functionalities = DispatchKeySet(above.layout, above.bits & above.layout.functionality_mask)
-        return self.thread.exclude(functionalities | self.maker.known(*PYTHON_KEYS))
-
     def _unsafe(self, error: Error | None) -> Result:
         """``maybe_run_unsafe_fallback``. error: of the call at Meta."""
         if self._is_trivial():
@@ -234,44 +240,11 @@ class FakeCall(NamedTuple):
             return FakeOutcome(FakePath.NONE), unsupported
         if INPLACE_VIEW in self.tags:
             return FakeOutcome(FakePath.FALLBACK), error or unsupported
-        values = tuple(map(self._real, self.values))
-        return self._run(FakePath.FALLBACK, values, self._without_python(), self.options)
-
-    def _real(self, value: Value) -> Value:
-        """The zeros that stand for a fake tensor."""
-        if value.spec is None or value.spec.fake is None or value.wrapper is not None:
-            return value
-        spec = value.spec._replace(fake=None, requires_grad=False, bits=(), inference=False)
-        return self.maker.make(spec, self.thread.inference)
+        values = tuple(zeros_for(self.maker, value, self.thread.inference) for value in self.values)
+        return self._run(FakePath.FALLBACK, values, without_python(self.maker, self.thread), self.options)
 
     def _is_trivial(self) -> bool:
         """``can_generate_trivial_fake_impl``."""
-        if self.operator.name.namespace in BUILTIN:
-            return False
-        if RETURNED & {*self.tags}:
-            return True
+        if self.operator.name.namespace in BUILTIN or RETURNED & {*self.tags}:
+            return self.operator.name.namespace not in BUILTIN
         return self.schema is not None and is_mutable(self.schema) and not self.schema.returns
-
-
-def _without_results(schema: FunctionSchema | None, values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The tensors of a call without those that are there to be written to by name, and without what is no tensor."""
-    arguments = arguments_of(schema, len(values))
-    return tuple(
-        value
-        for argument, value in zip(arguments, values, strict=True)
-        if not value.is_absent and (argument is None or not (argument.kwarg_only and writes(argument)))
-    )
-
-
-def _takes_device(schema: FunctionSchema) -> bool:
-    """``_has_device_arg``."""
-    kinds = [argument.type for argument in schema.arguments if argument.name == DEVICE]
-    kinds = [kind.contained[0] if kind.kind is TypeKind.OPTIONAL else kind for kind in kinds]
-    return any(kind.kind is TypeKind.DEVICE for kind in kinds)
-
-
-def _is_constructor(schema: FunctionSchema | None) -> bool:
-    """``_is_tensor_constructor``: it takes no tensors and returns one."""
-    if schema is None or has_tensor(schema):
-        return False
-    return len(schema.returns) == 1 and schema.returns[0].type.kind is TypeKind.TENSOR

@@ -22,6 +22,14 @@ def raised(exception: str, name: OperatorName) -> Error:
     return Error(ErrorKind.FAKE, exception, text)
 
 
+def two_devices(template: str, name: OperatorName, first: str, second: str) -> Error:
+    """Fake tensors of two devices. template: ``Universe.fake_device_error``."""
+    exception, _, text = template.partition(": ")
+    for word, value in (("{operator}", name.in_python), ("{first}", first), ("{second}", second)):
+        text = text.replace(word, value)
+    return Error(ErrorKind.FAKE, exception, text)
+
+
 def no_fake_impl(name: OperatorName) -> Error:
     """An operator of ``torch.library.custom_op`` without a fake implementation."""
     text = (

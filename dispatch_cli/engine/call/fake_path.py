@@ -43,6 +43,7 @@ class FakeOutcome(NamedTuple):
     span: where the function or the kernel is declared.
     followed: False where a kernel calls other operators, and which ones is not known. When one of them has no kernel
         for these tensors, what is given as META or IMPLEMENTATION is really FALLBACK or NONE.
+    zero_dim_works: of an error for tensors of two devices: there is none where the CPU tensors have no dimensions.
     """
 
     path: FakePath
@@ -52,3 +53,4 @@ class FakeOutcome(NamedTuple):
     slots: tuple[str, ...] = ()
     span: Span | None = None
     followed: bool = True
+    zero_dim_works: bool = False

@@ -16,9 +16,11 @@ __all__ = [
     "is_tensor",
     "is_tensor_list",
     "is_view",
+    "makes_a_tensor",
     "mixes_aliases",
     "most_tensors",
     "returns_tensors_only",
+    "takes_device",
     "takes_tensor_list",
     "writes",
 ]
@@ -99,3 +101,17 @@ def takes_tensor_list(schema: FunctionSchema | None) -> bool:
     return schema is not None and any(
         one.type.kind is TypeKind.LIST and is_tensor_list(one.type) for one in schema.arguments
     )
+
+
+def takes_device(schema: FunctionSchema) -> bool:
+    """Whether an argument ``device`` takes one (``_has_device_arg``)."""
+    kinds = [argument.type for argument in schema.arguments if argument.name == "device"]
+    kinds = [kind.contained[0] if kind.kind is TypeKind.OPTIONAL else kind for kind in kinds]
+    return any(kind.kind is TypeKind.DEVICE for kind in kinds)
+
+
+def makes_a_tensor(schema: FunctionSchema | None) -> bool:
+    """``_is_tensor_constructor``: it takes no tensors and returns one."""
+    if schema is None or has_tensor(schema):
+        return False
+    return len(schema.returns) == 1 and schema.returns[0].type.kind is TypeKind.TENSOR

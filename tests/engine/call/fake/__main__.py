@@ -24,7 +24,7 @@ from dispatch_cli.engine.history.state import State
 from tests.engine.call.fake.judge import Verdict, judge, live_answers
 from tests.engine.call.fake.random_library import declarations_of, operators_of, plan_of
 
-KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda"
+KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda,mixed"
 
 
 def table(verdicts: list[Verdict]) -> str:
@@ -66,7 +66,7 @@ def captured(python: str) -> tuple[State, Any]:
 
 def random_verdicts(python: str, universe: Any, rng: random.Random, count: int, kinds: list[str]) -> Iterator[Verdict]:
     """Calls of random operators, of which PyTorch knows nothing but what is registered."""
-    operators = operators_of(rng, count)
+    operators = operators_of(rng, count, universe["fake_overrides"])
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "library.json"
         file.write_text(json.dumps(declarations_of(operators, universe)), encoding="utf-8")

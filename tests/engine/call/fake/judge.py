@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -100,10 +101,14 @@ def _judged(answer: Answer, call: Call | str) -> Verdict:
         return Verdict(answer, path, before, before and same, "the kernel raises before it calls an operator")
     if path == "outside" and answer.get("error") and call.end.fake is not None:
         return Verdict(answer, path, judged=False, agrees=False, why="a kernel above the mode raises")
-    if path == "fallback" and "not compiled with" in answer["own_text"]:
+    if path == "fallback" and NOT_THERE.search(answer["own_text"]):
         return Verdict(answer, path, path == said, path == said, "the device is not there")
     if path == "implementation" == said and answer["own_error"] and error and answer["own_error"] != error.type:
         return Verdict(answer, path, judged=False, agrees=False, why="the mode's function raises for the arguments")
+    if path == "fallback" and said == "meta" and not OF_THE_DISPATCHER.search(answer["meta_text"]):
+        return Verdict(answer, path, judged=False, agrees=False, why="the kernel at Meta refuses the arguments")
+    if path == "meta" and said in ("fallback", "none") and answer["own_error"]:
+        return Verdict(answer, path, judged=False, agrees=False, why="the kernel at Meta raises before it calls others")
     if path == "no operator":
         agrees = said in ("outside", "kernel")
         return Verdict(answer, path, judged=True, agrees=agrees, why="" if agrees else f"ours: {said}")
@@ -128,8 +133,10 @@ def _same_path(answer: Answer, path: str, end: End) -> Verdict:
         generic = path == "implementation" and function is None and end.error is not None
         if not generic:
             return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {function} not {answer['function']}")
-    if end.error is not None and "not compiled with" not in answer.get("own_text", ""):
+    if end.error is not None and not NOT_THERE.search(answer.get("own_text", "")):
         text = end.error.text
+        if TWO_DEVICES.search(text) and answer["own_error"] and not TWO_DEVICES.search(answer["own_text"]):
+            return Verdict(answer, path, judged=False, agrees=False, why="the kernel at Meta raises for the arguments")
         same = answer["own_error"] == end.error.type and (
             path == "fallback" or answer["own_text"].startswith(text[: 300 if end.error.whole else 200])
         )
@@ -137,9 +144,19 @@ def _same_path(answer: Answer, path: str, end: End) -> Verdict:
             return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {end.error.type}: {text[:80]}")
     elif answer.get("own_error") in OF_THE_MODE and answer["own_text"].removeprefix("NYI: ") == answer["shown"]:
         return Verdict(answer, path, judged=True, agrees=False, why=f"ours: no error, not {answer['own_error']}")
+    elif path in AT_META and TWO_DEVICES.search(answer.get("own_text") or ""):
+        return Verdict(answer, path, judged=True, agrees=False, why="ours: no error, not one of two devices")
     return Verdict(answer, path, judged=True, agrees=True)
 
 
+OF_THE_DISPATCHER = re.compile("^Could not run '|: attempted to run this operator with Meta tensors|^$")
+"""In the text of a NotImplementedError that no kernel raises; others are for arguments that are not described."""
+NOT_THERE = re.compile("not compiled with|Found no NVIDIA driver")
+"""In the text of the error of a device that the machine does not have."""
+TWO_DEVICES = re.compile("at least two devices|two different devices")
+"""In the text of the error for fake tensors of two devices."""
+AT_META = ("meta", "implementation")
+"""Where the mode itself raises it; elsewhere an operator does that is called from there."""
 OF_THE_MODE = ("UnsupportedOperatorException", "DataDependentOutputException", "DynamicOutputShapeException")
 
 

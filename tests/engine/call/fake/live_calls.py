@@ -80,6 +80,29 @@ def noting(function, what, unless_not_implemented=False, name=None):
     return wrapper
 
 
+def noting_yes(function, what):
+    """*function*, which notes that its answer is yes."""
+
+    def wrapper(operator):
+        answer = function(operator)
+        if answer:
+            NOTES.event(what)
+        return answer
+
+    return wrapper
+
+
+def noting_error(function):
+    """``run_fallback_kernel``, which notes the error of the call at Meta that it is given."""
+
+    def wrapper(mode, operator, args, spec, error):
+        if NOTES.stack:
+            NOTES.stack[-1]["meta_text"] = str(error)[:300]
+        return function(mode, operator, args, spec, error)
+
+    return wrapper
+
+
 def watch():
     impl = FakeTensorMode._dispatch_impl
 
@@ -114,10 +137,12 @@ def watch():
     for operator, function in list(implementations.items()):
         implementations[operator] = noting(function, "by", name=qualified(function))
     fake_tensor.in_kernel_invocation_manager = noting(fake_tensor.in_kernel_invocation_manager, "meta")
-    fake_tensor.run_fallback_kernel = noting(fake_tensor.run_fallback_kernel, "fallback")
+    fake_tensor.run_fallback_kernel = noting_error(noting(fake_tensor.run_fallback_kernel, "fallback"))
     utils = torch._library.utils
     if hasattr(utils, "generate_trivial_fake_impl"):
         utils.generate_trivial_fake_impl = noting(utils.generate_trivial_fake_impl, "trivial")
+    else:  # an older mode makes nothing of it: it returns None
+        utils.can_generate_trivial_fake_impl = noting_yes(utils.can_generate_trivial_fake_impl, "trivial")
     for name in [name for name in torch._C._dispatch_get_all_op_names() if "prims::" in name]:
         operator = found(name)
         if hasattr(operator, "prim_meta_impl"):
@@ -185,6 +210,8 @@ class Maker:
 
     def tensor(self):
         words = self.kind.split()
+        if "mixed" in words:
+            words[0] = self.rng.choice(("cpu", "cpu", "cuda", "cuda:1", "meta"))
         shape, dtype = self.rng.choice([((2, 3), torch.float32)] * 3 + [((2, 2), torch.float32), ((2,), torch.int64)])
         if "sparse" in words:
             shape, dtype = (2, 3), torch.float32
@@ -270,8 +297,9 @@ KINDS = {
     "inference_mode": ("cpu", ["inference_mode", "mode=FakeTensorMode"]),
     "sparse": ("cpu sparse", ["mode=FakeTensorMode"]),
     "cuda": ("cuda", ["mode=FakeTensorMode"]),
+    "mixed": ("mixed", ["mode=FakeTensorMode"]),
 }
-"""The kinds of calls: tensors and contexts."""
+"""The kinds of calls: tensors, each of a random device where they are mixed, and contexts."""
 ARGUMENTS = (
     "Expected a value of type",
     "expected at most",
@@ -317,6 +345,7 @@ def call(name, operator, kind, rng):
         return answer
     answer["path"], answer["function"] = path_of(own)
     answer["own_error"], answer["own_text"] = own["error"], own["text"]
+    answer["meta_text"] = own.get("meta_text", "")
     return answer
 
 

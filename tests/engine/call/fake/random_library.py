@@ -56,8 +56,11 @@ class RandomOperator(NamedTuple):
         return self.schema.partition("(")[0]
 
 
-def operators_of(rng: random.Random, count: int) -> list[RandomOperator]:
-    """Random operators; a fake implementation is registered only where PyTorch takes one."""
+def operators_of(rng: random.Random, count: int, fakes_override: bool = True) -> list[RandomOperator]:
+    """Random operators; a fake implementation is registered only where PyTorch takes one.
+
+    fakes_override: ``Universe.fake_overrides``: PyTorch takes one beside a kernel at Meta.
+    """
     found = []
     for number in range(count):
         schema, returns = rng.choice(SCHEMAS)
@@ -66,7 +69,8 @@ def operators_of(rng: random.Random, count: int) -> list[RandomOperator]:
         )
         keys.sort(key=COMPOSITE.__eq__)  # after it, torch.library takes no kernel at Meta
         steps: list[tuple[str, str | None]] = [("autograd" if key == "AutogradCPU" else "kernel", key) for key in keys]
-        if rng.random() < 0.35 and COMPOSITE not in keys:
+        takes_fake = COMPOSITE not in keys and (fakes_override or "Meta" not in keys)
+        if rng.random() < 0.35 and takes_fake:
             steps.insert(rng.randint(0, len(steps)), ("fake", None))
         name = f"{rng.choice(NAMESPACES)}::fake{number}"
         found.append(RandomOperator(f"{name}{schema}", returns, rng.choice(TAGS), tuple(steps)))

@@ -34,7 +34,7 @@ def test_operators_of_pytorch(live: tuple[State, Any], seed: str) -> None:
     """What a kernel that is written by hand calls is not known, so a few calls may differ."""
     state, _ = live
     names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
-    kinds = ["plain", "requires_grad", "inference_mode"]
+    kinds = ["plain", "requires_grad", "inference_mode", "mixed"]
     verdicts = [*judge(state, live_answers(torch_python(), names, kinds, seed))]
     judged = [one for one in verdicts if one.judged]
     assert len(judged) > OPERATORS, f"seed {seed}"
@@ -54,7 +54,7 @@ def test_sparse_tensors(live: tuple[State, Any], seed: str) -> None:
 
 
 def test_random_operators(live: tuple[State, Any], seed: str) -> None:
-    kinds = ["plain", "alone", "requires_grad", "inference_mode", "sparse"]
+    kinds = ["plain", "alone", "requires_grad", "inference_mode", "sparse", "mixed"]
     verdicts = [*random_verdicts(torch_python(), live[1], random.Random(seed), RANDOM_OPERATORS, kinds)]
     assert len(verdicts) == RANDOM_OPERATORS * len(kinds)
     assert [one for one in verdicts if not one.agrees] == [], f"seed {seed}\n{table(verdicts)}"
