@@ -63,7 +63,7 @@ class Finding(NamedTuple):
     operator, key: what it is about, where it is about one.
     details: named facts for machines and for the second lines of a text report, in order.
     span: the declaration to look at first. related: other places that matter.
-    mark: the word on the span's line that is meant, such as the key of a registration; it stands at the span or before.
+    mark: the word on the span's line that is meant, such as the key of a registration; a report says the place of it.
     tip: what to do, where the check's documentation does not say enough for this finding.
     group_message: one sentence that says what all findings with that sentence and place have in common; a text for
         people may show them together, with the details of each.

@@ -10,9 +10,10 @@ from dispatch_cli.model.problem import Problem, Related
 from dispatch_cli.model.span import Span, cut_line, cut_start
 from dispatch_cli.render.document import Block, Gap, Paragraph, Run, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.snippets import Snippet, line_at, marked_line
+from dispatch_cli.render.snippets import Snippet, marked_line
 from dispatch_cli.render.words import plural
 from dispatch_cli.report.problems import ProblemsReport
+from dispatch_cli.report.source_lines import line_at
 
 HANG = 4
 """Blanks before the further lines of a message."""

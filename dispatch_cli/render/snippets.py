@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-import stat
-from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.text import width_of
 from dispatch_cli.render.text_safety import safe
-
-MAX_BYTES = 32 << 20
-"""Files larger than this are not read again for the sake of a line of theirs."""
+from dispatch_cli.report.source_lines import line_at
 
 MAX_WIDTH = 160
 """Characters of a line that are shown where no terminal limits them."""
@@ -33,7 +28,7 @@ class Snippet(NamedTuple):
 
 
 def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
-    """The line of a span, with *mark* underlined where it stands at the span or before it, else the word at the span.
+    """The line of a span, with *mark* underlined where it stands at the span, else the word that stands there.
 
     width: characters that there is room for; None for no limit but `MAX_WIDTH`. None where the file cannot be read any
     more, or has no such line.
@@ -42,7 +37,8 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     if whole is None:
         return None
     line = whole.expandtabs(1)
-    start, length = _marked(line, span.column - 1, mark)
+    start = span.column - 1
+    length = _length(line, start, mark)
     room = max(20, min(width or MAX_WIDTH, MAX_WIDTH))
     room = room * len(line) // max(1, len(line), width_of(line))  # of wide characters there is room for fewer
     left = len(line) - len(line.lstrip())
@@ -56,12 +52,6 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
         cut = (_CUT if begin else "") + part
     start = max(0, min(start, len(cut)))
     return Snippet(span.line, cut, start, max(1, min(length, len(cut) - start)))
-
-
-def line_at(span: Span) -> str | None:
-    """The line of a span; None where its file cannot be read any more, or has nothing there."""
-    lines = _lines(span.file)
-    return lines[span.line - 1] if span.line <= len(lines) and lines[span.line - 1].strip() else None
 
 
 def marked_line(found: Snippet, tone: Tone, indent: int) -> Paragraph:
@@ -79,28 +69,9 @@ def marked_line(found: Snippet, tone: Tone, indent: int) -> Paragraph:
     return Paragraph(tuple(runs), indent, kind=ParagraphKind.CODE)
 
 
-def _marked(line: str, column: int, mark: str | None) -> tuple[int, int]:
-    if mark:
-        places = [found.start() for found in re.finditer(rf"(?<!\w){re.escape(mark)}(?!\w)", line)]
-        before = [place for place in places if place <= column]
-        if places:
-            return (before[-1] if before else places[0]), len(mark)
+def _length(line: str, column: int, mark: str | None) -> int:
+    """Of the mark where it stands there, else of the word there."""
+    if mark and line.startswith(mark, column):
+        return len(mark)
     word = _WORD.match(line, column)
-    return column, (word.end() - column if word else 1)
-
-
-def _lines(file: str) -> tuple[str, ...]:
-    path = Path(file)
-    try:
-        status = path.stat()
-        if path.suffix in (".gz", ".xz") or not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
-            return ()
-        return _read(path.absolute(), status.st_mtime_ns, status.st_size)
-    except (OSError, ValueError):
-        return ()
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path, _time: int, _size: int) -> tuple[str, ...]:
-    """The lines of a file as it was at a time; most findings of a run are of few files."""
-    return tuple(path.read_text(encoding="utf-8-sig", errors="replace").split("\n"))
+    return word.end() - column if word else 1

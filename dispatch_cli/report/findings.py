@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
-from dispatch_cli.checks.run import Progress, run_checks
+from dispatch_cli.checks.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
@@ -20,6 +20,7 @@ from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.baseline import BaselineUse, Entry, apply, fingerprints
+from dispatch_cli.report.source_lines import at_word
 
 CODES = {check.id: check.code for check in CHECKS}
 """Check → its code."""
@@ -147,9 +148,11 @@ def findings_report(
     view = View(state, chosen_names, guarded, higher_order=higher_order)
     outcome = run_checks(view, checks, CHECKS, severities(CHECKS, said), progress)
     place = partial(_place, slots=state.dispatcher.universe.slot)
-    findings, use = tuple(_with_origin(state, one) for one in sorted(outcome.findings, key=place)), None
+    findings = tuple(sorted((_placed(state, one) for one in outcome.findings), key=place))
+    suppressed = sorted((_suppressed(state, one) for one in outcome.suppressed), key=lambda one: place(one.finding))
+    use = None
     # guards speak of operators beyond those that were chosen
-    named = {one.operator for one in (*findings, *(one.finding for one in outcome.suppressed))} - {None}
+    named = {one.operator for one in (*findings, *(one.finding for one in suppressed))} - {None}
     chosen_texts = (*map(str, chosen_names), *(one.name for one in higher_order))
     idle = {check.id: need for check, need in outcome.idle}
     if baseline is not None:
@@ -172,10 +175,7 @@ def findings_report(
             ChosenCheck(one.id, one.code, one.title, one.severity, one.id not in idle, idle.get(one.id))
             for one in checks
         ),
-        suppressed=tuple(
-            SuppressedFinding(one.by.reason, one.by.span, CODES[one.finding.check], one.finding)
-            for one in sorted(outcome.suppressed, key=lambda one: place(one.finding))
-        ),
+        suppressed=tuple(suppressed),
         baseline=use,
         not_checked=_not_checked(view, chosen_names if guarded is not None else None),
         findings=reported(findings),
@@ -245,13 +245,20 @@ def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotCheck
     )
 
 
-def _with_origin(state: State, finding: Finding) -> Finding:
-    """A finding in a file that the user did not name says through what the file came."""
+def _suppressed(state: State, one: Suppressed) -> SuppressedFinding:
+    return SuppressedFinding(one.by.reason, one.by.span, CODES[one.finding.check], _placed(state, one.finding))
+
+
+def _placed(state: State, finding: Finding) -> Finding:
+    """A finding at the word that is meant. In a file that the user did not name, it says through what the file came."""
+    if finding.span is None:
+        return finding
     told = {one.span for one in finding.related}
     through = state.origin_of(finding.span).through[::-1]
     words = ("the file is extended here", *("and that file here" for _ in through[1:]))
     related = tuple(Related(word, span) for word, span in zip(words, through, strict=False) if span not in told)
-    return finding._replace(related=(*finding.related, *related)) if related else finding
+    span = finding.span if finding.mark is None else at_word(finding.span, finding.mark)
+    return finding._replace(span=span, related=(*finding.related, *related))
 
 
 def grouped(findings: Iterable[Finding]) -> list[list[Finding]]:

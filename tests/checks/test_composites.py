@@ -22,7 +22,7 @@ def test_both_composite_kernels(state_of: StateOf) -> None:
             message=f"demo::op has kernels at both {IMPLICIT} and {EXPLICIT}; the first is used nowhere",
             operator="demo::op",
             key=EXPLICIT,
-            span=Span("x.yaml", 4, 43),
+            span=Span("x.yaml", 4, 16),
             related=(Related(f"the kernel at {IMPLICIT} is registered here", Span("x.yaml", 4, 73)),),
             tip=f"keep {IMPLICIT} if it is made of differentiable operators, otherwise {EXPLICIT} and Autograd",
             mark=EXPLICIT,

@@ -36,7 +36,7 @@ def test_a_library_of_ones_own(state_of: StateOf) -> None:
             operator="demo::scale",
             key="Conjugate",
             details=(("keys", "Conjugate, Negative"),),
-            span=Span("x.yaml", 4, 48),
+            span=Span("x.yaml", 4, 37),
             tip="leave it out unless every kernel of the operator heeds the bit",
             mark="Conjugate",
             fix=(
@@ -81,7 +81,7 @@ def test_a_backend_under_the_fallthroughs_of_pytorch(state_of: StateOf) -> None:
             operator="aten::view",
             key="PrivateUse1",
             details=(("keys", "Conjugate, Negative"),),
-            span=Span("x.yaml", 4, 50),
+            span=Span("x.yaml", 4, 37),
             tip="see that the kernel heeds or resolves the bit; a kernel that only makes a view passes it on",
             mark="PrivateUse1",
         ),

@@ -105,7 +105,7 @@ def test_stale_live_table(state_of: StateOf) -> None:
                 ("canonical", "ambiguous_autogradother [ambiguous autogradother]"),
                 ("made stale by", "op_quantized at QuantizedCPU"),
             ),
-            span=place(6, 21),
+            span=place(6, 7),
             related=(Related("the live kernel is registered here", place(5, 34)),),
             group_message=(
                 "demo::op: registering the kernel op_quantized at QuantizedCPU did not recompute every slot that it "

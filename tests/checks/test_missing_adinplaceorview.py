@@ -35,7 +35,7 @@ def test_a_write_that_nothing_counts(state_of: StateOf) -> None:
             ),
             operator="demo::relu_",
             key="ADInplaceOrView",
-            span=Span("x.yaml", 4, 41),
+            span=Span("x.yaml", 4, 31),
             related=(Related("the schema says so here", Span("x.yaml", 3, 11)),),
             tip=TIP,
             fix=(own_kernel(OperatorName("demo::relu_"), "ADInplaceOrView"),),

@@ -41,7 +41,7 @@ def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
                 ("live", "math [math kernel]"),
                 ("canonical", "autograd [autograd kernel]"),
             ),
-            span=Span("x.yaml", 4, 43),
+            span=Span("x.yaml", 4, 26),
             related=(
                 Related("registered first", Span("x.yaml", 4, 78)),
                 Related("registered second", Span("x.yaml", 4, 94)),

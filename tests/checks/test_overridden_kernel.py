@@ -29,7 +29,7 @@ def test_both_places_are_named(state_of: StateOf) -> None:
             operator="demo::op",
             key="CPU",
             details=(("runs", "op_third"), ("replaced", "op_first")),
-            span=Span("x.yaml", 5, 40),
+            span=Span("x.yaml", 5, 35),
             related=(Related("a replaced kernel is registered here", Span("x.yaml", 4, 21)),),
             tip="remove one of the registrations, or say why the override is meant",
             mark="CPU",
@@ -41,7 +41,7 @@ def test_both_places_are_named(state_of: StateOf) -> None:
             operator="demo::op",
             key="CUDA",
             details=(("runs", "op_fourth"), ("replaced", "op_second")),
-            span=Span("x.yaml", 6, 41),
+            span=Span("x.yaml", 6, 35),
             related=(Related("a replaced kernel is registered here", Span("x.yaml", 4, 37)),),
             tip="remove one of the registrations, or say why the override is meant",
             mark="CUDA",
@@ -98,8 +98,8 @@ def test_over_a_base_only_what_the_files_replace(state_of: StateOf) -> None:
     found = findings(state_of(text), select="overridden-kernel")
     # aten::bmm's kernel at CUDA replaces another in PyTorch 2.15 itself
     assert [(one.key, one.severity, one.span) for one in found] == [
-        ("CPU", Severity.WARNING, Span("x.yaml", 4, 41)),
-        ("Meta", Severity.INFO, Span("x.yaml", 4, 53)),
+        ("CPU", Severity.WARNING, Span("x.yaml", 4, 36)),
+        ("Meta", Severity.INFO, Span("x.yaml", 4, 47)),
     ]
     assert "RegisterCPU" in dict(found[0].details)["replaced"]
 

@@ -28,7 +28,7 @@ def test_a_factory_out_of_reach(state_of: StateOf) -> None:
             operator="demo::op",
             key="Undefined",
             details=(("unreachable", "CPU, CUDA"),),
-            span=Span("x.yaml", 4, 43),
+            span=Span("x.yaml", 4, 38),
             tip="register a kernel at BackendSelect that chooses by the device, or the one kernel at "
             "CompositeExplicitAutograd",
             mark="CPU",
@@ -79,7 +79,7 @@ def test_a_fallback_that_is_not_asked(state_of: StateOf) -> None:
             ),
             key="PrivateUse1",
             details=((f"at {DEFAULT}", "1 operator"),),
-            span=Span("x.yaml", 7, 26),
+            span=Span("x.yaml", 7, 13),
             tip="register the fallback's kernel at PrivateUse1 for operators whose default does not work there",
             mark="PrivateUse1",
         ),
@@ -135,7 +135,7 @@ def test_a_gap(state_of: StateOf) -> None:
         operator="demo::op",
         key="SparseXPU",
         details=(("empty", "SparseXPU, NestedTensorXPU"), ("kernels at", "SparseCUDA, NestedTensorCPU")),
-        span=Span("x.yaml", 4, 29),
+        span=Span("x.yaml", 4, 24),
         tip="register kernels at SparseXPU, NestedTensorXPU",
         fix=(
             own_kernel(OperatorName("demo::op"), "SparseXPU"),
@@ -167,7 +167,7 @@ def test_a_kernel_at_an_alias_key_of_another_library(state_of: StateOf) -> None:
         ),
         operator="aten::to.dtype",
         key=DEFAULT,
-        span=Span("x.yaml", 4, 68),
+        span=Span("x.yaml", 4, 41),
         tip="register at the runtime keys of your own backend",
         mark=DEFAULT,
     )

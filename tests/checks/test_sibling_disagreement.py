@@ -44,7 +44,7 @@ operators:
             message="demo::twice has a kernel at CPU, but its in-place form demo::twice_ has none there",
             operator="demo::twice",
             key="CPU",
-            span=Span("x.yaml", 4, 21),
+            span=Span("x.yaml", 4, 16),
             related=(Related("demo::twice_ is defined here", Span("x.yaml", 5, 11)),),
             tip="register demo::twice_ as well, or a composite kernel for it that calls demo::twice",
             fix=(own_kernel(OperatorName("demo::twice_"), "CPU"),),

@@ -27,7 +27,7 @@ def test_a_fallthrough_at_a_backend_key(state_of: StateOf) -> None:
             message=f"demo::op: the fallthrough at CPU, and no key is below: {NO_TENSORS}",
             operator="demo::op",
             key="CPU",
-            span=Span("x.yaml", 4, 21),
+            span=Span("x.yaml", 4, 16),
             mark="CPU",
             tip=TIP,
         ),

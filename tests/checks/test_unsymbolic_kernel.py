@@ -43,7 +43,7 @@ operators:
             operator="demo::grow",
             key="Meta",
             details=(("arguments", "n, more"), ("signature", "(Tensor _0, int _1, int[]? _2) -> Tensor _0")),
-            span=Span("x.yaml", 6, 13),
+            span=Span("x.yaml", 6, 7),
             related=(Related("the schema", Span("x.yaml", 3, 11)),),
             tip="take c10::SymInt in the kernel",
             mark="Meta",

@@ -307,7 +307,7 @@ def test_suppressions_of_nothing_are_reported_when_the_run_can_know() -> None:
     assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC0,DC9", "--op", "demo::b")
     result = check("b.yaml", "--select", "DC0,DC9")
     assert result.out.splitlines()[:3] == [
-        "b.yaml:8:5: warning[unused-suppression]: nothing that guard, DC004 finds is suppressed here",
+        "b.yaml:8:15: warning[unused-suppression]: nothing that guard, DC004 finds is suppressed here",
         "    8 | - {checks: [guard, DC004], op: 'demo::a', reason: long ago}",
         "      |             ^^^^^^^^^^^^",
     ]

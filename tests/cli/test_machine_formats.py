@@ -418,7 +418,7 @@ def test_findings_json(file: str) -> None:
                 "mark": "CPU",
                 "subject": "",
                 "fix": [],
-                "declared_at": place(12, 21),
+                "declared_at": place(12, 16),
                 "related": [],
             }
         ],
@@ -430,10 +430,10 @@ def test_findings_csv_and_markdown(file: str) -> None:
     args = ("check-invariants", file, "--select", "dangling-implementation", "--format")
     assert call(*args, "csv").out == (
         "check,severity,operator,key,message,declared_at\n"
-        f'dangling-implementation,error,demo::lost,,"{message}",a.yaml:12:21\n'
+        f'dangling-implementation,error,demo::lost,,"{message}",a.yaml:12:16\n'
     )
     assert call(*args, "markdown").out == (
-        f"**a.yaml:12:21:** error\\[dangling-implementation\\]: {message}\n\n"
+        f"**a.yaml:12:16:** error\\[dangling-implementation\\]: {message}\n\n"
         "```\n12 | dispatch: {CPU: lost_cpu}\n   |            ^^^\n```\n\n"
         "- keys: CPU\n"
         "- tip: define the operator, correct its name, or load the declarations that define it before\n\n"

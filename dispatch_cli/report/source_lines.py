@@ -1,0 +1,49 @@
+"""The lines that places in files name, and where on them a word stands."""
+
+from __future__ import annotations
+
+import re
+import stat
+from functools import lru_cache
+from pathlib import Path
+
+from dispatch_cli.model.span import Span
+
+MAX_BYTES = 32 << 20
+"""Files larger than this are not read again for the sake of a line of theirs."""
+
+
+def line_at(span: Span) -> str | None:
+    """The line of a span; None where its file cannot be read any more, or has nothing there."""
+    lines = _lines(span.file)
+    return lines[span.line - 1] if span.line <= len(lines) and lines[span.line - 1].strip() else None
+
+
+def at_word(span: Span, word: str) -> Span:
+    """The place of *word* on the span's line: at the span or before it, else after it; the span where it is not there.
+
+    A registration is declared where its kernel stands, and its key stands before that.
+    """
+    line = line_at(span)
+    if line is None:
+        return span
+    columns = [found.start() + 1 for found in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)]
+    before = [column for column in columns if column <= span.column]
+    return span._replace(column=(before[-1:] or columns[:1] or [span.column])[0])
+
+
+def _lines(file: str) -> tuple[str, ...]:
+    path = Path(file)
+    try:
+        status = path.stat()
+        if path.suffix in (".gz", ".xz") or not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
+            return ()
+        return _read(path.absolute(), status.st_mtime_ns, status.st_size)
+    except (OSError, ValueError):
+        return ()
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, _time: int, _size: int) -> tuple[str, ...]:
+    """The lines of a file as it was at a time; most findings of a run are of few files."""
+    return tuple(path.read_text(encoding="utf-8-sig", errors="replace").split("\n"))

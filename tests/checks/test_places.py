@@ -1,0 +1,71 @@
+"""A finding has one place: the column that every format says is where its word is underlined."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import ROOT, call
+
+FILES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (*Path(ROOT, "examples").rglob("*.yaml"), Path(ROOT, "tests/checks/planted/library.yaml"))
+    if path.name != "broken.yaml"
+)
+UNDERLINED = re.compile(r"^(\S+):(\d+):(\d+): \w+\[.*\n +\2 \| (.*)\n +\| ( *)\^+$", re.M)
+Place = tuple[str, int, int]
+
+
+def places_in_json(text: str) -> list[Place]:
+    places = (finding["declared_at"] for finding in json.loads(text)["findings"])
+    return [(one["file"], one["line"], one["column"]) for one in places if one is not None]
+
+
+def underlined(text: str) -> list[Place]:
+    """Where the carets stand in the files."""
+    found = []
+    for file, line, column, shown, before in UNDERLINED.findall(text):
+        whole = Path(file).read_text(encoding="utf-8").split("\n")[int(line) - 1]
+        start = whole.index(shown) + len(before) + 1
+        assert start == int(column), (file, line)
+        found.append((file, int(line), start))
+    return found
+
+
+def places_for_ci(args: tuple[str, ...]) -> tuple[set[Place], set[Place]]:
+    results = json.loads(call(*args, "--format", "sarif").out)["runs"][0]["results"]
+    physical = [
+        place["physicalLocation"] for one in results for place in one["locations"] if "physicalLocation" in place
+    ]
+    regions = ((one["artifactLocation"]["uri"], one["region"]) for one in physical)
+    annotations = re.findall(r"^::\w+ file=([^,]+),line=(\d+),col=(\d+)", call(*args, "--format", "github").out, re.M)
+    return (
+        {(file, region["startLine"], region["startColumn"]) for file, region in regions},
+        {(file, int(line), int(column)) for file, line, column in annotations},
+    )
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_format_says_the_place_that_is_underlined(file: str) -> None:
+    args = ("check-invariants", file, "--select", "all")
+    places = places_in_json(call(*args, "--format", "json").out)
+    sarif, github = places_for_ci(args)
+    assert set(underlined(call(*args).out)) == set(places) == sarif == github
+
+
+def test_the_files_have_findings() -> None:
+    runs = (call("check-invariants", file, "--select", "all", "--format", "json").out for file in FILES)
+    assert sum(len(set(places_in_json(run))) for run in runs) > 40
+
+
+def test_the_place_is_that_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "    dispatch: {XLA: a, CPU: fallthrough, CUDA: b}"
+    Path("x.yaml").write_text(
+        f"dispatch: 1\noperators:\n  - func: m::f(Tensor x) -> Tensor\n{line}\n", encoding="utf-8"
+    )
+    found = call("check-invariants", "x.yaml", "--select", "terminal-fallthrough", "--format", "json").out
+    assert places_in_json(found) == [("x.yaml", 4, line.index("CPU") + 1)]

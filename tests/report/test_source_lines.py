@@ -1,0 +1,39 @@
+"""Where a word stands on the line of a place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.model.span import Span
+from dispatch_cli.report.source_lines import at_word
+
+LINE = "{CPU: op_cpu, XLA: b, CPU2: c, CPU: d}"
+
+
+@pytest.mark.parametrize(
+    ("column", "word", "expected"),
+    [
+        (LINE.index("op_cpu"), "CPU", LINE.index("CPU:")),
+        (LINE.index("d}"), "CPU", LINE.rindex("CPU")),
+        (LINE.index(" b,"), "CPU", LINE.index("CPU:")),
+        (LINE.index(" b,"), "XLA", LINE.index("XLA")),
+        (0, "CPU2", LINE.index("CPU2")),
+        (LINE.index(" b,"), "CUDA", LINE.index(" b,")),
+        (1000, "CPU", LINE.rindex("CPU")),
+    ],
+)
+def test_the_nearest_before_the_place_is_meant(
+    column: int, word: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(f"first\n{LINE}\n", encoding="utf-8")
+    assert at_word(Span("a.yaml", 2, column + 1), word) == Span("a.yaml", 2, expected + 1)
+
+
+@pytest.mark.parametrize("span", [Span("nowhere.yaml", 1, 5), Span("a.yaml", 9, 5), Span("-", 1, 5)])
+def test_a_line_that_is_not_there_leaves_the_place(span: Span, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(LINE, encoding="utf-8")
+    assert at_word(span, "CPU") == span
