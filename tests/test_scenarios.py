@@ -248,7 +248,7 @@ def test_03_the_fallback_gets_what_nothing_covers() -> None:
     kernel = f"{BUILT}/RegisterCompositeExplicitAutograd_0.cpp"
     assert findings("03_fallback_never_asked") == [
         f"$:16:34: error[guard]: aten::convolution: {wants} {kernel}:3077 by rule default",
-        f"$:17:5: error[guard]: aten::softmax.int_out: {wants} {kernel}:10291 by rule default",
+        f"$:17:38: error[guard]: aten::softmax.int_out: {wants} {kernel}:10291 by rule default",
     ]
 
 
