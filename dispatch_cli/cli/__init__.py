@@ -20,8 +20,6 @@ EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_BAD_INPUT = 2
 EXIT_BUG = 3
-MAX_MESSAGE = 1_000
-"""Characters of a line that says what is wrong."""
 
 _COMMANDS = {
     "register": "Load declarations, run them, and show what is registered.",
@@ -96,15 +94,23 @@ def main(args: list[str] | None = None) -> None:
     # nor at the end of the process, where Python would look for it once more
     atexit.register(gc.freeze)
     try:
-        code = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
-    except click.exceptions.Abort:
-        code = 130
-    except click.ClickException as error:
-        _refuse(error)
-        code = error.exit_code
+        code = _run(argv)
     except Exception as error:
         code = _bug(error, "--traceback" in argv)
     sys.exit(code if isinstance(code, int) else EXIT_CLEAN)
+
+
+def _run(argv: list[str]) -> object:
+    """What the command returns: its exit code, or nothing."""
+    try:
+        return cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
+    except click.exceptions.Abort:
+        return 130
+    except click.ClickException as error:
+        from dispatch_cli.cli.refusal import refuse_run
+
+        refuse_run(error, cli, argv)
+        return error.exit_code
 
 
 def _open_closed_streams() -> None:
@@ -112,16 +118,6 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-
-
-def _refuse(error: click.ClickException) -> None:
-    """Show what is wrong. What it quotes, such as the name of a file, neither commands a terminal nor is it endless."""
-    from dispatch_cli.render.text_safety import safe_lines
-
-    lines = safe_lines(error.format_message()).split("\n")
-    message = "\n".join(line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]}…" for line in lines)
-    error.format_message = lambda: message  # type: ignore[method-assign]
-    error.show()
 
 
 def _bug(error: Exception, traceback: bool) -> int:

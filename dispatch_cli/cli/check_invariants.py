@@ -28,7 +28,7 @@ from dispatch_cli.cli.options import (
     source_options,
     warn_of_overrides,
 )
-from dispatch_cli.cli.output import FOR_CI, Output, output_options, refuse, show, write, write_for_ci
+from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show, write, write_for_ci
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -63,7 +63,7 @@ def command(
     try:
         settings, project = load_settings(options, source.allow_outside)
     except InputError as error:
-        raise refuse(error, out.color) from None
+        raise BadInput(error, out.color) from None
     if source.keys and options.guards:
         raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
     guards = () if source.keys else (*project.guards, *options.guards)
@@ -92,20 +92,23 @@ def command(
         write(raw_findings(state.dispatcher, report), out.file)
     else:
         show(summary_of(report) if summary else report, out)
+    if out.file is not None:
+        from dispatch_cli.render.findings_summary import outcome
+
+        say_written(out.file, outcome(summary_of(report)).text)
     raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
 
 
 def _update(known: Mapping[Entry, int], baseline: str, report: FindingsReport) -> None:
     """Write the baseline anew, and say how many findings it has."""
     from dispatch_cli.render.baseline import baseline_json
-    from dispatch_cli.render.text_safety import safe
     from dispatch_cli.render.words import plural
     from dispatch_cli.report.baseline import renewed
 
     assert report.baseline is not None, "a report with a baseline says what it did"
     entries = renewed(known, report.baseline, (one.finding for one in report.findings))
     write(baseline_json(entries), baseline)
-    click.echo(f"{safe(baseline)}: {plural(sum(entries.values()), 'finding')}", err=True)
+    say_written(baseline, plural(sum(entries.values()), "finding"))
 
 
 def _chosen(

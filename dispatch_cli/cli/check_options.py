@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dispatch_cli.cli.options import as_sentence
-from dispatch_cli.cli.output import refuse
+from dispatch_cli.cli.output import BadInput
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.check import Check
@@ -163,7 +163,7 @@ def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color
         Problem("unknown-check", str(error), error.selector.span, hint=hint)
         for error, hint in zip(errors, hints, strict=True)
     )
-    raise refuse(InputError(tuple(found)), color)
+    raise BadInput(InputError(tuple(found)), color)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import click
 
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
-from dispatch_cli.cli.output import Output, output_options, refuse, show
+from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.crossref.answers import Answers, Probed
@@ -71,7 +71,7 @@ def _sides(
     try:
         subject, recorded = (None, None) if file is None else _read(file, not live, allow_outside)
     except InputError as error:
-        raise refuse(error, color) from None
+        raise BadInput(error, color) from None
     probed = _ask(python, modules, ops) if live else recorded
     assert probed is not None, "a file without answers is refused where there is no live PyTorch"
     return subject or replay(probed), probed.answers

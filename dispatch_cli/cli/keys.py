@@ -8,7 +8,7 @@ import click
 
 from dispatch_cli.cli.completion import complete_keys
 from dispatch_cli.cli.options import allow_outside_option
-from dispatch_cli.cli.output import Output, output_options, refuse, show
+from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
@@ -43,7 +43,7 @@ def command(
         chosen, *others = api.load_universes([universe] if against is None else [universe, against], allow_outside)
         report, how = _differences(chosen, others[0]) if others else _keys(chosen, expression)
     except InputError as error:
-        raise refuse(error, out.color) from None
+        raise BadInput(error, out.color) from None
     show(report, out, **how)
     if others and not report.equal:
         raise click.exceptions.Exit(1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dispatch_cli.cli.output import refuse
+from dispatch_cli.cli.output import BadInput
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.run import Progress
@@ -48,7 +48,7 @@ def ask_live(ask: Callable[[Progress | None], _Answer]) -> _Answer:
         with _progress() as progress:
             return ask(progress)
     except InputError as error:
-        raise refuse(error) from None
+        raise BadInput(error, "auto") from None
 
 
 @contextmanager

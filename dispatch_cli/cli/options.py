@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from dispatch_cli.cli.output import refuse, warn
+from dispatch_cli.cli.output import BadInput, warn
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -139,7 +139,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             allow_outside=source.allow_outside,
         )
     except InputError as error:
-        raise refuse(error, color) from None
+        raise BadInput(error, color) from None
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

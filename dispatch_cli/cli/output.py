@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.document import Block
     from dispatch_cli.render.text import Style
 
@@ -33,6 +33,10 @@ class Output(NamedTuple):
     color: str
 
 
+class Formats(click.Choice[str]):
+    """The formats of a command's answer."""
+
+
 FORMATS = ("text", "json", "csv", "markdown", "html")
 """What every report can be written as; one that has no rows of one shape is not written as CSV."""
 FOR_CI = ("sarif", "github", "junit")
@@ -42,8 +46,6 @@ FOR_CI = ("sarif", "github", "junit")
 def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Callable[..., Any]]:
     """--format, -o, --color. The command gets them as one `Output`, named ``out``.
 
-    A program that reads the answer gets one also where the command refuses its input: the problems, in that format.
-
     others: the formats that the command writes itself. csv: whether there is a sheet.
     """
     formats = (*(one for one in FORMATS if csv or one != "csv"), *others)
@@ -51,24 +53,12 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
     def decorate(command: _Command) -> Callable[..., Any]:
         @wraps(command)
         def call(*args: Any, format_: str, output: str | None, color: str, **others: Any) -> Any:
-            out = Output(format_, output, color)
-            try:
-                return command(*args, out=out, **others)
-            except CannotWrite:
-                raise
-            except BadInput as error:
-                _write_problems(error.problems, out)
-                raise
-            except click.UsageError as error:
-                from dispatch_cli.model.problem import Problem
-
-                _write_problems((Problem("usage", error.format_message()),), out)
-                raise
+            return command(*args, out=Output(format_, output, color), **others)
 
         decorated: Callable[..., Any] = call
         for decorator in reversed(
             (
-                click.option("--format", "format_", type=click.Choice(formats), default="text", show_default=True),
+                click.option("--format", "format_", type=Formats(formats), default="text", show_default=True),
                 click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
                 click.option(
                     "--color",
@@ -120,30 +110,21 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
     return html(blocks, f"dispatch-cli {click.get_current_context().info_name}")
 
 
-class BadInput(click.exceptions.Exit):
-    """The input is refused, and standard error says so: the run ends with exit code 2."""
+class BadInput(click.ClickException):
+    """The input is refused: the run says why, with places, and ends with exit code 2."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__(2)
-        self.problems = problems
+    exit_code = 2
 
+    def __init__(self, error: InputError, color: str) -> None:
+        super().__init__(str(error))
+        self.problems = error.problems
+        self.color = color
 
-def refuse(error: InputError, color: str = "auto") -> BadInput:
-    """Show every problem on standard error; the result, raised, ends the run."""
-    from dispatch_cli.render.problems import problems
+    def show(self, file: Any = None) -> None:  # noqa: ARG002
+        """Show every problem on standard error."""
+        from dispatch_cli.render.problems import problems
 
-    warn(problems(error.problems), color)
-    return BadInput(error.problems)
-
-
-def _write_problems(found: tuple[Problem, ...], out: Output) -> None:
-    """Write what is wrong with the input in the place of the answer, where a program reads it."""
-    if out.format in FOR_CI:
-        write_for_ci("problems", found, out)
-    elif out.format in ("json", "csv"):
-        from dispatch_cli.report.problems import ProblemsReport
-
-        show(ProblemsReport(found), out)
+        warn(problems(self.problems), self.color)
 
 
 def write_for_ci(what: str, report: Any, out: Output) -> None:
@@ -152,6 +133,13 @@ def write_for_ci(what: str, report: Any, out: Output) -> None:
 
     module = import_module(f"dispatch_cli.render.ci.{out.format}")
     write(getattr(module, f"{what}_{out.format}")(report, Path.cwd()), out.file)
+
+
+def say_written(file: str, what: str) -> None:
+    """Say on standard error what a file now holds."""
+    from dispatch_cli.render.text_safety import safe
+
+    click.echo(f"{safe(file)}: {what}", err=True)
 
 
 def warn(blocks: Iterable[Block], color: str) -> None:

@@ -10,7 +10,7 @@ import click
 from dispatch_cli.cli.call_options import CallOptions, problem_of, read_call
 from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts, complete_operators
 from dispatch_cli.cli.options import SourceOptions, source_options, state_or_newest, warn_of_overrides
-from dispatch_cli.cli.output import Output, output_options, refuse, show
+from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -114,7 +114,7 @@ def command(
     try:
         report = _report(state, asked, assumed, stop_after)
     except InputError as error:
-        raise refuse(error, out.color) from None
+        raise BadInput(error, out.color) from None
     warn_of_overrides(state, out.color)
     show(report, out)
     if report.fails:

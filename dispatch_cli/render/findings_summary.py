@@ -27,16 +27,20 @@ def document(report: FindingsSummaryReport, _: int | None = None, *, always: boo
         yield Gap()
     for sentence in not_checked_sentences(report.not_checked):
         yield Paragraph(Run(sentence, Tone.DIM))
-    checked = f"{plural(report.operators, 'operator')}, {plural(len(report.checks), 'check')} ({report.universe})"
-    if report.summary:
-        count = plural(sum(report.counts.values()), "finding")
-        rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
-        found = f"{count} in {report.affected_operators:,} of {checked}{rest}"
-        yield Paragraph(Run(found, Tone.BAD if report.failed else Tone.WARN))
-    else:
-        yield Paragraph(Run(f"All checks passed: {checked}", Tone.KERNEL))
+    yield Paragraph(outcome(report))
     if notes := "; ".join(_left_out(report)):
         yield Paragraph(Run(notes, Tone.DIM))
+
+
+def outcome(report: FindingsSummaryReport) -> Run:
+    """How a run of the checks ends, in one sentence."""
+    checked = f"{plural(report.operators, 'operator')}, {plural(len(report.checks), 'check')} ({report.universe})"
+    if not report.summary:
+        return Run(f"All checks passed: {checked}", Tone.KERNEL)
+    count = plural(sum(report.counts.values()), "finding")
+    rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
+    found = f"{count} in {report.affected_operators:,} of {checked}{rest}"
+    return Run(found, Tone.BAD if report.failed else Tone.WARN)
 
 
 def sheet(report: FindingsSummaryReport) -> Sheet:

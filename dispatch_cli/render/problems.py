@@ -21,6 +21,11 @@ MAX_OVERRIDES = 100
 """Warnings of overridden kernels that are shown."""
 
 
+def document(report: ProblemsReport, _: int | None = None) -> Iterator[Block]:
+    """The report in the place of an answer that there is none of."""
+    return problems(report.problems)
+
+
 def problems(found: Sequence[Problem]) -> Iterator[Block]:
     """Every problem with its snippet, and a closing count."""
     for problem in found:

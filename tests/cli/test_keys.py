@@ -228,15 +228,15 @@ def test_problems_come_together() -> None:
     assert call("keys", "CPPU | FULL_AFTER(Pithon) | (") == Result(
         2,
         "",
-        "EXPR:1:1: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'CPPU'\n"
+        "argument:1:1: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'CPPU'\n"
         "  1 | CPPU | FULL_AFTER(Pithon) | (\n"
         "    | ^\n"
         "  help: did you mean CPU?\n\n"
-        "EXPR:1:19: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'Pithon'\n"
+        "argument:1:19: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'Pithon'\n"
         "  1 | CPPU | FULL_AFTER(Pithon) | (\n"
         "    |                   ^\n"
         "  help: did you mean Python?\n\n"
-        "EXPR:1:30: error[key-expression]: expected a key, found the end\n"
+        "argument:1:30: error[key-expression]: expected a key, found the end\n"
         "  1 | CPPU | FULL_AFTER(Pithon) | (\n"
         "    |                              ^\n\n"
         "3 errors; nothing was done.\n",

@@ -57,7 +57,7 @@ class _ExpressionPart(NamedTuple):
         return f"({self.reading})" if self.compound else self.reading
 
 
-def evaluate(universe: Universe, text: str, origin: str = "EXPR") -> KeyExpression:
+def evaluate(universe: Universe, text: str, origin: str = "argument") -> KeyExpression:
     """What PyTorch makes of *text*.
 
     origin: what stands in the place of a file's name in a problem. Errors: InputError, with every unknown name, or

@@ -1,0 +1,71 @@
+"""What goes out where a command refuses what it is given: why, for people, and in the format that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from dispatch_cli.cli.output import FOR_CI, BadInput, CannotWrite, Formats, Output, show, write_for_ci
+from dispatch_cli.model.problem import Problem
+from dispatch_cli.render.text_safety import safe_lines
+from dispatch_cli.report.problems import ProblemsReport
+
+MAX_MESSAGE = 1_000
+"""Characters of a line that says what is wrong."""
+WITHOUT_PROBLEMS = ("text", "raw")
+"""The formats in which nothing is written where there is no answer: standard error has said it as text."""
+
+
+def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[str]) -> None:
+    """Say on standard error what is wrong, and in the place of the answer too, where a program or a file waits for it.
+
+    argv: what the command line was called with, whether click can parse it or not.
+    """
+    _show(error)
+    name = next((one for one in argv if not one.startswith("-")), "")
+    command = group.get_command(click.Context(group), name)
+    if command is None or isinstance(error, CannotWrite):
+        return
+    out = _output(command, argv[argv.index(name) + 1 :])
+    if out is None or out.format in WITHOUT_PROBLEMS:
+        return
+    found = error.problems if isinstance(error, BadInput) else (Problem("usage", error.format_message()),)
+    try:
+        with click.Context(command, info_name=name):
+            if out.format in FOR_CI:
+                write_for_ci("problems", found, out)
+            else:
+                show(ProblemsReport(found), out)
+    except CannotWrite as failed:
+        _show(failed)
+
+
+def _show(error: click.ClickException) -> None:
+    """Show what is wrong. What it quotes, such as the name of a file, neither commands a terminal nor is it endless."""
+    if not isinstance(error, BadInput):
+        lines = safe_lines(error.format_message()).split("\n")
+        message = "\n".join(line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]}…" for line in lines)
+        error.format_message = lambda: message  # type: ignore[method-assign]
+    error.show()
+
+
+def _output(command: click.Command, args: Sequence[str]) -> Output | None:
+    """What the output options say; None where they cannot be read, or the command has none.
+
+    The arguments are read without those that the command does not take: click's parser stops at the first.
+    """
+    formats = next((one.type for one in command.params if one.name == "format_"), None)
+    if not isinstance(formats, Formats):
+        return None
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    known = {name for one in options for name in one.opts} | {"-", "--"}
+    valued = {name for one in options if not one.is_flag for name in one.opts}
+    taken = [
+        one
+        for one in args
+        if not one.startswith("-") or one in known or one.partition("=")[0] in valued or one[:2] in valued
+    ]
+    said = command.make_parser(click.Context(command, resilient_parsing=True)).parse_args(taken)[0]
+    format_, file = said.get("format_"), said.get("output")
+    return Output(str(format_), file, "auto") if format_ in formats.choices else None
