@@ -85,7 +85,7 @@ class Facts(NamedTuple):
 
 
 class Under(NamedTuple):
-    """Where there is little room, a column's cell stands below that of the column *header*, in its row."""
+    """Where the short cells have no room beside each other, a column's stands below that of *header*, in its row."""
 
     header: str
 
@@ -179,18 +179,21 @@ UNDER = 2
 """Blanks before a cell that stands below another."""
 
 
-def cells_of(table: TableBlock[Row], short: bool = False) -> ShownCells:
-    """The cells of a table, without optional columns that are empty. short: as where there is little room."""
+def cells_of(table: TableBlock[Row], short: bool = False, stacked: bool = False) -> ShownCells:
+    """The cells of a table, without optional columns that are empty.
+
+    short: as where there is little room. stacked: as where there is so little that cells stand below others.
+    """
     whole = [[runs_of(column.cell(row, short)) for column in table.columns] for row in table.rows]
     shown: list[int] = []
     below: list[tuple[int, str]] = []
     for position, column in enumerate(table.columns):
         if column.optional and not any(cells[position] for cells in whole):
             continue
-        if not short or column.narrow is Narrow.KEEP:
-            shown.append(position)
-        elif isinstance(column.narrow, Under):
+        if stacked and isinstance(column.narrow, Under):
             below.append((position, column.narrow.header))
+        elif not short or column.narrow is not Narrow.DROP:
+            shown.append(position)
     columns = [table.columns[position] for position in shown]
     rows = [[cells[position] for position in shown] for cells in whole]
     headers = [column.header for column in columns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.advice import advice_lines, advice_texts
@@ -40,10 +41,12 @@ from dispatch_cli.render.words import (
 from dispatch_cli.report.advice import Advice, Manual
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation
-from dispatch_cli.report.explain_error import ErrorReport
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
 from dispatch_cli.report.folding import Folded
 from dispatch_cli.report.table import TableRow
+
+if TYPE_CHECKING:
+    from dispatch_cli.report.explain_error import ErrorReport
 
 ROLE_TONES = {
     Role.FILLS: Tone.KERNEL,

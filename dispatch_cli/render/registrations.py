@@ -6,7 +6,19 @@ from collections.abc import Iterator
 
 from dispatch_cli.model.origin import Origin
 from dispatch_cli.model.span import Span
-from dispatch_cli.render.document import Block, Column, Gap, Inline, Paragraph, ParagraphKind, Run, TableBlock, Tone
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+)
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import inherited_lines, origins_of, place_cell, plural, short_kernel
 from dispatch_cli.report.registrations import (
@@ -101,28 +113,36 @@ def _fake_words(row: KernelRow) -> str:
     )
 
 
-def _fills(row: KernelRow, _: bool) -> Inline:
+def _state(row: KernelRow, _: bool) -> Inline:
+    return Run("active", Tone.KERNEL) if row.active else Run("overridden", Tone.WARN)
+
+
+def _fills(row: KernelRow, short: bool) -> Inline:
     if not row.active:
-        return Run("-", Tone.DIM)
+        return _state(row, short) if short else Run("-", Tone.DIM)
     return f"{row.fills} of {row.covers} slots" if row.alias else plural(row.fills, "slot")
+
+
+def _fallback_kernel(row: FallbackRow, _: bool) -> Inline:
+    return Run("fallthrough " if row.fallthrough else "", Tone.WARN), Run(row.kernel)
 
 
 KERNELS: list[Column[KernelRow]] = [
     Column("Key", _key),
-    Column("Kernel", _kernel),
-    Column("State", lambda row, _: Run("active", Tone.KERNEL) if row.active else Run("overridden", Tone.WARN)),
+    Column("Kernel", _kernel, Under("Key")),
+    Column("State", _state, Narrow.DROP),
     Column("Fills", _fills),
-    Column("Declared at", lambda row, short: place_cell(row.span, short, row.origin), optional=True),
+    Column("Declared at", lambda row, short: place_cell(row.span, short, row.origin), Under("Key"), optional=True),
 ]
 PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
     Column("Python dispatcher key", lambda row, _: row.key),
-    Column("Kernel", lambda row, _: row.kernel),
-    Column("Declared at", lambda row, short: place_cell(row.span, short)),
+    Column("Kernel", lambda row, _: row.kernel, Under("Python dispatcher key")),
+    Column("Declared at", lambda row, short: place_cell(row.span, short), Under("Python dispatcher key")),
 ]
 FALLBACKS: list[Column[FallbackRow]] = [
     Column("Key", lambda row, _: row.key),
-    Column("Kernel", lambda row, _: (Run("fallthrough " if row.fallthrough else "", Tone.WARN), Run(row.kernel))),
-    Column("Declared at", lambda row, short: place_cell(row.span, short)),
+    Column("Kernel", _fallback_kernel, Under("Key")),
+    Column("Declared at", lambda row, short: place_cell(row.span, short), Under("Key")),
 ]
 
 

@@ -150,9 +150,12 @@ def _rows(table: TableBlock, width: int | None) -> list[TextLine] | None:  # typ
     full = _aligned(cells_of(table), table.indent)
     if width is None or _fitting(full, width) is not None:
         return full
-    lines = _aligned(cells_of(table, short=True), table.indent)
     note = [[], *_safe_lines(table.narrow_note)] if runs_of(table.narrow_note) else []
-    return _fitting([*lines, *note], width)
+    for stacked in (False, True):
+        lines = [*_aligned(cells_of(table, short=True, stacked=stacked), table.indent), *note]
+        if _fitting(lines, width) is not None:
+            return lines
+    return None
 
 
 def _aligned(grid: ShownCells, indent: int) -> list[TextLine]:
@@ -265,7 +268,7 @@ def _wrapping_facts(block: Facts, style: Style) -> Iterator[RenderableType]:
 def _wrapping_rows(table: TableBlock, style: Style) -> Iterator[RenderableType]:  # type: ignore[type-arg]
     from rich.table import Table as RichTable
 
-    grid = cells_of(table, short=True)
+    grid = cells_of(table, short=True, stacked=True)
     keep = _unwrapped(grid, (style.width or UNLIMITED) - table.indent)
     if keep is None:
         yield from _cards(grid, table.indent, style)

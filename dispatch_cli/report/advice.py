@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from dispatch_cli.engine.call.trace import Call
-from dispatch_cli.engine.dispatcher.refusal import Refused
 from dispatch_cli.engine.history.state import State
-from dispatch_cli.engine.keys.autograd import autograd_keys_of
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import TableEntry, changed_slots
-from dispatch_cli.model.edit import Action, Edit, Function, own_kernel
+from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.notes import Note, NoteKind
-from dispatch_cli.report.questions import Calls, Question, answer, failing_slot, works
-from dispatch_cli.report.remedies import Remedy, remedies, removal
 from dispatch_cli.report.slot_notes import slot_notes
-from dispatch_cli.report.trial import Trial
 
-MAX_CHANGES = 4
-"""Changes that are shown for one note."""
-MAX_ROUNDS = 5
-"""How often a change that leads to something new is completed."""
+if TYPE_CHECKING:
+    from dispatch_cli.report.questions import Question
 
 
 class Manual(Enum):
@@ -80,15 +69,6 @@ class Advice(NamedTuple):
         return Note(self.kind, self.keys, self.culprits, self.detail)
 
 
-MANUAL = {
-    NoteKind.NEAR_NAME: Manual.CORRECT_NAME,
-    NoteKind.NO_TENSORS: Manual.PASS_TENSOR,
-    NoteKind.STALE: Manual.CHANGE_ORDER,
-    NoteKind.DISPLACED: Manual.DECOMPOSE,
-}
-"""What is left for each kind of note where no change helps."""
-
-
 def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
     """What is to be known about a slot, and what would help.
 
@@ -97,156 +77,7 @@ def slot_advice(state: State, name: OperatorName, key: str, asked: Question | No
     notes = slot_notes(state.dispatcher, name, key)
     if not notes:
         return ()
-    adviser = _Adviser(state, name, asked)
+    from dispatch_cli.report.adviser import Adviser
+
+    adviser = Adviser(state, name, asked)
     return tuple(adviser.advice(note) for note in notes)
-
-
-class _Weighed(NamedTuple):
-    """A change that helps, and what it costs. broken: how many kinds of calls no longer work."""
-
-    broken: int
-    change: Change
-
-    @property
-    def cost(self) -> tuple[int, bool, int, int]:
-        """What is to be small: calls that no longer work, other slots that change, edits.
-
-        An operator's fallthrough is for one without a derivative, which nothing here knows, so it comes last.
-        """
-        change = self.change
-        skips = any(edit.action is Action.REGISTER and edit.function is Function.FALLTHROUGH for edit in change.edits)
-        return self.broken, skips, len(change.also_changes), len(change.edits)
-
-
-class _Adviser:
-    """Looks for changes of one operator."""
-
-    def __init__(self, state: State, name: OperatorName, asked: Question | None) -> None:
-        self._state = state
-        self._name = name
-        self._asked = asked
-        self._trial = Trial(state, name)
-        self._table = state.dispatcher.table(name)
-        definition = state.dispatcher.operator(name).definition
-        self._schema = None if definition is None else definition.schema
-        self._calls = Calls(self._trial.universe, self._schema)
-        self._known: dict[Question, bool] = {}
-
-    def advice(self, note: Note) -> Advice:
-        """A note with what would help."""
-        name = str(self._name)
-        if self._schema is None and self._name in self._state.own_operators():
-            return Advice(name, *note, (), Manual.CORRECT_NAME if note.kind is NoteKind.NEAR_NAME else Manual.DEFINE)
-        found = []
-        for remedy in remedies(self._trial.view, self._name, note, self._schema):
-            weighed = self._tried(remedy)
-            if weighed is not None:
-                found.append(weighed)
-        found.sort(key=lambda one: one.cost)
-        kept = [one.change for one in found if one.broken == found[0].broken][:MAX_CHANGES]
-        return Advice(name, *note, tuple(kept), None if kept else self._manual(note))
-
-    def _manual(self, note: Note) -> Manual | None:
-        slot = note.keys[0] if note.keys else UNDEFINED
-        if note.kind is NoteKind.DISPLACED and self._table[slot].decision.source is not None:
-            return None
-        if slot != UNDEFINED and slot not in self._trial.universe.parseable and note.kind is not NoteKind.SKIPPED:
-            return Manual.REGISTER_IN_CPP
-        return MANUAL.get(note.kind)
-
-    def _tried(self, remedy: Remedy) -> _Weighed | None:
-        """The remedy as a change that holds, completed where that takes more; None where it does not hold."""
-        edits = remedy.edits
-        for _ in range(MAX_ROUNDS):
-            if not self._trial.universe.parseable.issuperset(edit.key for edit in edits):
-                return None
-            try:
-                with self._trial.after(edits) as state:
-                    lacks = self._lacks(state, remedy)
-                    change, failing = self._change(state, remedy, edits)
-            except (Refused, _DoesNotHold):
-                return None
-            if not lacks:
-                return _Weighed(sum(map(self._worked, failing)), change)
-            if set(lacks) <= set(edits):
-                return None
-            edits = (*edits, *(edit for edit in lacks if edit not in edits))
-        return None
-
-    def _lacks(self, state: State, remedy: Remedy) -> tuple[Edit, ...]:
-        """What a change needs beside itself. Errors: _DoesNotHold."""
-        entry = state.dispatcher.table(self._name)[remedy.slot]
-        if not _fills(entry, remedy) or remedy.slot in state.dispatcher.stale_slots(self._name):
-            raise _DoesNotHold
-        asked = [self._asked] if self._asked is not None else self._calls.to(self._table, remedy.slot, remedy.reaches)
-        calls = [answer(state, self._name, one) for one in asked]
-        for call in calls:
-            if not works(call):
-                return self._below(state, call)
-            if remedy.reaches and call is not None and remedy.reaches.isdisjoint(hop.slot for hop in call.hops):
-                raise _DoesNotHold
-        new = self._trial.new_findings(state)
-        return _or_not_at_all(new[0].fix) if new else ()
-
-    def _below(self, state: State, call: Call | None) -> tuple[Edit, ...]:
-        """The kernel that a call still needs. Errors: _DoesNotHold."""
-        slot = UNDEFINED if call is None else failing_slot(call)
-        entry = state.dispatcher.table(self._name)[slot]
-        if entry.is_fallthrough and entry.rule is Rule.KERNEL:
-            gone = removal(self._trial.view, self._name, slot)
-            return _or_not_at_all((gone, own_kernel(self._name, slot)) if gone is not None else ())
-        return _or_not_at_all((own_kernel(self._name, slot),) if entry.kernel is None and slot != UNDEFINED else ())
-
-    def _change(self, state: State, remedy: Remedy, edits: tuple[Edit, ...]) -> tuple[Change, list[Question]]:
-        """What a change does, and calls that fail after it."""
-        after = state.dispatcher.table(self._name)
-        entry = after[remedy.slot]
-        changed = [became.key for _, became in changed_slots(self._table, after)]
-        also = tuple(key for key in changed if key != remedy.slot)
-        filled = Filled(remedy.slot, entry.rule, entry.decision.source)
-        change = Change(str(self._name), edits, filled, also)
-        return change, self._failing(state, changed)
-
-    def _failing(self, state: State, changed: Sequence[str]) -> list[Question]:
-        """The calls that fail after a change, of tensors with a key of which the answer has changed.
-
-        Where the answers at all keys of two tensors are the same, before and after, one call speaks for both.
-        """
-        after = state.dispatcher.table(self._name)
-        asked: dict[object, Question] = {}
-        for key, question in self._calls.all:
-            keys = (key, *autograd_keys_of(self._trial.universe, key))
-            if not frozenset(keys).isdisjoint(changed):
-                answers = tuple(_answer(table[one]) for table in (self._table, after) for one in keys)
-                asked.setdefault((answers, bool(question.contexts)), question)
-        return [one for one in asked.values() if not works(answer(state, self._name, one))]
-
-    def _worked(self, question: Question) -> bool:
-        """Whether a call works without any change; not to be asked while one is tried."""
-        if question not in self._known:
-            self._known[question] = works(answer(self._state, self._name, question))
-        return self._known[question]
-
-
-def _answer(entry: TableEntry) -> tuple[object, ...]:
-    kernel = entry.kernel
-    return entry.rule, entry.decision.source, kernel is not None and (kernel.debug, kernel.fallthrough)
-
-
-class _DoesNotHold(Exception):
-    """A change does not do what it is for."""
-
-
-def _or_not_at_all(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    if not edits:
-        raise _DoesNotHold
-    return edits
-
-
-def _fills(entry: TableEntry, remedy: Remedy) -> bool:
-    """Whether the slot holds what the remedy is to put there."""
-    if any(edit.action is Action.FALL_BACK for edit in remedy.edits):
-        return entry.rule is Rule.FALLBACK
-    if remedy.source is None:
-        return entry.decision.source is not None and not entry.is_fallthrough
-    return entry.decision.source == remedy.source

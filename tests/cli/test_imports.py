@@ -64,6 +64,15 @@ def test_a_table_of_an_embedded_operator_imports_little() -> None:
     assert len(ours) <= 44
 
 
+def test_a_slot_that_needs_no_advice_is_explained_without_checks_calls_and_error_texts() -> None:
+    found = imported("explain", "aten::add.Tensor", "CPU")
+    parts = (".checks", ".engine.call", ".messages", ".error_", ".explain_error", ".trial", ".adviser")
+    assert [
+        module for module in found if module.startswith("dispatch_cli") and any(one in module for one in parts)
+    ] == []
+    assert ".checks" in "".join(imported("explain", "aten::add.Tensor", "NestedTensorXPU"))
+
+
 def test_reports_for_ci_do_not_import_rich() -> None:
     for format_ in ("sarif", "github", "junit"):
         assert "rich" not in imported("check-invariants", "examples/custom_library.yaml", "--format", format_)
