@@ -86,7 +86,7 @@ def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
     from dispatch_cli.render.error_answer import step_text
     from dispatch_cli.render.explain_error import DIFFERENCES, comparison_sentences, error_sentences, sentence_list
 
-    yield from _headed(error_sentences(report, error))
+    yield from headed(error_sentences(report, error))
     yield from sentence_list("What you can do", map(step_text, error.steps))
     author = error.author or advice_texts(_advice(report))
     yield from sentence_list("What the author of the operator can do", author)
@@ -107,7 +107,7 @@ def _advice(report: ExplainReport) -> list[Advice]:
 
 
 def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator[Block]:
-    yield from _headed(slot_sentences(report, what, short))
+    yield from headed(slot_sentences(report, what, short))
     yield Gap()
     yield TableBlock(RULES, what.rules)
     if what.registrations:
@@ -129,7 +129,7 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator
         yield Paragraph(text)
 
 
-def _headed(sentences: Iterable[str]) -> Iterator[Block]:
+def headed(sentences: Iterable[str]) -> Iterator[Block]:
     """Sentences, the first of which is the answer."""
     for position, sentence in enumerate(sentences):
         tone = Tone.BAD if sentence.startswith("Stale") else Tone.PLAIN
@@ -180,7 +180,7 @@ REGISTRATIONS: list[Column[Concerned]] = [
 
 
 def _alias(what: AliasExplanation) -> Iterator[Block]:
-    yield from _headed(alias_sentences(what))
+    yield from headed(alias_sentences(what))
     if what.fills:
         yield Paragraph(runs_label(what.fills), indent=2)
     if what.lost:
@@ -200,7 +200,7 @@ def _alias(what: AliasExplanation) -> Iterator[Block]:
 
 
 def _block(what: BlockExplanation) -> Iterator[Block]:
-    yield from _headed(block_sentences(what))
+    yield from headed(block_sentences(what))
     yield Gap()
     yield TableBlock(ANSWERS, what.slots)
 

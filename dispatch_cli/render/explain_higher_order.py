@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dispatch_cli.engine.call.higher_order.place import DispatchLine, DispatchStep, StepOutcome
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone, joined
-from dispatch_cli.render.explain import RULES
-from dispatch_cli.render.explain_higher_order_wording import advice_sentences, answer_sentences, error_sentences
+from dispatch_cli.render.explain import RULES, headed
+from dispatch_cli.render.explain_higher_order_wording import (
+    advice_sentences,
+    answer_sentences,
+    error_sentences,
+    user_sentences,
+)
 from dispatch_cli.render.higher_order import ENTRIES, IMPLS, alike
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.words import aside_lines, over_label
-from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport
+from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource
 from dispatch_cli.report.higher_order import ASIDE, fold_slots
 
 _STEPS = {
@@ -38,9 +43,9 @@ STEPS: list[Column[DispatchLine]] = [
 
 def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator[Block]:
     """What an error text says, where one asked; the operator; the answer, and what it follows from."""
+    advice = [] if report.advice is None else [*advice_sentences(report, report.advice)]
     if report.error is not None:
-        yield from map(Paragraph, error_sentences(report, report.error))
-        yield Gap()
+        yield from _error(report, report.error, advice)
     effects = [", with a side effect"] if report.side_effect else []
     effects += [", writes to its arguments"] if report.mutates else []
     yield Paragraph(f"{report.operator} (higher-order operator{''.join(effects)})", kind=ParagraphKind.TITLE)
@@ -48,8 +53,7 @@ def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator
         yield Paragraph(Run(f"declared at {report.span}", Tone.DIM))
     yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))
     yield Gap()
-    for position, sentence in enumerate(answer_sentences(report)):
-        yield Paragraph(Run(sentence, Tone.PLAIN if position else Tone.HEAD))
+    yield from headed(answer_sentences(report))
     if report.steps:
         yield Gap()
         yield TableBlock(STEPS, report.steps)
@@ -62,9 +66,19 @@ def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator
     if report.impls:
         yield Gap()
         yield TableBlock(IMPLS, [*alike(report.impls)])
-    if report.advice is not None:
+    if advice and report.error is None:
         yield Gap()
-        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report, report.advice))))
+        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice)))
+
+
+def _error(report: ExplainHigherOrderReport, error: HigherOrderErrorSource, advice: Sequence[str]) -> Iterator[Block]:
+    """What an error text is about; what helps the user, and then the author."""
+    from dispatch_cli.render.explain_error import sentence_list
+
+    yield from headed(error_sentences(report, error))
+    yield from sentence_list("What you can do", user_sentences(report, error))
+    yield from sentence_list("What the author of the operator can do", advice)
+    yield Gap()
 
 
 def _slots(report: ExplainHigherOrderReport) -> Iterator[Block]:

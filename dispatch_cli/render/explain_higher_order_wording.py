@@ -108,19 +108,19 @@ def error_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSou
         yield "Each that was asked returned NotImplemented, or there was none to ask."
     elif report.answer is not None and report.answer.found is not AtPlace.ERROR:
         yield "These declarations have an implementation there; the PyTorch that raised the error has none."
-    elif way := _way_for_callers(report):
-        yield f"Who only calls {report.operator}: {way}. Its author can do what the advice says."
     if error.others:
         yield f"The text has {error.others} more {'error' if error.others == 1 else 'errors'}."
 
 
-def _way_for_callers(report: ExplainHigherOrderReport) -> str | None:
-    """What helps without a change of the operator."""
-    if report.kind is ImplKind.MODE:
-        return f"call it where {report.name} is not active, such as outside of torch.compile and torch.export"
-    if report.kind is ImplKind.DISPATCH and report.name.startswith(AUTOGRAD):
-        return "calls with inference tensors under torch.inference_mode() leave the autograd keys out"
-    return None
+def user_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
+    """What helps who calls the operator, without a change of it."""
+    found = None if report.answer is None else report.answer.found
+    if error.declared and found not in (None, AtPlace.MODES, AtPlace.ERROR):
+        yield "Use the version of PyTorch, or of the library, that these declarations are of."
+    elif report.kind is ImplKind.MODE:
+        yield f"Call it where {report.name} is not active, such as outside of torch.compile and torch.export."
+    elif report.kind is ImplKind.DISPATCH and report.name.startswith(AUTOGRAD):
+        yield "Call it under torch.inference_mode() with inference tensors: these have no autograd keys."
 
 
 def advice_sentences(report: ExplainHigherOrderReport, advice: HigherOrderAdvice) -> Iterator[str]:
