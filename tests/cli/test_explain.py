@@ -358,7 +358,7 @@ def test_an_error_of_operators_that_are_not_declared() -> None:
     not_declared = call("explain", "--from-error", "-", stdin=higher_order)
     assert not_declared.code == 0
     assert "No declaration has my_hop" in not_declared.out
-    assert "\nAdvice: Register an implementation by py_impl(DispatchKey.CompositeExplicitAutograd)" in not_declared.out
+    assert "\n- Register an implementation by py_impl(DispatchKey.CompositeExplicitAutograd)" in not_declared.out
 
 
 def test_a_text_without_an_error() -> None:
