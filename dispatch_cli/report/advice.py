@@ -1,19 +1,13 @@
-"""What would help: changes of declarations that have been tried, best first, or what no change of them can do."""
+"""What would help, as it is reported: changes of declarations, best first, or what no change of them can do."""
 
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.edit import Edit
-from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.notes import Note, NoteKind
-from dispatch_cli.report.slot_notes import slot_notes
-
-if TYPE_CHECKING:
-    from dispatch_cli.report.questions import Question
 
 
 class Manual(Enum):
@@ -67,17 +61,3 @@ class Advice(NamedTuple):
     def note(self) -> Note:
         """The note alone."""
         return Note(self.kind, self.keys, self.culprits, self.detail)
-
-
-def slot_advice(state: State, name: OperatorName, key: str, asked: Question | None = None) -> tuple[Advice, ...]:
-    """What is to be known about a slot, and what would help.
-
-    asked: the call that is to work; else a call that gets to the slot. Errors: Refused for an unknown operator.
-    """
-    notes = slot_notes(state.dispatcher, name, key)
-    if not notes:
-        return ()
-    from dispatch_cli.report.adviser import Adviser
-
-    adviser = Adviser(state, name, asked)
-    return tuple(adviser.advice(note) for note in notes)

@@ -89,7 +89,7 @@ def explain(state: State, name: OperatorName, key: str) -> SlotExplanation | Ali
     """Explain an operator at a key of its universe. Errors: Refused for an unknown operator."""
     universe = state.dispatcher.universe
     if key in universe.slot:
-        from dispatch_cli.report.advice import slot_advice
+        from dispatch_cli.report.slot_advice import slot_advice
 
         return explain_slot(state, name, key)._replace(advice=slot_advice(state, name, key))
     from dispatch_cli.report.explain_alias import explain_alias, explain_block

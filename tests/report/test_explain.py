@@ -16,11 +16,12 @@ from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.advice import Manual, slot_advice
+from dispatch_cli.report.advice import Manual
 from dispatch_cli.report.explain import explain_slot
 from dispatch_cli.report.explain_alias import explain_alias, explain_block
 from dispatch_cli.report.explain_rules import Role, RuleState
 from dispatch_cli.report.notes import NoteKind
+from dispatch_cli.report.slot_advice import slot_advice
 from tests.cli.support import ROOT
 
 FOO = OperatorName("__test__::foo")
