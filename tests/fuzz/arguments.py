@@ -1,0 +1,131 @@
+"""The command line of a case, by what click says that the command takes. A new option must be named in `OPTIONS`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cache
+
+import click
+
+from dispatch_cli.cli import cli
+from tests.fuzz import words
+from tests.fuzz.inputs import Inputs
+
+LEFT_OUT = ("capture",)
+"""Commands that need a PyTorch."""
+NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}}
+"""Parameters that need a PyTorch."""
+Maker = Callable[[Inputs], str]
+
+
+def _words(make: Callable[[random.Random], str]) -> Maker:
+    return lambda inputs: make(inputs.dice)
+
+
+OPTIONS: dict[str, tuple[float, Maker]] = {
+    "keys": (0.04, _words(words.key)),
+    "bases": (0.12, _words(words.base)),
+    "universe": (0.05, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
+    "against": (0.2, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
+    "ops": (0.2, lambda inputs: inputs.operator() if inputs.careful else words.operator_glob(inputs.dice)),
+    "key_globs": (0.3, _words(words.key_glob)),
+    "tensors": (0, _words(words.tensor)),
+    "contexts": (0.4, _words(words.context)),
+    "device": (0.1, _words(words.device)),
+    "layout": (0.05, _words(words.layout)),
+    "dtype": (0.05, _words(words.dtype)),
+    "generator": (0.05, _words(words.device)),
+    "keyset": (0.1, _words(words.expression)),
+    "stop_after": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 2, 10**9]))),
+    "select": (0.3, _words(words.check)),
+    "ignore": (0.1, _words(words.check)),
+    "guards": (0.15, lambda inputs: inputs.guards()),
+    "baseline": (0.1, lambda inputs: inputs.baseline()),
+    "config": (0.08, lambda inputs: inputs.settings()),
+    "output": (0.04, lambda inputs: inputs.dice.choice(["out.txt", "no/such/folder/out.txt", "a.yaml", "."])),
+    "file": (0.1, lambda inputs: inputs.dice.choice(["out.txt", "no/such/folder/out.txt"])),
+    "error_file": (0.01, lambda inputs: inputs.error_text()),
+    "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
+}
+"""Option → how often it is given, and what it takes. A flag and a choice say so themselves; `_call` gives tensors."""
+FLAG = 0.12
+CHOICE = 0.25
+
+
+@cache
+def report_names() -> list[str]:
+    """The reports that have a JSON Schema."""
+    from dispatch_cli.render.data_schema import report_types
+
+    return [*report_types(), "nosuch"]
+
+
+@cache
+def commands() -> dict[str, click.Command]:
+    """The commands that can be tried without a PyTorch."""
+    context = click.Context(cli)
+    found = {name: cli.get_command(context, name) for name in cli.list_commands(context) if name not in LEFT_OUT}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+@cache
+def formats(command: str) -> tuple[str, ...]:
+    """The formats of a command; one that has none has an empty one."""
+    for parameter in commands()[command].params:
+        if parameter.name == "format_":
+            assert isinstance(parameter.type, click.Choice)
+            return tuple(parameter.type.choices)
+    return ("",)
+
+
+def command_line(command: str, inputs: Inputs) -> list[str]:
+    """The arguments of a case, without its format."""
+    dice, arguments = inputs.dice, _positional(command, inputs)
+    options = [one for one in commands()[command].params if isinstance(one, click.Option)]
+    given: list[list[str]] = []
+    for option in options:
+        if option.name not in {"format_", "help", *NOT_GIVEN.get(command, ())}:
+            given += _given(option, inputs)
+    if inputs.careful:  # of many options, two seldom go together
+        others = [one for one in given if one[0] != "-k"]
+        given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
+    return [*arguments, *(part for one in given for part in one)]
+
+
+def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
+    """What is given for an option: nothing, or a flag, or a flag with a value, perhaps twice."""
+    dice, flag = inputs.dice, option.opts[0]
+    if option.is_flag:
+        return [[flag]] if dice.random() < FLAG else []
+    if isinstance(option.type, click.Choice):
+        return [[flag, str(dice.choice(option.type.choices))]] if dice.random() < CHOICE else []
+    assert option.name is not None
+    chance, make = OPTIONS[option.name]
+    times = dice.choice([1, 1, 2]) if option.multiple else 1
+    return [[flag, inputs.word(make(inputs))] for _ in range(times) if dice.random() < chance]
+
+
+def _call(inputs: Inputs, files: list[str]) -> list[str]:
+    operator = inputs.operator()
+    tensors = [part for text in inputs.tensors(operator) for part in ("--tensor", inputs.word(text))]
+    return [inputs.word(operator), *files, *tensors]
+
+
+def _positional(command: str, inputs: Inputs) -> list[str]:
+    dice = inputs.dice
+    count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
+    files = [inputs.declarations() for _ in range(count if not inputs.careful else 1)]
+    makers: dict[str, Callable[[], list[str]]] = {
+        "explain": lambda: [inputs.word(inputs.operator()), inputs.word(words.key(dice)), *files],
+        "resolve": lambda: _call(inputs, files),
+        "rules": lambda: [inputs.word(words.rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
+        "keys": lambda: [inputs.word(words.expression(dice))] if dice.random() < 0.8 else [],
+        "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
+        "bases": list,
+        "schema": list,
+        "crossref": lambda: [inputs.recording() if inputs.careful or dice.random() < 0.8 else (files or ["-"])[0]],
+    }
+    if command == "explain" and dice.random() < 0.3:
+        return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]
+    return [one for one in makers.get(command, lambda: files)() if "\x00" not in one]

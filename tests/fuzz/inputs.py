@@ -1,0 +1,197 @@
+"""The files of a case: declarations, universes, guards, settings, texts with errors, recordings."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import lzma
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dispatch_cli import universes
+from tests.fuzz import documents, words
+from tests.support import RECORDINGS, load_recording
+
+TEXTS = Path(__file__).parents[1] / "messages" / "texts.tsv"
+CAREFUL = 0.7
+"""How many cases mean to be understood: their files are of good parts, their options go together."""
+NAMES = ("a.yaml", "b.yaml", "c.json", "d.yml", "::error::.yaml", "e\u202e.yaml", "[red].yaml", "f g.yaml", "=1.yaml")
+
+
+class Inputs:
+    """Makes files in a folder; each method writes one, and returns its name."""
+
+    def __init__(self, dice: random.Random, folder: Path) -> None:
+        self.dice = dice
+        self.folder = folder
+        self.written: list[str] = []
+        self.careful = dice.random() < CAREFUL
+        self.operators: dict[str, int] = {}
+
+    def declarations(self) -> str:
+        """A file of declarations."""
+        data = documents.document(self.dice, self.careful)
+        self.operators |= _operators_of(data)
+        return self._document(data)
+
+    def operator(self) -> str:
+        """The name of an operator, mostly of one that a file declares."""
+        if self.operators and (self.careful or self.dice.random() < 0.5):
+            return self.dice.choice(list(self.operators))
+        return words.operator(self.dice)
+
+    def tensors(self, operator: str) -> list[str]:
+        """Tensors for a call of an operator: as many as it takes, where a file declares it."""
+        count = self.operators.get(operator, self.dice.choice([1, 2])) if self.careful else self.dice.randrange(4)
+        first = words.tensor(self.dice)
+        return [first if self.dice.random() < 0.7 else words.tensor(self.dice) for _ in range(count)]
+
+    def word(self, text: str) -> str:
+        """A text for the command line: as it is, or, where no care is taken, perhaps a harmful one."""
+        return text if self.careful else words.sometimes_harmful(self.dice, text, 0.05)
+
+    def guards(self) -> str:
+        """A file that holds guards alone, mostly."""
+        if self.careful:
+            guards = self.dice.choice(documents.parts()["guards", list])
+        else:
+            guards = documents.make(self.dice, documents.schema()["properties"]["guards"], "guards")
+        return self._document({"dispatch": 1, "guards": guards})
+
+    def universe(self) -> str:
+        """A universe in a file: an embedded one with parts dropped, doubled or replaced."""
+        data = json.loads(_universe_text(self.dice.choice(universes.names())))
+        for _ in range(0 if self.careful else self.dice.choice([0, 1, 1, 2])):
+            name = self.dice.choice(list(data))
+            value = data[name]
+            number = self.dice.random()
+            if number < 0.3:
+                del data[name]
+            elif isinstance(value, list) and value and number < 0.8:
+                at = self.dice.randrange(len(value))
+                value[at] = self.dice.choice([words.key(self.dice), value[0], self.dice.choice(words.HARMFUL), None])
+            elif isinstance(value, dict) and value and number < 0.9:
+                value[self.dice.choice([*value, words.key(self.dice)])] = self.dice.choice(list(value.values()))
+            else:
+                data[name] = self.dice.choice([None, 0, "x", [], {}, [[]], self.dice.choice(words.HARMFUL)])
+        return self._write("universe.json", json.dumps(data))
+
+    def baseline(self) -> str:
+        """A baseline: one that is written by the case, an empty one, or one that is broken."""
+        fingerprint = "".join(self.dice.choices("0123456789abcdef", k=16))
+        data: Any = {"report": "baseline", "schema_version": 1, "findings": [{"fingerprint": fingerprint}]}
+        if self.dice.random() < 0.5:
+            return "missing.json"
+        return self._write("baseline.json", self._bent(json.dumps(data)))
+
+    def settings(self) -> str:
+        """A pyproject.toml."""
+        dice, lines = self.dice, ["[tool.dispatch-cli]"]
+        for name in dice.sample(["select", "ignore", "fail-on", "base", "nosuch", "baseline", "severity"], 2):
+            value = dice.choice([words.check(dice), "warning", words.base(dice), "x.json"])
+            written = json.dumps(dice.choice([value, [value], {value: "error"}, 1])).replace(": ", " = ")
+            lines.append(f"{name} = {written}")
+        return self._write("pyproject.toml", self._bent("\n".join(lines) + "\n"))
+
+    def error_text(self) -> str:
+        """A text with an error that a PyTorch raised, perhaps in a log, cut, or with words replaced."""
+        dice = self.dice
+        text = dice.choice(_error_texts())
+        if dice.random() < 0.3:
+            text = f"12:00:01 INFO start\n{text}\n{dice.choice(_error_texts())[:2000]}"
+        if dice.random() < 0.2:
+            text = "".join(f"2026-01-01T00:00:00Z {line}\n" for line in text.splitlines())
+        if dice.random() < 0.15:
+            text = json.dumps({"log": text})
+        if dice.random() < 0.2:
+            at = dice.randrange(len(text))
+            text = text[at : at + dice.randrange(1, 3000)]
+        if dice.random() < 0.3:
+            name = words.operator(dice) if self.careful else dice.choice(words.HARMFUL)
+            text = text.replace(
+                dice.choice(["aten::", "CPU", "CUDA", "'", "Tensor", "broken::"]), name[:50], dice.randrange(1, 4)
+            )
+        return self._write("error.txt", self._bent(text, 0.2))
+
+    def recording(self) -> str:
+        """A recording of a few operators."""
+        whole = load_recording("2.15.0.state")
+        names = self.dice.sample(_operator_names(), self.dice.randrange(1, 4))
+        kept = {**whole, "ops": {name: whole["ops"][name] for name in names}}
+        text = self._bent(json.dumps(kept), 0.5)
+        number = self.dice.random()
+        if number < 0.1:
+            return self._write("state.json.xz", lzma.compress(text.encode("utf-8", "surrogatepass")))
+        if number < 0.2:
+            return self._write("state.json.gz", gzip.compress(text.encode("utf-8", "surrogatepass")))
+        return self._write("state.json", text)
+
+    def _document(self, data: Any) -> str:
+        dice = self.dice
+        if not self.careful and dice.random() < 0.1:
+            data["universe"] = json.loads(Path(self.folder / self.universe()).read_text(encoding="utf-8"))
+        if self.written and dice.random() < 0.1:
+            data["extends"] = [self.written[0]]
+        name = dice.choice(NAMES) if dice.random() < 0.2 else dice.choice(NAMES[:3])
+        if name.endswith(".json") or "\\udcff" in json.dumps(data):  # no YAML has a half of a character
+            text = json.dumps(data, indent=dice.choice([None, 2]))
+        else:
+            flow = dice.choice([None, None, True, False])
+            text = yaml.dump(
+                data, Dumper=yaml.CSafeDumper, sort_keys=False, default_flow_style=flow, allow_unicode=True
+            )
+            if dice.random() < (0.05 if self.careful else 0.3):
+                comment = f"# dispatch-cli: ignore[{words.check(dice)}] {dice.choice(['meant so', '', 'x'])}"
+                lines = text.split("\n")
+                lines.insert(dice.randrange(len(lines)), comment)
+                text = "\n".join(lines)
+        return self._write(name, self._bent(text))
+
+    def _bent(self, text: str, chance: float = 0.06) -> str:
+        """The text, or, with that chance, a broken one."""
+        for _ in range(self.dice.randrange(1, 4) if not self.careful and self.dice.random() < chance else 0):
+            text = words.broken(self.dice, text)
+        return text
+
+    def _write(self, name: str, content: str | bytes) -> str:
+        raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        (self.folder / name).write_bytes(raw)
+        self.written.append(name)
+        return name
+
+
+def _operators_of(data: Any) -> dict[str, int]:
+    """The names of the operators of a document, as far as it has such, and how many tensors each takes."""
+    entries = data.get("operators") if isinstance(data, dict) else None
+    named = [one for one in entries or () if isinstance(one, dict)] if isinstance(entries, list) else []
+    texts = [one.get(field) for one in named for field in ("func", "name", "custom_op", "triton_op")]
+    split = [text.partition("->")[0].partition("(") for text in texts if isinstance(text, str)]
+    return {name: arguments.count("Tensor") for name, _, arguments in split}
+
+
+@cache
+def _universe_text(name: str) -> str:
+    return Path(universes.__file__).with_name(f"{name}.json").read_text(encoding="utf-8")
+
+
+@cache
+def _operator_names() -> list[str]:
+    return sorted(load_recording("2.15.0.state")["ops"])
+
+
+@cache
+def _error_texts() -> list[str]:
+    """What live PyTorch said: the recorded errors and messages, and the texts of its sources."""
+    found = []
+    for path in sorted(RECORDINGS.glob("*.errors.json.xz")):
+        found += [one["text"] for one in json.loads(lzma.decompress(path.read_bytes()))["errors"]]
+    for path in sorted(RECORDINGS.glob("*.messages.json.xz")):
+        found += [one["text"] for one in json.loads(lzma.decompress(path.read_bytes()))["messages"]]
+    with TEXTS.open(encoding="utf-8", newline="") as file:
+        found += [row["text"] for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    return [text for text in found if text]

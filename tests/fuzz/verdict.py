@@ -1,0 +1,173 @@
+"""What is wrong with what a case left behind: the exit code, characters that command, outputs that nothing reads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from jsonschema import Draft4Validator
+from markdown_it import MarkdownIt
+
+from tests.cli.support import Result, assert_valid
+from tests.cli.test_untrusted_names import CONTROL, DANGEROUS
+
+SARIF = Path(__file__).parents[1] / "render" / "schemas" / "sarif-2.1.0.json"
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+WORKFLOW = re.compile(r"::(error|warning|notice)( \w+=[^,:]*(,\w+=[^,:]*)*)?::.*")
+VOID = {"meta", "br", "hr", "col", "link", "img", "wbr"}
+
+
+def wrong(result: Result, command: str, format_: str, colored: bool) -> str | None:
+    """What is wrong, or None."""
+    if result.code not in (0, 1, 2):
+        return f"exit code {result.code}: {result.err[:300]}"
+    out, err = ((COLOUR.sub("", text) if colored else text) for text in (result.out, result.err))
+    if DANGEROUS.search(err):
+        return f"stderr has {DANGEROUS.search(err)!r}"
+    dumps = CONTROL if format_ == "raw" else DANGEROUS
+    if found := dumps.search(out):
+        return f"{format_ or 'text'} has {found!r}"
+    if out and format_ in READERS and not (command == "guards" and out.startswith("dispatch:")):
+        try:
+            READERS[format_](out)
+        except Exception as error:
+            return f"{format_} is not well-formed: {type(error).__name__}: {str(error)[:300]}"
+    return None
+
+
+def _read_json(text: str) -> None:
+    data = json.loads(text)
+    if "report" in data:
+        assert_valid(data)
+
+
+def _read_csv(text: str) -> None:
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    assert len({len(row) for row in rows}) == 1, "rows differ in length"
+
+
+@cache
+def _sarif() -> Draft4Validator:
+    return Draft4Validator(json.loads(SARIF.read_text(encoding="utf-8")))
+
+
+def _read_sarif(text: str) -> None:
+    data: Any = json.loads(text)
+    for run in data["runs"]:  # of thousands, the others are like these
+        run["results"] = run["results"][:5]
+        run["tool"]["driver"]["rules"] = run["tool"]["driver"]["rules"][:2]
+    _sarif().validate(data)
+
+
+def _read_github(text: str) -> None:
+    for line in text.splitlines():
+        assert WORKFLOW.fullmatch(line), f"no workflow command: {line[:100]!r}"
+
+
+class _Html(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag not in ("script", "img", "iframe", "svg"), f"a {tag}"
+        assert not any(name.startswith("on") for name, _ in attrs), f"{attrs}"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open.pop() == tag, f"</{tag}> closes nothing"
+
+
+def _read_html(text: str) -> None:
+    parser = _Html()
+    parser.feed(text)
+    parser.close()
+    assert parser.open == [], f"{parser.open} stay open"
+
+
+def _read_markdown(text: str) -> None:
+    found = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
+    tokens = [token for one in found for token in (one, *(one.children or ())) if token.content != "<br>"]
+    foreign = [token.content for token in tokens if token.type in ("html_block", "html_inline", "image")]
+    assert foreign == [], f"{foreign[:3]}"
+    links = [token for one in found for token in (one.children or ()) if token.type == "link_open"]
+    assert all(str(token.attrs.get("href", "")).startswith("https://") for token in links), f"{links[:2]}"
+
+
+def _read_junit(text: str) -> None:
+    ElementTree.fromstring(text)
+
+
+READERS: dict[str, Callable[[str], None]] = {
+    "json": _read_json,
+    "csv": _read_csv,
+    "sarif": _read_sarif,
+    "github": _read_github,
+    "html": _read_html,
+    "markdown": _read_markdown,
+    "junit": _read_junit,
+}
+
+
+def unequal(command: str, results: dict[str, Result]) -> str | None:
+    """Where the formats of one question answer differently, or None."""
+    codes = {format_: one.code for format_, one in results.items() if one.code != 2}  # options not every format has
+    if len(set(codes.values())) > 1:
+        return f"exit codes differ: {codes}"
+    if command == "check-invariants" and codes.get("json") == 1 and not results["json"].out.count('"findings-summary"'):
+        found = {name: _checks(name, one.out) for name, one in results.items() if name in CHECKS_IN}
+        if len({tuple(one) for one in found.values()}) > 1:
+            return f"the checks that found something differ: {found}"
+    return _other_values(results) if codes.get("json", 2) < 2 else None
+
+
+CHECKS_IN = {
+    "json": lambda text: [one["check"] for one in json.loads(text)["findings"] if one["severity"] != "info"],
+    "csv": lambda text: [row["check"] for row in csv.DictReader(io.StringIO(text)) if row["severity"] != "info"],
+    "sarif": lambda text: [one["ruleId"] for one in json.loads(text)["runs"][0]["results"] if one["level"] != "note"],
+    "github": lambda text: re.findall(r"(?m)^::(?:error|warning) [^\n]*?title=([\w-]+)", text),
+    "junit": lambda text: [one.get("type") for one in ElementTree.fromstring(text).iter("failure")],
+}
+
+
+"""Format → the checks whose findings may make a run fail: JUnit shows no others as failures."""
+
+
+def _checks(format_: str, text: str) -> list[str]:
+    return sorted(set(CHECKS_IN[format_](text)))
+
+
+def _other_values(results: dict[str, Result]) -> str | None:
+    """A column of the CSV whose name is a JSON field has that field's values, and no others."""
+    if "csv" not in results or not results["csv"].out or not results["json"].out.startswith("{"):
+        return None
+    values: dict[str, set[str]] = {}
+    _collect(json.loads(results["json"].out), values)
+    values.setdefault("operator", set()).update(values.get("name", ()))  # a higher-order operator's is there
+    values.pop("state", None)  # two truth values in the JSON
+    for row in csv.DictReader(io.StringIO(results["csv"].out, newline="")):
+        for name, cell in row.items():
+            known = values.get(name)
+            if known and cell and cell.isprintable() and not {cell, *cell.split()} & known:
+                return f"the CSV has {name} {cell[:80]!r}, the JSON has not"
+    return None
+
+
+def _collect(data: Any, values: dict[str, set[str]], field: str = "") -> None:
+    if isinstance(data, dict):
+        for name, value in data.items():
+            _collect(value, values, name)
+    elif isinstance(data, list):
+        for one in data:
+            _collect(one, values, field)
+    elif data is not None:
+        values.setdefault(field, set()).add(str(data).lower() if isinstance(data, bool) else str(data))

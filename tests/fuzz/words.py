@@ -1,0 +1,208 @@
+"""Random texts, by the field or option that takes them: mostly good ones, some wrong, some that mean harm."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from dispatch_cli import universes
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
+
+UNIVERSE = universes.load(universes.default_name())
+KEYS = (*UNIVERSE.runtime, *UNIVERSE.aliases)
+OPERATORS = (
+    "a::f",
+    "a::f",
+    "a::g",
+    "a::g.out",
+    "b::h.Tensor",
+    "m::a",
+    "m::made",
+    "mylib::norm2",
+    "aten::add.Tensor",
+    "aten::add_.Tensor",
+    "aten::randn_like",
+    "aten::empty.memory_format",
+    "aten::sum",
+    "call_torchbind",
+    "cond",
+)
+
+HARMFUL = (
+    "",
+    " ",
+    "\x1b[31mred\x1b[0m",
+    "\x1b]0;title\x07",
+    "a\u202eb\u2066c",
+    "a\u200bb\ufeff",
+    "::error::x",
+    "\n::error file=a::x",
+    "[bold red]x[/] [link=http://a.b]y[/link]",
+    "<script>alert(1)</script>",
+    "a|b `c` *d* [e](http://f) #1 @name",
+    "=1+1",
+    "@sum(1)",
+    "%s %n {0} $x ${y}",
+    "日本語👩‍🚀",
+    "\udcff",
+    "x" * 5_000,
+    "(" * 3_000,
+    "[" * 3_000,
+    "*" * 300 + "a",
+    "../../etc/passwd",
+    "/dev/null",
+    "null",
+    "1e999",
+    "\x00",
+    "\\",
+    "'",
+    '"',
+)
+"""Texts that are something to a terminal, a format, a parser or a file system."""
+TYPES = (
+    "Tensor",
+    "Tensor?",
+    "Tensor[]",
+    "Tensor(a!)",
+    "Tensor(a)",
+    "int",
+    "int[]",
+    "int[2]",
+    "float",
+    "bool",
+    "str?",
+    "Scalar",
+    "SymInt[]",
+    "Device?",
+    "Layout?",
+    "ScalarType?",
+    "Generator?",
+    "Dimname[]",
+    "Any",
+    "Storage",
+    "t",
+)
+DEFAULTS = ("", "", "", "=0", "=None", "=True", "=[]", "='x'", "=1.5", "=cpu")
+KERNELS = ("fallthrough", "f_cpu", "f_cuda", "autograd_f", "g", "h", "registered at a/b.cpp:12", "mylib.ops.f")
+DEVICES = ("cpu", "cuda", "meta", "xla", "mps", "hpu", "xpu", "privateuseone", "npu", "cuda:0", "undefined", "none")
+Dice = random.Random
+
+
+def broken(dice: Dice, text: str) -> str:
+    """A text with one or two pieces replaced."""
+    for _ in range(dice.randrange(1, 3)):
+        at = dice.randrange(len(text) + 1)
+        piece = dice.choice([*HARMFUL, *"():,.->*!?[]{}=&| \t\n", "::", dice.choice(KEYS), dice.choice(OPERATORS)])
+        text = text[:at] + piece[:40] + text[at + dice.randrange(6) :]
+    return text
+
+
+def key(dice: Dice) -> str:
+    """A dispatch key, mostly one that kernels are registered at."""
+    common = ("CPU", "CUDA", "Meta", "Autograd", "AutogradCPU", "CompositeImplicitAutograd", "PrivateUse1", "XLA")
+    return dice.choice([*common, *common, dice.choice(tuple(UNIVERSE.aliases)), dice.choice(KEYS), dice.choice(KEYS)])
+
+
+def keys(dice: Dice) -> str:
+    """Keys separated by commas."""
+    return ", ".join(dict.fromkeys(key(dice) for _ in range(dice.choice([1, 1, 1, 2, 3]))))
+
+
+def key_glob(dice: Dice) -> str:
+    """A glob over key names."""
+    return dice.choice([key(dice), keys(dice), "*", "Autograd*", "*CPU", "Sparse*", "[A-C]*", "A*{CPU,CUDA}", "?PU"])
+
+
+def operator(dice: Dice) -> str:
+    """An operator's name."""
+    return dice.choice(OPERATORS)
+
+
+def operator_glob(dice: Dice) -> str:
+    """A glob over operators' names."""
+    return dice.choice([operator(dice), "*", "a::*", "*::f*", "aten::ad?.Tensor", "nosuch::*", "higher_order::*"])
+
+
+def schema(dice: Dice) -> str:
+    """An operator's schema."""
+    names = dice.sample("abcdexyz", dice.randrange(4))
+    arguments = [f"{dice.choice(TYPES)} {name}{dice.choice(DEFAULTS)}" for name in names]
+    if dice.random() < 0.7:
+        arguments.insert(0, f"{dice.choice(['Tensor', 'Tensor', 'Tensor(w!)'])} self")
+    if arguments and dice.random() < 0.15:
+        arguments.insert(dice.randrange(len(arguments)), "*")
+    returns = dice.choice(["Tensor", "Tensor", "Tensor", "()", "(Tensor, Tensor)", "Tensor(w!)", "Tensor[]", "int"])
+    return f"{operator(dice)}({', '.join(arguments)}) -> {returns}"
+
+
+def expression(dice: Dice) -> str:
+    """An expression of key sets."""
+    text = key(dice)
+    for _ in range(dice.randrange(4)):
+        text = dice.choice([f"{text} {dice.choice('|&-^')} {key(dice)}", f"({text})", f"~{text}"])
+    return text
+
+
+def tensor(dice: Dice) -> str:
+    """A tensor as `resolve` takes it."""
+    return " ".join([dice.choice(DEVICES), *dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))])
+
+
+def check(dice: Dice) -> str:
+    """A check, or a selection of some."""
+    one = dice.choice(CHECKS)
+    return dice.choice([one.id, one.id, one.code, one.code[:3], "all", "default", one.id[:4]])
+
+
+def base(dice: Dice) -> str:
+    """An embedded state."""
+    return dice.choice(["torch-2.15", "torch-2.15", "torch-2.4", "torch-2.14", "nosuch"])
+
+
+def universe(dice: Dice) -> str:
+    """A layout of dispatch keys."""
+    return dice.choice([*universes.names(), *universes.names(), "torch-2.14", "nosuch.json"])
+
+
+def kernel(dice: Dice) -> str:
+    """A kernel's name."""
+    return dice.choice(KERNELS)
+
+
+def context(dice: Dice) -> str:
+    """A context of a call."""
+    takes = {
+        "autocast": f" {dice.choice(DEVICES)}",
+        "mode": f"={dice.choice(['M', 'FakeTensorMode', 'FakeTensorMode=2'])}",
+        "pre_dispatch_mode": "=M",
+        "include": f"={key(dice)}",
+        "exclude": f"={key(dice)}",
+    }
+    one = dice.choice(CONTEXT_WORDS)
+    return one + takes.get(one, "")
+
+
+def word(dice: Dice) -> str:
+    """Any text."""
+    return dice.choice(["x", "a.b", "pt2_compliant_tag", "a.py:12", "some reason", "float16", "cuda", key(dice)])
+
+
+def one_of(*texts: str) -> Callable[[Dice], str]:
+    """A maker of one of those texts."""
+    return lambda dice: dice.choice(texts)
+
+
+rule = one_of(*map(str, range(-1, 14)), *(one.value for one in Rule))
+device = one_of(*DEVICES)
+layout = one_of("strided", "sparse", "torch.sparse_csr", "mkldnn", "jagged", "nosuch")
+dtype = one_of("float32", "qint8", "torch.quint4x2", "int64", "nosuch")
+
+
+def sometimes_harmful(dice: Dice, text: str, chance: float = 0.02) -> str:
+    """The text, or, now and then, one that is broken or harmful."""
+    number = dice.random()
+    if number < chance / 2:
+        return dice.choice(HARMFUL)
+    return broken(dice, text) if number < chance else text
