@@ -1,9 +1,9 @@
 """A higher-order operator that writes to its arguments can be functionalized.
 
 `torch.compile` and `torch.export` take writes out of a program before they optimise it. Nothing knows how to take those
-of a higher-order operator out but its implementation for functionalization. Without one, AOTAutograd fails with "There
-was no rule registered for HigherOrderOperator … and mode <FunctionalTensorMode>". `make_fx` alone records the call, and
-then dead-code elimination drops it where its result is not used, unless the operator is marked by
+of a higher-order operator out but its implementation for functionalization. Without one, AOTAutograd fails with
+`There was no rule registered for HigherOrderOperator … and mode <FunctionalTensorMode>`. `make_fx` alone records the
+call, and then dead-code elimination drops it where its result is not used, unless the operator is marked by
 `torch.fx.node.has_side_effect`: the write is lost without a word. The declaration says that an operator writes by
 `mutates: true`; in PyTorch its `gen_schema` does.
 
