@@ -100,7 +100,7 @@ def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
         return [[flag]] if dice.random() < FLAG else []
     if isinstance(option.type, click.Choice):
         return [[flag, str(dice.choice(option.type.choices))]] if dice.random() < CHOICE else []
-    assert option.name is not None
+    assert option.name in OPTIONS, f"say in OPTIONS what {flag} takes"
     chance, make = OPTIONS[option.name]
     times = dice.choice([1, 1, 2]) if option.multiple else 1
     return [[flag, inputs.word(make(inputs))] for _ in range(times) if dice.random() < chance]
