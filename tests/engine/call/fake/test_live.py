@@ -17,7 +17,7 @@ from tests.engine.call.fake.__main__ import captured, random_verdicts, table
 from tests.engine.call.fake.judge import judge, live_answers
 
 pytestmark = pytest.mark.live
-OPERATORS, RANDOM_OPERATORS = 300, 60
+OPERATORS, RANDOM_OPERATORS = 240, 60
 
 
 @pytest.fixture(scope="module")
