@@ -156,7 +156,8 @@ def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
     context = operator.context
     for key, dtype, span in read_autocast(operator, node):
         register_autocast(operator, key, dtype, span)
-        context.python_kernels.append(PythonKernel(operator.name, key, _AUTOCAST_KERNEL, span, context.by))
+        kernel = PythonKernel(operator.name, key, _AUTOCAST_KERNEL, span, context.by, replaces=True)
+        context.python_kernels.append(kernel)
 
 
 _READERS = {

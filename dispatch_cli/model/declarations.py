@@ -142,13 +142,17 @@ Step = OpenBlock | Define | Implement | Fallback | Settle
 
 
 class PythonKernel(NamedTuple):
-    """A kernel of the Python dispatcher (``py_impl``) for one operator and dispatch key."""
+    """A kernel of the Python dispatcher (``py_impl``) for one operator and dispatch key.
+
+    replaces: it takes the place of an earlier one there, as that of ``torch.library.register_autocast`` does.
+    """
 
     operator: OperatorName
     dispatch_key: str
     kernel: str
     span: Span | None = None
     by: Registrant = Registrant.USER
+    replaces: bool = False
 
 
 class Declarations(NamedTuple):

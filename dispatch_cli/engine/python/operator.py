@@ -170,7 +170,7 @@ def problems_of(declared: Iterable[PythonKernel], source: StateSource | None) ->
             captured = source.python_kernels(str(name)) if source and str(name) in source.names else ()
             taken[name] = {place: PythonKernel(name, place, function) for place, function in captured}
         earlier = taken[name].get(key)
-        message = refusal_text(name, key, earlier is not None)
+        message = refusal_text(name, key, earlier is not None and not kernel.replaces)
         if message is not None:
             place = earlier.span if earlier is not None else None
             related = (Related("the earlier kernel is here", place),) if place is not None else ()
