@@ -11,6 +11,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
+    from dispatch_cli.bases import Base
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.declarations import Declarations
@@ -90,24 +91,23 @@ def load_universes(names: Sequence[str | None], allow_outside: bool = False) -> 
     allow_outside: as for `load_state`. Errors: InputError, for all at once.
     """
     found = [_universe(name, allow_outside) for name in names]
-    problems = tuple(one for one in found if isinstance(one, Problem))
+    problems = tuple(problem for one in found if isinstance(one, tuple) for problem in one)
     if problems:
         raise InputError(problems)
-    return [one for one in found if not isinstance(one, Problem)]
+    return [one for one in found if not isinstance(one, tuple)]
 
 
-def _universe(name: str | None, allow_outside: bool) -> Universe | Problem:
+def _universe(name: str | None, allow_outside: bool) -> Universe | tuple[Problem, ...]:
     from dispatch_cli import universes
-    from dispatch_cli.model.suggest import suggested_version
+
+    if name is None or name in universes.names():
+        return universes.load(universes.default_name() if name is None else name)
+    from dispatch_cli.declarations.universe_file import load_universe
 
     try:
-        if name is None or name in universes.names():
-            return universes.load(universes.default_name() if name is None else name)
-        from dispatch_cli.declarations.universe_file import load_universe
-
         return load_universe(name, allow_outside)
-    except universes.UniverseError as error:
-        return Problem("unknown-universe", str(error), hint=suggested_version(name or "", universes.names()))
+    except InputError as error:
+        return error.problems
 
 
 def run_declarations(declarations: Declarations) -> State:
@@ -126,12 +126,27 @@ def run_declarations(declarations: Declarations) -> State:
         place = next((found for name in declarations.bases[1:] if (found := _extended(declarations, name))), None)
         raise InputError((Problem("several-states", message, place),))
     base = bases.load(declarations.bases[0])
-    if declarations.universe.name != base.universe.name:
-        message = (
-            f"the state {declarations.bases[0]} is of universe {base.universe.name}, not {declarations.universe.name}"
-        )
-        raise InputError((Problem("universe-conflict", message, _extended(declarations, declarations.bases[0])),))
+    if conflict := _other_universe(declarations.universe, base):
+        raise InputError((Problem("universe-conflict", conflict, _extended(declarations, declarations.bases[0])),))
     return run(declarations, base)
+
+
+def _other_universe(universe: Universe, base: Base) -> str | None:
+    """What is wrong where declarations are not written for the layout of the state that they continue."""
+    if universe is base.universe:
+        return None
+    state, names = base.name, (universe.name, base.universe.name)
+    if names[0] != names[1]:
+        return f"the state {state} is of universe {names[1]}, not {names[0]}"
+    from dispatch_cli.declarations.universe_file import layout_differences
+
+    fields = layout_differences(universe, base.universe)
+    if not fields:
+        return None
+    listed = ", ".join(fields)
+    return (
+        f"the universe of the declarations has the name {names[0]}, and another layout than the state: {listed} differ"
+    )
 
 
 def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
@@ -145,7 +160,7 @@ def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
     steps = declarations.steps
     missing = {one.operator.namespace for one in steps if isinstance(one, Implement) and one.span == problem.span}
     missing -= {one.schema.name.namespace for one in steps if isinstance(one, Define)}
-    states = [one for one in map(bases.load, bases.names()) if one.universe.name == declarations.universe.name]
+    states = [one for one in map(bases.load, bases.names()) if not _other_universe(declarations.universe, one)]
     for state in states:
         if any(name.partition("::")[0] in missing for name in state.names):
             return problem._replace(hint=f"to continue PyTorch's own operators write extends: [{state.name}]")

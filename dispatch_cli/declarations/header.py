@@ -12,26 +12,12 @@ from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import STDIN
 from dispatch_cli.declarations.text import quoted
-from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of, plain_data
+from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence, kind_of
+from dispatch_cli.declarations.universe_file import UniverseName, read_universe
 from dispatch_cli.model.declarations import Registrant
 from dispatch_cli.model.suggest import suggested_version
-from dispatch_cli.model.universe import Universe
 
 _FILE_ENDINGS = (".yaml", ".yml", ".json", ".gz")
-
-
-@dataclass(frozen=True, slots=True)
-class UniverseName:
-    """A universe as a file asks for it.
-
-    target: an embedded name, or a path that can be opened from here; empty when it is neither, which is noted.
-    problems, node: where it is named. inline: the universe itself, when the file holds it; the target is its name then.
-    """
-
-    target: str
-    problems: Problems
-    node: Node
-    inline: Universe | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +103,8 @@ def _universe(problems: Problems, node: Node | None) -> UniverseName | None:
 
 
 def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
-    try:
-        universe = universes.from_data(plain_data(node))
-    except universes.UniverseError as error:
-        problems.add("bad-universe", str(error), node)
-        return UniverseName("", problems, node)
-    return UniverseName(universe.name, problems, node, universe)
+    universe = read_universe(problems, node)
+    return UniverseName("" if universe is None else universe.name, problems, node, universe)
 
 
 def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:

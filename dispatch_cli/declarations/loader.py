@@ -15,7 +15,7 @@ from dispatch_cli.declarations.context import FileContext, ReadSoFar
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
-from dispatch_cli.declarations.header import Extension, Header, UniverseName, base_hint, read_header
+from dispatch_cli.declarations.header import Extension, Header, base_hint, read_header
 from dispatch_cli.declarations.higher_order import read_higher_order_operators, read_modes
 from dispatch_cli.declarations.keys import KeyReader
 from dispatch_cli.declarations.libraries import read_fallbacks, read_libraries
@@ -25,7 +25,7 @@ from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
-from dispatch_cli.declarations.universe_file import agree, can_be_read, load_universe
+from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
 from dispatch_cli.declarations.yaml_reader import parse
 from dispatch_cli.model.budget import MAX_THINGS, OverBudget
 from dispatch_cli.model.declarations import Declarations, Define, Implement, Registrant, Settle, Step
@@ -33,7 +33,6 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
 from dispatch_cli.model.span import Span
-from dispatch_cli.model.suggest import suggested_version
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
@@ -282,13 +281,14 @@ class _Loader:
         default = states.load(next(iter(self._bases))).universe.name if self._bases else universes.default_name()
         name = self._wanted if self._wanted is not None else first.target if first is not None else default
         try:
-            return load_universe(name, self._allow_outside) if self._wanted is not None else universes.load(name)
-        except (universes.UniverseError, OSError, ValueError) as error:
-            hint = suggested_version(name, universes.names())
-            if self._wanted is None and first is not None:
-                first.problems.add("unknown-universe", str(error), first.node, hint)
+            return load_universe(name, self._allow_outside) if self._wanted is not None else read_file(name)
+        except InputError as error:
+            named = error.problems[0].span is None and self._wanted is None and first is not None
+            if named and first is not None:
+                (problem,) = error.problems
+                first.problems.add(problem.code, problem.message, first.node, problem.hint)
             else:
-                self._problems.append(Problem("unknown-universe", str(error), hint=hint))
+                self._problems += error.problems
             return None
 
 

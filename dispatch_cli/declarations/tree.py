@@ -65,7 +65,7 @@ def other_than_text(node: Scalar) -> str | None:
 
 
 def plain_data(node: Node) -> object:
-    """The tree as mappings, lists and texts; numbers and booleans that are written without quotes become such.
+    """The tree as mappings, lists and texts; numbers, booleans and nulls that are written without quotes become such.
 
     The depth of a tree is bounded by its reader.
     """
@@ -75,6 +75,8 @@ def plain_data(node: Node) -> object:
         return [plain_data(item) for item in node.items]
     if node.plain and node.text in ("true", "false"):
         return node.text == "true"
+    if is_nothing(node):
+        return None
     return int(node.text) if node.plain and node.text.isdecimal() and len(node.text) < 10 else node.text
 
 

@@ -1,22 +1,93 @@
-"""Universes that are files, or are written in one: which may be read, and which are the same."""
+"""Universes that are files, or are written in one: which may be read, what is wrong in them, which are the same."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dispatch_cli import universes
 from dispatch_cli.declarations import source
-from dispatch_cli.declarations.header import UniverseName
+from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.project_folder import within
+from dispatch_cli.declarations.tree import Mapping, Node, Sequence, plain_data
+from dispatch_cli.declarations.yaml_reader import parse
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.suggest import suggested_version
 from dispatch_cli.model.universe import Universe
 
 
+@dataclass(frozen=True, slots=True)
+class UniverseName:
+    """A universe as a file asks for it.
+
+    target: an embedded name, or a path that can be opened from here; empty when it is neither, which is noted.
+    problems, node: where it is named. inline: the universe itself, when the file holds it; the target is its name then.
+    """
+
+    target: str
+    problems: Problems
+    node: Node
+    inline: Universe | None = None
+
+
 def load_universe(name: str, allow_outside: bool = False) -> Universe:
-    """The embedded universe of that name, or that of a file that the user named. Errors: UniverseError."""
+    """The embedded universe of that name, or that of a file that the user named.
+
+    allow_outside: whether it can be a link out of its project. Errors: InputError.
+    """
     if name not in universes.names():
         try:
             source.check_inside(name, within(name, allow_outside))
         except source.SourceError as error:
-            raise universes.UniverseError(f"{error.message}; {error.hint}") from None
-    return universes.load(name)
+            raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
+    return read_file(name)
+
+
+def read_file(name: str) -> Universe:
+    """The embedded universe of that name, or that of a file. Errors: InputError, with a place for each fault."""
+    if name in universes.names():
+        return universes.load(name)
+    try:
+        text = source.read(name)
+    except source.SourceError as error:
+        if error.code == "file-not-found":
+            embedded = ", ".join(universes.names())
+            message = f"no universe named {name[:200]!r} (embedded: {embedded}) and no file of that name"
+            hint = suggested_version(name, universes.names())
+            raise InputError((Problem("unknown-universe", message, hint=hint),)) from None
+        shown = error.message if name in error.message else f"{name}: {error.message}"
+        raise InputError((Problem(error.code, shown, hint=error.hint),)) from None
+    problems = Problems(text)
+    root = parse(problems)
+    if root is None and not problems:
+        raise InputError((Problem("bad-universe", f"{name} is empty"),))
+    universe = None if root is None else read_universe(problems, root)
+    if universe is None:
+        raise InputError(problems.problems)
+    return universe
+
+
+def read_universe(problems: Problems, node: Node) -> Universe | None:
+    """The universe that a file holds at *node*; None, noting every fault, when it does not hold together."""
+    try:
+        return universes.from_data(plain_data(node))
+    except universes.UniverseError as error:
+        for fault in error.faults:
+            problems.add("bad-universe", fault.message, _at(node, fault.field))
+        return None
+
+
+def _at(node: Node, way: tuple[str, ...]) -> Node:
+    """What stands at the end of a way through mappings and lists, or as far as it goes."""
+    for part in way:
+        inner: Node | None = None
+        if isinstance(node, Mapping):
+            inner = next((value for key, value in node.pairs if key.text == part), None)
+        elif isinstance(node, Sequence) and part.isdecimal() and int(part) < len(node.items):
+            inner = node.items[int(part)]
+        if inner is None:
+            break
+        node = inner
+    return node
 
 
 def can_be_read(asked: UniverseName, project: str | None) -> bool:
@@ -35,8 +106,8 @@ def agree(one: str, inline: Universe | None, other: str, other_inline: Universe 
     if inline is None and other_inline is None:
         return _same(one, other)
     try:
-        return not universes.differences(inline or universes.load(one), other_inline or universes.load(other))
-    except universes.UniverseError:
+        return not universes.differences(inline or read_file(one), other_inline or read_file(other))
+    except InputError:
         return False
 
 
@@ -46,3 +117,14 @@ def _same(one: str, other: str) -> bool:
     if one in embedded or other in embedded:
         return one == other
     return source.identity(one) == source.identity(other)
+
+
+_BUILD = ("name", "torch", "git", "fallbacks")
+"""The fields in which builds of one PyTorch version differ; of the fallbacks, the texts with lines of the source."""
+
+
+def layout_differences(one: Universe, other: Universe) -> list[str]:
+    """The fields in which two layouts of keys differ; what builds are called, and source lines, do not count."""
+    found = [field for field in universes.differences(one, other) if field not in _BUILD]
+    first, second = ([(each.key, each.fallthrough) for each in universe.fallbacks] for universe in (one, other))
+    return found if first == second else [*found, "fallbacks"]

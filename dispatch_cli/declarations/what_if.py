@@ -25,10 +25,7 @@ def what_if(keys: Sequence[str], universe: str | None = None, allow_outside: boo
     Errors: InputError for an unknown key, for a key given twice, and for CompositeImplicitAutograd together with
     CompositeExplicitAutograd; the helper of PyTorch refuses the same.
     """
-    try:
-        layout = load_universe(universe or universes.default_name(), allow_outside)
-    except universes.UniverseError as error:
-        raise InputError((Problem("unknown-universe", str(error)),)) from None
+    layout = load_universe(universe or universes.default_name(), allow_outside)
     keys = [layout.key_named(key) for key in keys]
     problems = tuple(_problems(keys, layout))
     if problems:

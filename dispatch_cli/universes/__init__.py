@@ -11,19 +11,37 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from dispatch_cli.model.universe import CATCH_ALL, UNDEFINED, CoreFallback, TorchLibrary, Universe
+from dispatch_cli.model.universe import CoreFallback, TorchLibrary, Universe
 
 FORMAT = 1
+MAX_TOLD = 5
+"""Faults that one message tells."""
+MAX_FAULTS = 50
+"""Faults that are told of one universe; the rest is counted."""
 MAX_BYTES = 4 << 20
 """A universe is some 30 KB; more than this is not one."""
 
 _HERE = os.path.dirname(__file__)
 
 
+class Fault(NamedTuple):
+    """What is wrong with a universe.
+
+    field: the way to it, such as ``("per_backend", "Dense")``; empty for the whole.
+    """
+
+    field: tuple[str, ...]
+    message: str
+
+
 class UniverseError(Exception):
-    """A universe cannot be loaded; the message says which and why."""
+    """A universe cannot be loaded; the message says which and why. faults: all of them, where it is in its data."""
+
+    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(message)
+        self.faults = tuple(faults)
 
 
 def names() -> tuple[str, ...]:
@@ -72,7 +90,7 @@ def load(name_or_path: str) -> Universe:
 @cache
 def _embedded(name: str) -> Universe:
     with open(os.path.join(_HERE, f"{name}.json"), encoding="utf-8") as file:
-        return _universe(json.load(file))
+        return _trusted(json.load(file))
 
 
 def differences(one: Universe, other: Universe) -> list[str]:
@@ -91,6 +109,9 @@ _LISTS = (
     "default_included",
     "default_excluded",
 )
+"""The fields that are lists of keys."""
+_MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
+"""The fields that map keys to lists of keys."""
 HIGHER_ORDER_FALLTHROUGH = (
     "PythonDispatcher",
     "PythonTLSSnapshot",
@@ -115,135 +136,124 @@ _FLAGS = (
     "keysets_without_pickle",
 )
 _OPTIONAL_TEXTS = ("fake_device_error", "override_warning")
-_MAPS_TO_LISTS = ("per_backend", "aliases", "autograd_backends", "refreshes")
 
 
 def from_data(data: object) -> Universe:
     """Make a universe from the data of a universe file, checking that it holds together.
 
-    Errors: UniverseError, naming the field.
+    Errors: UniverseError, with every fault.
     """
-    universe = _universe(data)
-    _check_names(universe)
+    reader = _UniverseReader(data)
+    universe = reader.universe()
+    faults = reader.faults
+    if universe is not None:
+        from dispatch_cli.universes.checking import UniverseChecker
+
+        UniverseChecker(universe, _LISTS, _MAPS_TO_LISTS, reader.add).check()
+    if universe is None or faults:
+        more = [f"and {len(faults) - MAX_TOLD} more"] if len(faults) > MAX_TOLD else []
+        message = "; ".join([*(fault.message for fault in faults[:MAX_TOLD]), *more])
+        raise UniverseError(message, faults[:MAX_FAULTS])
     return universe
 
 
-def _universe(data: object) -> Universe:
-    """The universe, each field of the right type."""
-    if not isinstance(data, Mapping):
-        raise UniverseError("a universe is a mapping of fields")
-    if data.get("format") != FORMAT:
-        raise UniverseError(f"field 'format' must be {FORMAT}, not {data.get('format')!r}")
-    values: dict[str, Any] = {}
-    for field in _TEXTS:
-        values[field] = _checked(data, field, str)
-    for field in _LISTS:
-        values[field] = _texts(data.get(field), field)
-    for field in _MAPS_TO_LISTS:
-        mapping = _checked(data, field, Mapping)
-        values[field] = {str(key): _texts(keys, f"{field}.{key}") for key, keys in mapping.items()}
-    for field, kind, words in (("ids", int, "keys to numbers"), ("devices", str, "device types to keys")):
-        values[field] = dict(_checked(data, field, Mapping))
-        if not all(isinstance(value, kind) for value in values[field].values()):
-            raise UniverseError(f"field {field!r} must map {words}")
-    unparseable = set(_texts(data.get("unparseable"), "unparseable"))
-    values["parseable"] = frozenset(values["ids"]) - unparseable
-    values["fallbacks"] = tuple(_fallback(entry) for entry in _checked(data, "fallbacks", Sequence))
-    # Files from before these fields were there do not have them.
-    older = {
-        "higher_order_fallthrough": [key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]],
-        "wrapped": [key for key in WRAPPED if key in values["runtime"]],
-        "fake_fallbacks": [*FAKE_FALLBACKS],
-        "fake_numbered": [],
-        "plain_devices": [device for device, key in values["devices"].items() if key not in values["backends"]],
-    }
-    for field, default in older.items():
-        values[field] = _texts(data.get(field, default), field)
-    for field in _FLAGS:
-        values[field] = data.get(field) is True
-    for field in _OPTIONAL_TEXTS:
-        values[field] = None if data.get(field) is None else _checked(data, field, str)
-    values["torch_library"] = _torch_library(data.get("torch_library"))
-    return Universe(**values)
+def _trusted(data: Mapping[str, Any]) -> Universe:
+    """The universe of a file that this package carries: its names have been checked. Errors: UniverseError."""
+    reader = _UniverseReader(data)
+    universe = reader.universe()
+    if universe is None:
+        raise UniverseError(reader.faults[0].message, reader.faults)
+    return universe
 
 
-def _torch_library(data: object) -> TorchLibrary | None:
-    """What ``torch.library`` registers; older files do not say."""
-    if data is None:
-        return None
-    if not isinstance(data, Mapping):
-        raise UniverseError("field 'torch_library' must be a mapping")
-    values: dict[str, Any] = {}
-    for field in ("custom_op", "fake"):
-        values[field] = _checked(data, field, str)
-    for field in ("tags", "device_types", "autocast_devices"):
-        values[field] = _texts(data.get(field), f"torch_library.{field}")
-    values["functions"] = dict(_checked(data, "functions", Mapping))
-    if not all(isinstance(text, str) for text in values["functions"].values()):
-        raise UniverseError("field 'torch_library.functions' must map functions to texts")
-    for field in set(TorchLibrary._fields) - set(values):
-        values[field] = data.get(field) is True
-    return TorchLibrary(**values)
+class _UniverseReader:
+    """Reads the fields, each of the right type. faults: what is wrong, so far."""
 
+    def __init__(self, data: object) -> None:
+        self.faults: list[Fault] = []
+        self._data: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+        if not isinstance(data, Mapping):
+            self.add((), "a universe is a mapping of fields")
+        elif data.get("format") != FORMAT:
+            shown = repr(data.get("format"))[:60]
+            self.add(("format",), f"field 'format' must be {FORMAT}, not {shown}")
 
-def _checked(data: Mapping[str, Any], field: str, kind: type) -> Any:
-    value = data.get(field)
-    if not isinstance(value, kind) or (kind is Sequence and isinstance(value, str)):
-        raise UniverseError(f"field {field!r} is missing or of the wrong type")
-    return value
+    def universe(self) -> Universe | None:
+        """The universe; None where a field is missing or wrong."""
+        if self.faults:
+            return None
+        data = self._data
+        values: dict[str, Any] = {field: self._checked(data, field, str, "") for field in _TEXTS}
+        for field in _LISTS:
+            values[field] = self._texts(data.get(field), field)
+        for field in _MAPS_TO_LISTS:
+            mapping = self._checked(data, field, Mapping, {})
+            values[field] = {str(key): self._texts(keys, field, str(key)) for key, keys in mapping.items()}
+        for field, kind, words in (("ids", int, "keys to numbers"), ("devices", str, "device types to keys")):
+            values[field] = dict(self._checked(data, field, Mapping, {}))
+            if not all(isinstance(value, kind) and not isinstance(value, bool) for value in values[field].values()):
+                self.add((field,), f"field {field!r} must map {words}")
+        unparseable = set(self._texts(data.get("unparseable"), "unparseable"))
+        values["parseable"] = frozenset(values["ids"]) - unparseable
+        fallbacks = self._checked(data, "fallbacks", Sequence, ())
+        values["fallbacks"] = tuple(self._fallback(entry, number) for number, entry in enumerate(fallbacks))
+        # Files from before these fields were there do not have them.
+        older = {
+            "higher_order_fallthrough": [key for key in HIGHER_ORDER_FALLTHROUGH if key in values["functionalities"]],
+            "wrapped": [key for key in WRAPPED if key in values["runtime"]],
+            "fake_fallbacks": [*FAKE_FALLBACKS],
+            "fake_numbered": [],
+            "plain_devices": [device for device, key in values["devices"].items() if key not in values["backends"]],
+        }
+        for field, default in older.items():
+            values[field] = self._texts(data.get(field, default), field)
+        for field in _FLAGS:
+            values[field] = data.get(field) is True
+        for field in _OPTIONAL_TEXTS:
+            values[field] = None if data.get(field) is None else self._checked(data, field, str, None)
+        values["torch_library"] = self._torch_library(data.get("torch_library"))
+        return None if self.faults else Universe(**values)
 
+    def _torch_library(self, data: object) -> TorchLibrary | None:
+        """What ``torch.library`` registers; older files do not say."""
+        if data is None:
+            return None
+        name = "torch_library"
+        if not isinstance(data, Mapping):
+            self.add((name,), "field 'torch_library' must be a mapping")
+            return None
+        values: dict[str, Any] = {field: self._checked(data, field, str, "", name) for field in ("custom_op", "fake")}
+        for field in ("tags", "device_types", "autocast_devices"):
+            values[field] = self._texts(data.get(field), name, field)
+        values["functions"] = dict(self._checked(data, "functions", Mapping, {}, name))
+        if not all(isinstance(text, str) for text in values["functions"].values()):
+            self.add((name, "functions"), "field 'torch_library.functions' must map functions to texts")
+        for field in set(TorchLibrary._fields) - set(values):
+            values[field] = data.get(field) is True
+        return TorchLibrary(**values)
 
-def _texts(value: object, field: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise UniverseError(f"field {field!r} must be a list of key names")
-    return tuple(value)
+    def _checked(self, data: Mapping[str, Any], field: str, kind: type, default: Any, within: str = "") -> Any:
+        value = data.get(field)
+        if isinstance(value, kind) and not (kind is Sequence and isinstance(value, str)):
+            return value
+        way = (within, field) if within else (field,)
+        self.add(way, f"field {'.'.join(way)!r} is missing or of the wrong type")
+        return default
 
+    def _texts(self, value: object, *way: str) -> tuple[str, ...]:
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return tuple(value)
+        self.add(way, f"field {'.'.join(way)[:200]!r} must be a list of names")
+        return ()
 
-def _fallback(entry: object) -> CoreFallback:
-    if (
-        not isinstance(entry, Mapping)
-        or not isinstance(entry.get("key"), str)
-        or not isinstance(entry.get("debug"), str)
-    ):
-        raise UniverseError("each entry of field 'fallbacks' needs a 'key' and a 'debug' text")
-    return CoreFallback(entry["key"], entry["debug"], entry.get("fallthrough") is True)
+    def _fallback(self, entry: object, number: int) -> CoreFallback:
+        if isinstance(entry, Mapping):
+            key, debug = entry.get("key"), entry.get("debug")
+            if isinstance(key, str) and isinstance(debug, str):
+                return CoreFallback(key, debug, entry.get("fallthrough") is True)
+        self.add(("fallbacks", str(number)), "each entry of field 'fallbacks' needs a 'key' and a 'debug' text")
+        return CoreFallback("", "", False)
 
-
-def _check_names(universe: Universe) -> None:
-    """Every key that is named anywhere must be a key of the universe, in a place where it makes sense."""
-    runtime, functionalities = set(universe.runtime), set(universe.functionalities)
-    if len(runtime) != len(universe.runtime) or UNDEFINED in runtime:
-        raise UniverseError("field 'runtime' names a key twice, or Undefined")
-    for functionality, keys in universe.per_backend.items():
-        if functionality not in functionalities or len(keys) != len(universe.backends):
-            raise UniverseError(f"field 'per_backend.{functionality}' must be a functionality with one key per backend")
-    if CATCH_ALL not in universe.aliases:
-        raise UniverseError(f"field 'aliases' must have {CATCH_ALL}, where registrations without a key go")
-    expected = {key for name in universe.functionalities for key in universe.per_backend.get(name, (name,))}
-    if expected != runtime:
-        odd = sorted(expected ^ runtime)
-        raise UniverseError(f"fields 'runtime', 'functionalities' and 'per_backend' disagree about {', '.join(odd)}")
-    slots = runtime | {UNDEFINED}
-    places = {
-        "autogradother_backends": [*universe.autogradother_backends],
-        "aliases": [key for keys in universe.aliases.values() for key in keys],
-        "autograd_backends": [k for key, keys in universe.autograd_backends.items() for k in (key, *keys)],
-        "fallbacks": [fallback.key for fallback in universe.fallbacks],
-        "default_included": [*universe.default_included],
-        "default_excluded": [*universe.default_excluded],
-        "higher_order_fallthrough": [*universe.higher_order_fallthrough],
-        "wrapped": [*universe.wrapped],
-    }
-    for field, named in places.items():
-        for key in named:
-            if key not in runtime:
-                raise UniverseError(f"field {field!r} names {key!r}, which is not a runtime key")
-    for key, refreshed in universe.refreshes.items():
-        if key not in universe.ids or not slots.issuperset(refreshed):
-            raise UniverseError(f"field 'refreshes.{key}' names a key that the universe does not have")
-    for key in (*universe.runtime, *universe.aliases, *universe.functionalities):
-        if key not in universe.ids:
-            raise UniverseError(f"field 'ids' does not have {key!r}")
-    for key in (universe.after_autograd, universe.after_ADInplaceOrView, *universe.full_after_always):
-        if key not in functionalities:
-            raise UniverseError(f"{key!r} is named as a functionality, which it is not")
+    def add(self, field: tuple[str, ...], message: str) -> None:
+        """Note a fault."""
+        self.faults.append(Fault(field, message))

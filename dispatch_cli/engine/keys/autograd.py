@@ -32,4 +32,4 @@ def autograd_keys_of(universe: Universe, key: str) -> tuple[str, ...]:
         return (refreshed[0],)
     own = [one for one, backends in universe.autograd_backends.items() if key in backends]
     _, backend = universe.runtime_parts.get(key, (key, None))
-    return (own[0], *(autograd_keys_of(universe, backend) if backend is not None else ())) if own else ()
+    return (own[0], *(autograd_keys_of(universe, backend) if backend not in (None, key) else ())) if own else ()

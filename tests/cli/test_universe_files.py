@@ -1,0 +1,183 @@
+"""Universes of one's own: whatever is wrong in one is said when it is read, all of it, each fault with its place."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from tests.cli.support import call
+from tests.declarations.helpers import write
+
+Data = dict[str, Any]
+EMBEDDED: Data = json.loads(Path(universes.__file__).with_name("torch-2.15.json").read_text(encoding="utf-8"))
+DECLARATIONS = """\
+dispatch: 1
+operators:
+  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: k, CompositeImplicitAutograd: m}}
+  - {func: "m::b(Tensor x) -> Tensor", dispatch: {CUDA: k, Autograd: g}}
+guards:
+  - {op: "m::*", key: CPU, rule: kernel}
+"""
+COMMANDS = (
+    ("keys",),
+    ("keys", "CPU"),
+    ("keys", "AutogradCPU | Dense"),
+    ("register", "d.yaml"),
+    ("table", "d.yaml", "--view", "grid", "--op", "m::a"),
+    ("table", "d.yaml", "--resolver", "python"),
+    ("check-invariants", "d.yaml", "--select", "all", "--no-config"),
+    ("guards", "d.yaml", "--record"),
+    ("explain", "m::a", "AutogradCPU", "d.yaml"),
+    ("resolve", "m::a", "d.yaml", "--tensor", "cpu requires_grad", "--context", "vmap"),
+)
+
+
+def changed(change: Callable[[Data], object]) -> Data:
+    data = copy.deepcopy(EMBEDDED) | {"name": "mine"}
+    change(data)
+    return data
+
+
+def without(key: str) -> Callable[[Data], None]:
+    """Take a key out, wherever it is named."""
+
+    def cleaned(value: Any) -> Any:
+        if isinstance(value, list):
+            kept = (one for one in value if one != key and not (isinstance(one, dict) and one.get("key") == key))
+            return [cleaned(one) for one in kept]
+        if isinstance(value, dict):
+            return {name: cleaned(one) for name, one in value.items() if key not in (name, one)}
+        return value
+
+    def change(data: Data) -> None:
+        clean = cleaned(data)
+        data.clear()
+        data.update(clean)
+
+    return change
+
+
+FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
+    "a key twice": (lambda data: data["runtime"].append("CPU"), "field 'runtime' has 'CPU' twice"),
+    "a backend twice": (lambda data: data["backends"].append("CPU"), "field 'backends' has 'CPU' twice"),
+    "a number twice": (lambda data: data["ids"].update(CPU=data["ids"]["CUDA"]), "field 'ids' has"),
+    "a fallback twice": (lambda data: data["fallbacks"].append(data["fallbacks"][0]), "'fallbacks' has 'Meta' twice"),
+    "a device that is no key": (lambda data: data["devices"].update(cpu="Nonsense"), "field 'devices.cpu' names"),
+    "a device with an alias": (lambda data: data["devices"].update(cpu="Autograd"), "field 'devices.cpu' names"),
+    "a plain device": (lambda data: data["plain_devices"].append("foo"), "field 'plain_devices' names 'foo'"),
+    "a refresh of nothing": (lambda data: data["refreshes"].update(CPU=[]), "field 'refreshes.CPU' lacks CPU"),
+    "a refresh of no key": (lambda data: data["refreshes"].update(CPU=["CPU", "X"]), "field 'refreshes.CPU' names"),
+    "a refresh by no key": (lambda data: data["refreshes"].update(X=["CPU"]), "field 'refreshes.X' names"),
+    "no Autograd": (without("Autograd"), "field 'aliases' must have Autograd"),
+    "no CompositeExplicitAutograd": (without("CompositeExplicitAutograd"), "must have CompositeExplicitAutograd"),
+    "no CompositeImplicitAutograd": (without("CompositeImplicitAutograd"), "must have CompositeImplicitAutograd"),
+    "no AutogradOther": (
+        lambda data: [without("AutogradOther")(data), data.update(after_autograd="AutogradFunctionality")],
+        "field 'runtime' must have AutogradOther",
+    ),
+    "no ADInplaceOrView": (
+        lambda data: [without("ADInplaceOrView")(data), data.update(after_ADInplaceOrView="Functionalize")],
+        "field 'runtime' must have ADInplaceOrView",
+    ),
+    "no Dense": (without("Dense"), "field 'per_backend' must have Dense"),
+    "no backends": (lambda data: data.update(backends=[], per_backend={}), "field 'backends' must name a backend"),
+    "Undefined": (lambda data: data["runtime"].append("Undefined"), "field 'runtime' names Undefined"),
+    "an alias of nothing": (lambda data: data["aliases"].update(Autograd=[]), "field 'aliases.Autograd' must name"),
+    "an alias that is a key": (lambda data: data["aliases"].update(CPU=["CPU"]), "CPU is an alias key, and"),
+    "no id": (lambda data: data["ids"].pop("CPU"), "field 'ids' does not have 'CPU'"),
+    "a boolean": (lambda data: data["ids"].update(CPU=True), "field 'ids' must map keys to numbers"),
+    "a name": (lambda data: data.update(name="x\n::error::y"), "cannot be the name of a universe"),
+    "a version": (lambda data: data.update(torch="\x1b[31m"), "cannot be a version"),
+    "a device type": (lambda data: data["devices"].update({"::error::": "CPU"}), "cannot be a device type"),
+    "a debug text": (
+        lambda data: data["fallbacks"][0].update(debug="a\u202eb"),
+        "characters that are not for printing",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, DECLARATIONS, "d.yaml")
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault(name: str, folder: Path) -> None:
+    change, words = FAULTS[name]
+    write(folder, json.dumps(changed(change), indent=1), "u.json")
+    for command in COMMANDS:
+        result = call(*command, "--universe", "u.json")
+        assert (result.code, result.out) == (2, ""), command
+        assert words in result.err
+        assert "u.json:" in result.err
+        assert all(sign.isprintable() or sign == "\n" for sign in result.err)
+    inline = json.dumps({"dispatch": 1, "universe": changed(change)}, indent=1)
+    result = call("register", write(folder, inline, "inline.json"))
+    assert result.code == 2
+    assert words in result.err
+    assert "inline.json:" in result.err
+
+
+def test_all_faults_are_told_at_once(folder: Path) -> None:
+    def change(data: Data) -> None:
+        data["devices"].update(cpu="Nonsense", foo="Autograd")
+        data["refreshes"].update(CPU=["X"])
+        data["aliases"]["Autograd"] = []
+
+    write(folder, json.dumps(changed(change), indent=1), "u.json")
+    lines = [line for line in call("keys", "--universe", "u.json").err.splitlines() if "error[bad-universe]" in line]
+    assert len(lines) == 4
+    text = (folder / "u.json").read_text(encoding="utf-8").splitlines()
+    places = [int(line.split(":")[1]) for line in lines]
+    assert [text[place - 1].strip(" ,") for place in places] == [
+        '"Autograd": []',
+        '"CPU": [',
+        '"cpu": "Nonsense"',
+        '"foo": "Autograd"',
+    ]
+
+
+@pytest.mark.parametrize("key", ["CPU", "AutogradCPU", "NestedTensorCPU", None])
+def test_a_key_that_refreshes_its_own_slot_need_not_say_so(key: str | None, folder: Path) -> None:
+    def change(data: Data) -> None:
+        data["refreshes"] = {} if key is None else {one: keys for one, keys in data["refreshes"].items() if one != key}
+
+    write(folder, json.dumps(changed(change)), "u.json")
+    for command in COMMANDS:
+        assert call(*command, "--universe", "u.json").code in (0, 1), command
+
+
+def test_a_layout_is_not_known_by_its_name(folder: Path) -> None:
+    same = write(folder, json.dumps({"dispatch": 1, "extends": ["torch-2.15"], "universe": EMBEDDED}), "same.json")
+    assert call("register", same, "--op", "aten::mm").code == 0
+    other = copy.deepcopy(EMBEDDED)
+    other["aliases"]["CompositeExplicitAutograd"].remove("CPU")
+    for name, words in (
+        ("torch-2.15", "the universe has the name torch-2.15, and not the layout of the state torch-2.15: "),
+        ("mine", "the state torch-2.15 is of universe torch-2.15, not mine"),
+    ):
+        text = json.dumps({"dispatch": 1, "extends": ["torch-2.15"], "universe": other | {"name": name}})
+        result = call("register", write(folder, text, "other.json"))
+        assert result.code == 2
+        assert f"other.json:1:29: error[universe-conflict]: {words}" in result.err
+
+
+def test_a_universe_in_yaml(folder: Path) -> None:
+    write(folder, "# mine\n" + json.dumps(EMBEDDED | {"name": "mine"}), "u.yaml")
+    assert "mine" in call("keys", "--universe", "u.yaml").out
+
+
+@pytest.mark.parametrize("key", ["Dense", "Autograd", "Sparse", "CompositeImplicitAutograd", "AutogradFunctionality"])
+def test_an_error_text_that_names_a_key_without_a_slot(key: str) -> None:
+    text = f"NotImplementedError: Could not run 'aten::mm' with arguments from the '{key}' backend.\n"
+    result = call("explain", "--from-error", "-", stdin=text.encode())
+    assert (result.code, result.out) == (2, "")
+    assert f"the text names {key}, which has no slot in a dispatch table" in result.err
