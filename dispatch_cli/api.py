@@ -144,9 +144,7 @@ def _other_universe(universe: Universe, base: Base) -> str | None:
     if not fields:
         return None
     listed = ", ".join(fields)
-    return (
-        f"the universe of the declarations has the name {names[0]}, and another layout than the state: {listed} differ"
-    )
+    return f"the universe has the name {names[0]}, and not the layout of the state {state}: {listed} differ"
 
 
 def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
