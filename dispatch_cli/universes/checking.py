@@ -42,7 +42,8 @@ class UniverseChecker:
         self._check_once()
         if self._ok:
             self._check_parts()
-            self._check_keys_of_fields()
+            if self._ok:  # else every field that names such a key would be a fault, too
+                self._check_keys_of_fields()
             self._check_needed()
 
     def _check_spelling(self) -> None:
