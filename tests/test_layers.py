@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"model", "engine", "checks", "crossref", "bases", "report"},
     "render": {"", "model", "engine", "checks", "crossref", "report", "render", "declarations.text", "bases"},
     "bases.build": {"model", "universes", "bases", "declarations"},  # a tool, run when the embedded states are made
-    "capture": {"model", "universes", "capture", "bases"},
+    "capture": {"model", "universes", "capture", "bases", "declarations.source"},
     "crossref": {"model", "universes", "engine", "capture", "declarations", "bases", "crossref"},
     "bindings": {"model", "universes", "engine", "bindings"},
     "cli": {

@@ -75,7 +75,8 @@ class Base:
     def __init__(self, path: str) -> None:
         self._path = path
         with open(path, "rb") as file:
-            assert file.read(len(MAGIC)) == MAGIC, f"{path} is not a state file"
+            start = file.read(len(MAGIC))
+            assert start == MAGIC, f"{path} is not a state file"
             length = int.from_bytes(file.read(4), "big")
             self._head: dict[str, Any] = json.loads(zlib.decompress(file.read(length)))
             self._start = file.tell()

@@ -826,10 +826,13 @@ NOT_KNOWN = "so it is not known what PyTorch itself has registered"
 LATE = f"something imported PyTorch before capture could look (sitecustomize, or a .pth file), {NOT_KNOWN}"
 
 
-def ask(modules: list[str], answer: Answer, vmap: bool = True) -> Data:
-    """What *answer* says, once PyTorch and *modules* are imported. vmap: make a first vmap before. Errors: Failure."""
+def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True) -> Data:
+    """What *answer* says, once PyTorch and *modules* are imported. Errors: Failure.
+
+    folder: a place for temporary files. vmap: make a first vmap before.
+    """
     notes = [LATE] if "torch" in sys.modules else []
-    pytorchs = _pytorchs_own(modules)
+    pytorchs = _pytorchs_own(modules, folder)
     torch = _import_torch_alone()
     loaded = set(sys.modules)
     for module in pytorchs:
@@ -912,22 +915,27 @@ def _first_vmap(asked: LivePyTorch) -> None:
 ONLY_MODULES = "--only-modules"
 
 
-def _pytorchs_own(modules: list[str]) -> list[str]:
+def _pytorchs_own(modules: list[str], folder: Path) -> list[str]:
     """The modules of PyTorch that *modules* import; another process imports them to see. Errors: Failure.
+
+    folder: where its answer goes for a moment.
 
     What PyTorch's own modules register is not the user's, so they are imported before the user's are.
     """
     if not modules and not _has_backends():
         return []
-    with tempfile.TemporaryDirectory(prefix="dispatch-cli-") as directory:
-        out = Path(directory) / "modules.json"
+    # in the folder of the answer: whoever runs this script removes it, also when this process is killed
+    with tempfile.TemporaryDirectory(prefix="modules-", dir=str(folder)) as directory:
+        out, said = Path(directory) / "modules.json", Path(directory) / "said"
         command = [sys.executable, str(Path(__file__).resolve()), str(out)]
         command += [word for module in modules for word in ("--import", module)]
-        nowhere, errors = subprocess.DEVNULL, subprocess.PIPE
-        done = subprocess.run([*command, ONLY_MODULES], check=False, stdin=nowhere, stdout=nowhere, stderr=errors)
+        # a file, not a pipe: a process that a module leaves behind can keep a pipe open for ever
+        with said.open("wb") as errors:
+            nowhere = subprocess.DEVNULL
+            done = subprocess.run([*command, ONLY_MODULES], check=False, stdin=nowhere, stdout=nowhere, stderr=errors)
         if done.returncode == EXIT_NO_MODULE:
-            said = json.loads(done.stderr.splitlines()[-1])
-            raise Failure(EXIT_NO_MODULE, said["error"], said["details"])
+            failure = json.loads(said.read_bytes().splitlines()[-1])
+            raise Failure(EXIT_NO_MODULE, failure["error"], failure["details"])
         with contextlib.suppress(OSError, ValueError):
             found: list[str] = json.loads(out.read_text(encoding="utf-8"))
             return found
@@ -1050,7 +1058,7 @@ def main(arguments: list[str], answer: Answer) -> int:
         if only_modules:
             _list_modules(out, modules)
             return 0
-        data = ask(modules, answer, values_of(arguments, "--vmap") != ["no"])
+        data = ask(modules, answer, Path(out).resolve().parent, values_of(arguments, "--vmap") != ["no"])
     except Failure as failure:
         print(json.dumps({"error": failure.message, "details": failure.details}), file=sys.stderr, flush=True)
         return failure.code

@@ -7,20 +7,19 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.capture import probe
+from dispatch_cli.capture import probe, process
+from dispatch_cli.capture.answer import AnswerError, read
 from dispatch_cli.model.problem import InputError, Problem
 
-MAX_BYTES = 256 << 20
-"""More than any PyTorch has to say; an answer that is larger is not read."""
-MAX_STDERR = 1 << 16
-"""Bytes of the probe's standard error that are kept, from the end."""
+SECONDS = 600
+"""The time that a PyTorch has for its answer, unless it is given another; it takes some seconds, and minutes where its
+files are read over a slow network."""
 SHOWN_LINES = 8
 """Lines of standard error that an error message shows."""
 
@@ -55,16 +54,23 @@ def run_probe(
     script: str = CAPTURE,
     globs: Sequence[str] = (),
     vmap: bool = True,
+    seconds: float = SECONDS,
 ) -> dict[str, Any]:
     """What the PyTorch that *python* imports says of itself, as *script* writes it.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     globs: the operators that the script is to ask about in depth; all, where there are none.
     vmap: a first vmap is made before PyTorch is asked, at which it registers kernels at FuncTorchBatched.
+    seconds: the time that it has. At its end, and at the end of this process, the probe and what it started are ended.
     Errors: InputError, with the last lines of what went wrong.
     """
     executable = _executable(python)
-    with tempfile.TemporaryDirectory(prefix="dispatch-cli-") as directory:
+    try:
+        # what the probe leaves in the folder need not be removable
+        folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _error(_FAILED, f"there is no place for the answer: {error.strerror or error}") from None
+    with folder as directory:
         out = Path(directory) / "state.json"
         command = [executable, os.fspath(Path(__file__).resolve().with_name(script)), os.fspath(out)]
         for module in modules:
@@ -73,10 +79,11 @@ def run_probe(
             command += ["--op", glob]
         if not vmap:
             command += ["--vmap", "no"]
-        code, errors = _run(command, progress or (lambda _done, _total: None))
-        if code != 0:
-            raise _failure(executable, code, errors)
-        return _answer(executable, out)
+        _run(command, seconds, progress or (lambda _done, _total: None))
+        try:
+            return read(out, script == ANSWERS)
+        except AnswerError as error:
+            raise _error(_FAILED, f"{executable} {error}") from None
 
 
 def _executable(python: str | None) -> str:
@@ -91,28 +98,18 @@ def _executable(python: str | None) -> str:
     return found
 
 
-def _run(command: list[str], progress: Progress) -> tuple[int, str]:
-    """Run to the end; the exit code, and the end of standard error without the lines of progress."""
+def _run(command: list[str], seconds: float, progress: Progress) -> None:
+    """Run the probe to its end. Errors: InputError when it fails, and when it takes too long."""
     try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0
-        )
+        ended = process.run(command, seconds, lambda line: _report(line, progress))
     except OSError as error:
         raise _error("no-python", f"{command[0]} cannot be run: {error.strerror or error}") from None
-    try:
-        assert process.stderr is not None
-        kept = b""
-        while chunk := process.stderr.read(1 << 14):
-            *lines, rest = (kept + chunk).split(b"\n")
-            others = [line for line in lines if not _report(line, progress)]
-            kept = b"\n".join([*others, rest])[-MAX_STDERR:]
-        return process.wait(), kept.decode("utf-8", "replace")
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
+    if ended.code is None:
+        message = f"{command[0]} gave no answer within {seconds:g} second{'s' if seconds != 1 else ''}"
+        hint = "see what it waits for, or give it longer: --timeout SECONDS"
+        raise _error("no-answer", message, _last_lines(ended.errors), hint)
+    if ended.code != 0:
+        raise _failure(command[0], ended.code, ended.errors)
 
 
 def _report(line: bytes, progress: Progress) -> bool:
@@ -132,13 +129,16 @@ def _failure(executable: str, code: int, errors: str) -> InputError:
     message, details = _said(errors)
     if message is not None:
         return _error(_CODES.get(code, _FAILED), f"{executable}: {message}", details, _HINTS.get(code))
-    last = "\n".join([line for line in errors.splitlines() if line.strip()][-SHOWN_LINES:])
     how = f"exited with {code}"
     if code < 0:
         with contextlib.suppress(ValueError):
             how = f"was ended by {signal.Signals(-code).name}"
     message = f"{executable} {how} while its PyTorch was asked"
-    return _error(_FAILED, message, last, _HINTS[probe.EXIT_BROKEN_TORCH])
+    return _error(_FAILED, message, _last_lines(errors), _HINTS[probe.EXIT_BROKEN_TORCH])
+
+
+def _last_lines(errors: str) -> str:
+    return "\n".join([line for line in errors.splitlines() if line.strip()][-SHOWN_LINES:])
 
 
 def _said(errors: str) -> tuple[str | None, str]:
@@ -150,15 +150,3 @@ def _said(errors: str) -> tuple[str | None, str]:
     if isinstance(data, dict) and isinstance(data.get("error"), str):
         return data["error"], str(data.get("details", ""))
     return None, ""
-
-
-def _answer(executable: str, out: Path) -> dict[str, Any]:
-    try:
-        if out.stat().st_size > MAX_BYTES:
-            raise _error(_FAILED, f"{executable}: the answer is larger than {MAX_BYTES >> 20} MiB")
-        data = json.loads(out.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise _error(_FAILED, f"{executable} gave no answer that can be read: {error}") from None
-    if not isinstance(data, dict) or data.get("format") != probe.FORMAT:
-        raise _error(_FAILED, f"{executable} gave an answer of another format")
-    return data

@@ -112,7 +112,7 @@ class Check:
     def of(
         cls,
         find: Callable[[View], Iterator[Finding]],
-        documentation: str,
+        documentation: str | None,
         code: str,
         severity: Severity,
         *,
@@ -120,6 +120,10 @@ class Check:
         stage: CheckStage = CheckStage.TABLES,
     ) -> Check:
         """The check of a file: the file's name is its id, the first sentence of its documentation its title."""
+        if documentation is None:
+            from dispatch_cli.model.docstrings import docstring
+
+            documentation = docstring(find.__module__)
         name = find.__module__.rpartition(".")[2].replace("_", "-")
         title = documentation.partition(".\n")[0].replace("\n", " ")
         word = title.partition(" ")[0]

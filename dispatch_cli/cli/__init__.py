@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from dispatch_cli import __version__
+from dispatch_cli.cli.system import EXIT_INTERRUPTED, ReaderGone, ending_by_signals, guarded_streams
 
 EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
@@ -54,6 +55,7 @@ class _LazyGroup(click.Group):
         module = import_module(f"dispatch_cli.cli.{cmd_name.replace('-', '_')}")
         command = module.command
         assert isinstance(command, click.Command)
+        _document(command, module.__name__, "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -82,42 +84,67 @@ def cli(traceback: bool) -> None:
     """
 
 
+def _document(command: click.Command, module: str, function: str) -> None:
+    """Give a command its help where Python runs without docstrings."""
+    if command.help is None:
+        from dispatch_cli.model.docstrings import docstring
+
+        command.help = docstring(module, function)
+
+
+_document(cli, __name__, "cli")
+
+
 def main(args: list[str] | None = None) -> None:
     """Run the command line and exit.
 
     Exit codes: 0 clean, 1 findings or a difference, 2 usage or bad input, 3 a bug of ours.
     """
     argv = sys.argv[1:] if args is None else args
-    _open_closed_streams()
     # a command ends long before cyclic garbage matters, and looking for it takes longer the more there is to look at
     gc.disable()
     # nor at the end of the process, where Python would look for it once more
     atexit.register(gc.freeze)
-    try:
-        code = _run(argv)
-    except Exception as error:
-        code = _bug(error, "--traceback" in argv)
+    with guarded_streams(), ending_by_signals():
+        try:
+            code = _run(argv)
+        except ReaderGone:
+            code = EXIT_CLEAN
+        except KeyboardInterrupt:
+            code = EXIT_INTERRUPTED
+        except Exception as error:
+            code = _failed(error, "--traceback" in argv)
     sys.exit(code if isinstance(code, int) else EXIT_CLEAN)
 
 
 def _run(argv: list[str]) -> object:
     """What the command returns: its exit code, or nothing."""
     try:
-        return cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
+        found: object = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Abort:
-        return 130
+        return EXIT_INTERRUPTED
     except click.ClickException as error:
         from dispatch_cli.cli.refusal import refuse_run
 
         refuse_run(error, cli, argv)
         return error.exit_code
+    return found
 
 
-def _open_closed_streams() -> None:
-    """A stream that was closed before the start is None in Python; what goes there goes nowhere."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+def _failed(error: Exception, traceback: bool) -> int:
+    if isinstance(error, FileNotFoundError) and not _has_working_folder():
+        click.UsageError("the working folder is no longer there").show()
+        return EXIT_BAD_INPUT
+    return _bug(error, traceback)
+
+
+def _has_working_folder() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109  (pathlib need not be imported)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _bug(error: Exception, traceback: bool) -> int:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="Make a first vmap before asking: PyTorch registers some kernels at FuncTorchBatched only then.",
 )
-def command(python: str | None, modules: tuple[str, ...], output: str | None, format_: str | None, vmap: bool) -> None:
+def command(
+    python: str | None, modules: tuple[str, ...], timeout: int, output: str | None, format_: str | None, vmap: bool
+) -> None:
     """Write the state of an importable PyTorch's dispatcher as declarations.
 
     Everything is asked of the running PyTorch: its key layout, backend fallbacks, every operator with every kernel,
@@ -40,7 +42,7 @@ def command(python: str | None, modules: tuple[str, ...], output: str | None, fo
     check_modules(modules)
     from dispatch_cli.capture.run import run_probe
 
-    state = ask_live(lambda progress: run_probe(python, modules, progress, vmap=vmap))
+    state = ask_live(lambda progress: run_probe(python, modules, progress, vmap=vmap, seconds=timeout))
     for skipped in state["skipped"]:
         click.echo(f"warning: the operator {skipped['name']!a} is not understood and left out", err=True)
     from dispatch_cli.capture.write import Format, state_text
@@ -54,6 +56,7 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
     if output is None:
         return None
     from dispatch_cli.capture.write import Format
+    from dispatch_cli.cli.files import check_target
 
     found = Format.of(output)
     if found is None:
@@ -64,6 +67,7 @@ def _file_format(output: str | None, format_: str | None) -> Format | None:
     try:
         if not Path(output).absolute().parent.is_dir():
             raise _unwritable(output, "there is no such directory")
+        check_target(Path(output))
     except OSError as error:
         raise _unwritable(output, error.strerror or str(error)) from None
     return found

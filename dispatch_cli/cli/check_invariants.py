@@ -107,7 +107,7 @@ def _update(known: Mapping[Entry, int], baseline: str, report: FindingsReport) -
 
     assert report.baseline is not None, "a report with a baseline says what it did"
     entries = renewed(known, report.baseline, (one.finding for one in report.findings))
-    write(baseline_json(entries), baseline)
+    write(baseline_json(entries), baseline, replaces_input=True)
     say_written(baseline, plural(sum(entries.values()), "finding"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -13,6 +13,15 @@ from dispatch_cli.cli.output import BadInput, Output, output_options, show
 if TYPE_CHECKING:
     from dispatch_cli.crossref.answers import Answers, Probed
     from dispatch_cli.crossref.replay import Subject
+
+
+class _Asked(NamedTuple):
+    """What a live PyTorch is asked with: the options of `live_options`, and the globs of --op."""
+
+    python: str | None
+    modules: tuple[str, ...]
+    timeout: int
+    ops: tuple[str, ...]
 
 
 @click.command("crossref")
@@ -27,6 +36,7 @@ def command(
     live: bool,
     python: str | None,
     modules: tuple[str, ...],
+    timeout: int,
     ops: tuple[str, ...],
     allow_outside: bool,
     out: Output,
@@ -46,7 +56,7 @@ def command(
     if file is None and not live:
         raise click.UsageError("Nothing to compare with: give a recording, or --live.")
     check_modules(modules)
-    subject, answers = _sides(file, live, allow_outside, python, modules, ops, out.color)
+    subject, answers = _sides(file, _Asked(python, modules, timeout, ops) if live else None, allow_outside, out.color)
     from dispatch_cli.crossref.compare import compare
     from dispatch_cli.report.crossref import crossref_report
 
@@ -55,24 +65,16 @@ def command(
     raise click.exceptions.Exit(1 if comparison.differences else 0)
 
 
-def _sides(
-    file: str | None,
-    live: bool,
-    allow_outside: bool,
-    python: str | None,
-    modules: tuple[str, ...],
-    ops: tuple[str, ...],
-    color: str,
-) -> tuple[Subject, Answers]:
+def _sides(file: str | None, live: _Asked | None, allow_outside: bool, color: str) -> tuple[Subject, Answers]:
     """The engine and PyTorch. The file is read first: asking PyTorch takes a while."""
     from dispatch_cli.crossref.replay import replay
     from dispatch_cli.model.problem import InputError
 
     try:
-        subject, recorded = (None, None) if file is None else _read(file, not live, allow_outside)
+        subject, recorded = (None, None) if file is None else _read(file, live is None, allow_outside)
     except InputError as error:
         raise BadInput(error, color) from None
-    probed = _ask(python, modules, ops) if live else recorded
+    probed = recorded if live is None else _ask(live)
     assert probed is not None, "a file without answers is refused where there is no live PyTorch"
     return subject or replay(probed), probed.answers
 
@@ -100,12 +102,12 @@ def _read(file: str, needs_answers: bool, allow_outside: bool) -> tuple[Subject,
     return subject, None
 
 
-def _ask(python: str | None, modules: tuple[str, ...], ops: tuple[str, ...]) -> Probed:
+def _ask(live: _Asked) -> Probed:
     from dispatch_cli.crossref.live import ask
     from dispatch_cli.report.selection import as_cpp
 
-    globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
-    return ask_live(lambda progress: ask(python, modules, progress, globs))
+    globs = [form for glob in live.ops for form in dict.fromkeys((glob, as_cpp(glob)))]
+    return ask_live(lambda progress: ask(live.python, live.modules, progress, globs, live.timeout))
 
 
 def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:

@@ -16,6 +16,7 @@ from dispatch_cli.render.text_safety import UNENCODABLE
 def write_file(chunks: Iterable[str], output: str, compressed: bool) -> None:
     """Write to *output*, compressed by gzip if that is asked for. Errors: OSError."""
     target = Path(output)
+    check_target(target)
     with suppress(FileNotFoundError):
         target.stat()  # exists() says no as well where links go in a circle
     if target.exists() and not target.is_file():
@@ -24,6 +25,13 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool) -> None:
             _encode(file, chunks, compressed)
     else:
         _replace(target.resolve(), chunks, compressed)
+
+
+def check_target(target: Path) -> None:
+    """Refuse a file that is read-only, also for root, who could replace it. Errors: OSError."""
+    with suppress(FileNotFoundError):
+        if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
+            raise PermissionError("it is read-only")
 
 
 def _replace(target: Path, chunks: Iterable[str], compressed: bool) -> None:

@@ -18,8 +18,15 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Answer = TypeVar("_Answer")
 
 
+SECONDS = 600
+"""The default of --timeout; `dispatch_cli.capture.run` has the same, and is not imported for it."""
+A_WEEK = 7 * 24 * 3600
+
+
 def live_options(command: _Command) -> _Command:
-    """--python and --import: which PyTorch."""
+    """--python and --import: which PyTorch; --timeout: how long it may take. The commands get `python`, `modules` and
+    `timeout`.
+    """
     python = click.option(
         "--python", metavar="PATH", help="The Python that has PyTorch; by default the one that dispatch-cli runs in."
     )
@@ -30,7 +37,15 @@ def live_options(command: _Command) -> _Command:
         metavar="MODULE",
         help="Import MODULE besides torch, such as torchvision; give it several times.",
     )
-    return python(modules(command))
+    timeout = click.option(
+        "--timeout",
+        type=click.IntRange(1, A_WEEK),
+        default=SECONDS,
+        show_default=True,
+        metavar="SECONDS",
+        help="Give up when PyTorch has not answered after so many seconds.",
+    )
+    return python(modules(timeout(command)))
 
 
 def check_modules(modules: tuple[str, ...]) -> None:

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from importlib import import_module
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
+
+from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
     from dispatch_cli.model.problem import InputError
@@ -21,16 +22,13 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class CannotWrite(click.UsageError):
-    """The file, or standard output, does not take the answer."""
-
-
 class Output(NamedTuple):
-    """What the output options say. file: None for standard output."""
+    """What the output options say. file: None for standard output. csv_exact: cells of CSV are left as they are."""
 
     format: str
     file: str | None
     color: str
+    csv_exact: bool = False
 
 
 class Formats(click.Choice[str]):
@@ -52,10 +50,21 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
 
     def decorate(command: _Command) -> Callable[..., Any]:
         @wraps(command)
-        def call(*args: Any, format_: str, output: str | None, color: str, **others: Any) -> Any:
-            return command(*args, out=Output(format_, output, color), **others)
+        def call(
+            *args: Any, format_: str, output: str | None, color: str, csv_exact: bool = False, **others: Any
+        ) -> Any:
+            if output is not None:
+                from dispatch_cli.model import read_files
+
+                read_files.start()
+            return command(*args, out=Output(format_, output, color, csv_exact), **others)
 
         decorated: Callable[..., Any] = call
+        exact = click.option(
+            "--csv-exact",
+            is_flag=True,
+            help="CSV without the ' before texts that a spreadsheet would take for a formula (= + - @).",
+        )
         for decorator in reversed(
             (
                 click.option("--format", "format_", type=Formats(formats), default="text", show_default=True),
@@ -67,6 +76,7 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
                     show_default=True,
                     help="NO_COLOR and FORCE_COLOR are honoured under auto.",
                 ),
+                *((exact,) if "csv" in formats else ()),
             )
         ):
             decorated = decorator(decorated)
@@ -81,7 +91,8 @@ def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
     A module of `dispatch_cli.render` makes a document or a sheet of it: the one named *view*, or else like the report.
     how: what the document depends on beside the report.
     """
-    write(_chunks(report, out, view or report.REPORT.replace("-", "_"), how), out.file)
+    chunks = _chunks(report, out, view or report.REPORT.replace("-", "_"), how)
+    write(chunks, out.file, for_people=out.format == "text")
 
 
 def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterator[str]:
@@ -93,7 +104,7 @@ def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterato
     if out.format == "csv":
         from dispatch_cli.render.sheet import csv_text
 
-        return csv_text(answer.sheet(report))
+        return csv_text(answer.sheet(report), out.csv_exact)
     if out.format == "text":
         from dispatch_cli.render.text import text
 
@@ -171,40 +182,41 @@ def style_for(stream: Any, color: str, output: str | None = None) -> Style:
     return Style(width, in_color)
 
 
-def write(chunks: Iterable[str], output: str | None, compressed: bool = False) -> None:
+def write(
+    chunks: Iterable[str],
+    output: str | None,
+    compressed: bool = False,
+    *,
+    for_people: bool = False,
+    replaces_input: bool = False,
+) -> None:
     """Write an answer to standard output, or whole or not at all to a file, which can be compressed by gzip.
 
+    for_people: in the encoding of standard output; what programs read is in UTF-8. replaces_input: *output* may be a
+    file that was read.
     Errors: CannotWrite.
     """
     if output is None:
-        _write_to_stdout(chunks)
+        _write_to_stdout(chunks, for_people)
         return
     from dispatch_cli.cli.files import write_file
+    from dispatch_cli.model.read_files import is_noted
 
+    if not replaces_input and is_noted(output):
+        raise CannotWrite(f"cannot write {output}: the answer is made from this file")
     try:
         write_file(chunks, output, compressed)
     except OSError as error:
         raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
 
 
-def _write_to_stdout(chunks: Iterable[str]) -> None:
+def _write_to_stdout(chunks: Iterable[str], for_people: bool) -> None:
     from dispatch_cli.render.text_safety import UNENCODABLE
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=UNENCODABLE)
-    for chunk in chain(chunks, (None,)):
-        if not _written(chunk):
-            return
-
-
-def _written(chunk: str | None) -> bool:
-    """Write a piece to standard output, or flush; False when its reader has gone, which is no error."""
+        sys.stdout.reconfigure(encoding=None if for_people else "utf-8", errors=UNENCODABLE)
     try:
-        sys.stdout.flush() if chunk is None else sys.stdout.write(chunk)
-    except OSError as error:
-        # keep Python from complaining once more when it closes the stream
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            return False
-        raise CannotWrite(f"cannot write to standard output: {error.strerror or error}") from None
-    return True
+        sys.stdout.writelines(chunks)
+        sys.stdout.flush()
+    except ReaderGone:
+        return

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import click
 
-from dispatch_cli.cli.output import FOR_CI, BadInput, CannotWrite, Formats, Output, show, write_for_ci
+from dispatch_cli.cli.output import FOR_CI, BadInput, Formats, Output, show, write_for_ci
+from dispatch_cli.cli.system import CannotWrite
 from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.read_files import note, start
 from dispatch_cli.render.text_safety import safe_lines
 from dispatch_cli.report.problems import ProblemsReport
 
@@ -30,6 +32,11 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
     out = _output(command, argv[argv.index(name) + 1 :])
     if out is None or out.format in WITHOUT_PROBLEMS:
         return
+    if out.file is not None:
+        # what was not read yet must not be replaced either
+        start()
+        for word in _without(argv, out.file):
+            note(word)
     found = error.problems if isinstance(error, BadInput) else (Problem("usage", error.format_message()),)
     try:
         with click.Context(command, info_name=name):
@@ -39,6 +46,14 @@ def refuse_run(error: click.ClickException, group: click.Group, argv: Sequence[s
                 show(ProblemsReport(found), out)
     except CannotWrite as failed:
         _show(failed)
+
+
+def _without(words: Sequence[str], word: str) -> list[str]:
+    """The words but for the last that is *word*."""
+    found = list(words)
+    if word in found:
+        del found[len(found) - 1 - found[::-1].index(word)]
+    return found
 
 
 def _show(error: click.ClickException) -> None:

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dispatch_cli.capture.run import ANSWERS, Progress, run_probe
+from dispatch_cli.capture.run import ANSWERS, SECONDS, Progress, run_probe
 from dispatch_cli.crossref.answers import Answers, HigherOrderAnswers, Probed, ResolveAnswers, Texts
 from dispatch_cli.model.universe import UNDEFINED
 
 
 def ask(
-    python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, globs: Sequence[str] = ()
+    python: str | None,
+    modules: Sequence[str] = (),
+    progress: Progress | None = None,
+    globs: Sequence[str] = (),
+    seconds: float = SECONDS,
 ) -> Probed:
     """What the PyTorch of *python* has registered, and what it answers.
 
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     globs: names, with or without their overload, of the operators about which ``resolve_key`` is asked; all, where
         there are none.
+    seconds: the time that it has.
     Errors: InputError, with the last lines of what went wrong.
     """
-    return from_data(run_probe(python, modules, progress, ANSWERS, globs))
+    return from_data(run_probe(python, modules, progress, ANSWERS, globs, seconds=seconds))
 
 
 def from_data(data: dict[str, Any]) -> Probed:

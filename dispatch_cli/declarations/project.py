@@ -27,15 +27,28 @@ _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
 
 def find_project(folder: Path) -> Path | None:
-    """The nearest ``pyproject.toml`` that speaks of this program, in *folder* or above it."""
+    """The nearest ``pyproject.toml`` that speaks of this program, in *folder* or above it.
+
+    Errors: InputError for one that cannot be read: whether it has settings is not known.
+    """
     for place in (folder, *folder.parents):
         path = place / FILE
-        try:
-            if path.is_file() and _speaks(read_plain(str(path), MAX_PROJECT_BYTES).decode("utf-8", "replace")):
+        if path.is_symlink() or _is_there(path):
+            try:
+                text = read_plain(str(path), MAX_PROJECT_BYTES)
+            except SourceError as error:
+                message = f"{path} cannot be read: {error.message.removeprefix(f'{path} cannot be read: ')}"
+                raise InputError((Problem(error.code, message, hint="--no-config leaves it out"),)) from None
+            if _speaks(text.decode("utf-8", "replace")):
                 return path
-        except (OSError, SourceError):
-            continue
     return None
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # its folder cannot be looked into
+        return False
 
 
 _HEAD = re.compile(rf"^[ \t]*(?:\[{{1,2}}[ \t]*)?[\"']?tool[\"']?[ \t]*\.[ \t]*[\"']?{TABLE}\b", re.M)

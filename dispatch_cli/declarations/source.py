@@ -214,6 +214,9 @@ def check(file: str, within: str | None = None) -> None:
 
 def _read_regular(file: str, limit: int) -> bytes:
     """Read a regular file and nothing else: opening a pipe or a device can wait forever."""
+    from dispatch_cli.model.read_files import note  # not needed by a run that reads no file
+
+    note(file)
     check(file)
     descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as stream:

@@ -45,9 +45,16 @@ def markdown(blocks: Iterable[Block]) -> Iterator[str]:
             yield _paragraph(block)
 
 
+_REFERENCES = re.compile(r"@|:(?=//)|www(?=\.)|(?:\\#|GH-)(?=\d)", re.IGNORECASE)
+"""Where the names of users, addresses and issues begin. GitHub and GitLab make links of them, also behind a backslash,
+and tell the users."""
+_APART = r"\g<0><!-- -->"
+"""An empty comment takes it apart, and cannot be seen."""
+
+
 def escaped(text: str) -> str:
-    """*text* as prose that is no markup, in one line."""
-    return safe(text).translate(_MARKS)
+    """*text* as prose that is no markup, in one line. It mentions nobody and links to nothing."""
+    return _REFERENCES.sub(_APART, safe(text).translate(_MARKS))
 
 
 def _inline(inline: Inline, between: str | None = None) -> str:

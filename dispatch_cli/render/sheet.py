@@ -22,18 +22,29 @@ class Sheet(NamedTuple):
     rows: Iterable[tuple[object, ...]]
 
 
+FORMULA_STARTS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""What a text begins with that a spreadsheet takes for a formula, which can run programs and send data; the last four
+are wide forms of the first."""
+TEXT_MARK = "'"
+"""What goes before it: spreadsheets then take the cell for a text, and do not show the mark."""
 CHUNK = 1 << 16
 """Characters that are written at once."""
 
 
-def csv_text(sheet: Sheet) -> Iterator[str]:
-    """RFC 4180 with a header line; lines end in a line feed. Control characters are spelled out."""
+def csv_text(sheet: Sheet, exact: bool = False) -> Iterator[str]:
+    """RFC 4180 with a header line; lines end in a line feed. Control characters are spelled out.
+
+    exact: no cell has a mark that keeps a spreadsheet from taking it for a formula.
+    """
     import csv
 
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for row in chain((sheet.columns,), sheet.rows):
-        writer.writerow([one if type(one) is str and one.isprintable() else _cell(one) for one in row])
+        cells = [one if type(one) is str and one.isprintable() else _cell(one) for one in row]
+        if not exact:
+            cells = [TEXT_MARK + one if one[:1] in FORMULA_STARTS else one for one in cells]
+        writer.writerow(cells)
         if buffer.tell() > CHUNK:
             yield buffer.getvalue()
             buffer.seek(0)

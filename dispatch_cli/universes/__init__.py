@@ -77,6 +77,9 @@ def load(name_or_path: str) -> Universe:
             )
         if path.stat().st_size > MAX_BYTES:
             raise UniverseError(f"{name_or_path} is larger than a universe can be ({MAX_BYTES >> 20} MiB)")
+        from dispatch_cli.model.read_files import note
+
+        note(name_or_path)
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UniverseError(f"{name_or_path[:200]} cannot be read: {error.strerror or error}") from None

@@ -26,6 +26,9 @@ NAMES = {
     "xml": "<a b='c'>&amp;]]>\"</a>",
     "github": "100%0A::error ::stop,title=x:y",
     "wide": "日本語カーネル👩‍🚀",
+    "mention": "@octocat,@org/team a@b.org #12 GH-12",
+    "address": "see https://a.b/c or www.a.b or HTTP://A.B",
+    **{f"formula {start}": f"{start}1+cmd|' /C calc'!A0" for start in ("=", "+", "-", "@", "\uff1d")},
 }
 SAFE = {
     **NAMES,
@@ -98,8 +101,11 @@ def test_json_has_the_very_name(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_csv_has_it_in_one_cell(name: str) -> None:
     (row,) = csv.DictReader(io.StringIO(answer("table", "csv", NAMES[name]).out, newline=""))
-    assert row["kernel"] == SAFE[name]
-    assert row["declared_at"] == "-:5:34"
+    assert row["kernel"] == ("'" if name.startswith("formula") or name == "mention" else "") + SAFE[name]
+    assert row["declared_at"] == "'-:5:34"
+    found = call("table", "-", "--key", "CPU", "--format", "csv", "--csv-exact", stdin=declaration(NAMES[name])).out
+    (row,) = csv.DictReader(io.StringIO(found, newline=""))
+    assert (row["kernel"], row["declared_at"]) == (SAFE[name], "-:5:34")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -107,7 +113,7 @@ def test_markdown_has_it_in_one_cell(name: str) -> None:
     heads, _, line = [one for one in answer("table", "markdown", NAMES[name]).out.splitlines() if one[:1] == "|"]
     cells = re.split(r"(?<!\\)\|", line.replace("\\\\", "\0"))
     assert heads.split(" | ")[1:3] == ["Kernel", "Rule"] and len(cells) == heads.count("|") + 1
-    written = cells[2].strip()
+    written = cells[2].strip().replace("<!-- -->", "")
     assert re.sub(r"\\(.)", r"\1", written).replace("\0", "\\") == SAFE[name]
     assert re.search(r"(?<![\\])[`*_\[\]<~#&$]", written) is None
 

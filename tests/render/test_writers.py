@@ -136,6 +136,8 @@ def test_markdown_is_no_markup_of_a_text(hostile: str) -> None:
         for token in tokens:
             kinds.append(token.type)
             for child in token.children or []:
+                if child.content == APART:
+                    continue
                 if child.type not in ("text", "text_special"):
                     kinds.append(child.type)
                 shown += child.content if child.type != "html_inline" else "\n"
@@ -147,6 +149,41 @@ def test_markdown_is_no_markup_of_a_text(hostile: str) -> None:
     expected, plain = read("plain")
     assert kinds == expected
     assert shown.count(safe(hostile)) == plain.count("plain") == TIMES
+
+
+APART = "<!-- -->"
+"""An empty comment: what stands before it and behind it are two texts."""
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "@octocat",
+        "@org/team",
+        "a@b.org",
+        "mailto:a@b.org",
+        "https://a.b",
+        "ftp://a.b",
+        "www.a.b",
+        "WWW.A.B",
+        "#12",
+        "GH-12",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "x ", "(", "_", "\\", "é"])
+def test_markdown_mentions_nobody_and_links_to_nothing(reference: str, before: str) -> None:
+    """GitHub looks for these in each text once all marks are gone; where a comment stands between, there are two."""
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse("".join(markdown(every_block(before + reference))))
+    texts = [""]
+    for token in tokens:
+        for child in token.children or []:
+            if child.type in ("text", "text_special"):
+                texts[-1] += child.content
+            else:
+                texts.append("")
+        texts.append("")
+    assert len("".join(texts)) > TIMES
+    assert [text for text in texts if re.search(r"@\w|\w:/|www\.|[#-]\d", text, re.IGNORECASE)] == []
 
 
 @pytest.mark.parametrize("width", [None, 20, 40, 80, 200])

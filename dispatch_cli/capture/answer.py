@@ -1,0 +1,161 @@
+"""The answer of a probe, read safely: what it must look like, and whether its parts belong together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dispatch_cli import universes
+from dispatch_cli.capture.probe import FORMAT
+from dispatch_cli.capture.shape import Check, Malformed, either, fields, list_of, map_of, of_type
+from dispatch_cli.declarations.source import SourceError, read_plain
+
+MAX_BYTES = 256 << 20
+"""More than any PyTorch has to say; an answer that is larger is not read."""
+DEPTH = 4
+"""So many containers are inside one another where the probe says what it knows of one function."""
+
+TEXT = of_type(str, "a text")
+NUMBER = of_type(int, "a number")
+FLAG = of_type(bool, "true or false")
+NOTHING = of_type(type(None), "null")
+TEXTS = list_of(TEXT)
+OPTIONAL_TEXT = either("a text or null", TEXT, NOTHING)
+
+
+def _plain(depth: int) -> Check:
+    """Data that a declaration file can hold: no numbers with a fraction, no empty values."""
+    leaf = either("a text, a number, or true or false", TEXT, FLAG, NUMBER)
+    if not depth:
+        return leaf
+    inner = map_of(_plain(depth - 1))
+    return either("a text, a number, true or false, a list of texts, or a mapping of these", leaf, TEXTS, inner)
+
+
+PLAIN = _plain(DEPTH)
+FALLBACK = fields({"key": TEXT, "debug": TEXT, "fallthrough": FLAG})
+KERNEL = fields(
+    {"debug": TEXT, "signature": OPTIONAL_TEXT, "fallthrough": FLAG, "boxed": FLAG, "unboxed": FLAG},
+    {"redispatches": PLAIN, "wraps": map_of(PLAIN), "fake": map_of(PLAIN)},
+)
+IMPORTED = fields({}, {"schema": FLAG, "kernels": map_of(NUMBER), "python": TEXTS})
+_OPERATOR = fields(
+    {
+        "name": TEXT,
+        "schema": OPTIONAL_TEXT,
+        "debug": OPTIONAL_TEXT,
+        "alias_analysis": OPTIONAL_TEXT,
+        "kernels": map_of(list_of(KERNEL)),
+        "tags": TEXTS,
+        "python": map_of(TEXT),
+        "imported": IMPORTED,
+    },
+    {"fake_tensor_mode": map_of(PLAIN)},
+)
+_DEFINED = fields({"debug": TEXT, "alias_analysis": TEXT})
+
+
+def _operator(value: Any) -> None:
+    _OPERATOR(value)
+    if value["schema"] is not None:
+        _DEFINED(value)
+
+
+IMPL = either(
+    "a text or a mapping with the text `kernel`",
+    TEXT,
+    fields({"kernel": TEXT}, {"deferred_error": FLAG, "error": map_of(TEXT)}),
+)
+OPTIONAL_IMPL = either("a text, a mapping with the text `kernel`, or null", IMPL, NOTHING)
+HIGHER_ORDER = fields(
+    {
+        "name": TEXT,
+        **dict.fromkeys(("dispatch", "modes", "subclasses", "transforms"), map_of(IMPL)),
+        "fallthrough": TEXTS,
+        "autograd": OPTIONAL_IMPL,
+        "functionalize": OPTIONAL_IMPL,
+        "side_effect": FLAG,
+    }
+)
+STATE = {
+    "torch": TEXT,
+    "git": TEXT,
+    "build": TEXT,
+    "modules": TEXTS,
+    "known": FLAG,
+    "notes": TEXTS,
+    "operators": list_of(_operator),
+    "higher_order_operators": list_of(HIGHER_ORDER),
+    "imported_fallbacks": TEXTS,
+    "imported_higher_order_operators": TEXTS,
+    "modes": TEXTS,
+    "skipped": list_of(fields({"name": TEXT, "line": TEXT})),
+}
+ANSWERS = {
+    "texts": map_of(list_of(TEXT, 2)),
+    "broken": map_of(TEXT),
+    "resolve_rows": list_of(TEXTS),
+    "resolved": map_of(NUMBER),
+    "higher_order_answers": map_of(list_of(either("a number or a list of texts", NUMBER, TEXTS), 2)),
+}
+
+
+class AnswerError(Exception):
+    """An answer cannot be used; the message says why."""
+
+
+def read(file: Path, with_answers: bool) -> dict[str, Any]:
+    """The answer in a file. with_answers: it has PyTorch's answers besides the state. Errors: AnswerError."""
+    try:
+        data = json.loads(read_plain(str(file), MAX_BYTES).decode("utf-8"))
+    except SourceError as error:
+        raise AnswerError(f"gave no answer that can be read: {error.message}") from None
+    except (ValueError, RecursionError) as error:
+        raise AnswerError(f"gave no answer that can be read: {error}") from None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise AnswerError("gave an answer of another format")
+    try:
+        fields({**STATE, **(ANSWERS if with_answers else {})})(data)
+        _check_universe(data.get("universe"))
+        for complaint in _contradictions(data, with_answers):
+            raise Malformed(complaint)
+    except (Malformed, universes.UniverseError) as error:
+        raise AnswerError(f"gave an answer that is not understood: {error}") from None
+    return data
+
+
+def _check_universe(data: Any) -> None:
+    """Errors: Malformed, UniverseError."""
+    try:
+        universes.from_data(data)
+    except universes.UniverseError as error:
+        raise universes.UniverseError(f"universe: {error}") from None
+    # a capture writes all of its fields, also those that nobody knows yet
+    fallbacks, others = data["fallbacks"], {field: value for field, value in data.items() if field != "fallbacks"}
+    fields({"universe": fields({"fallbacks": list_of(FALLBACK)})})({"universe": {"fallbacks": fallbacks}})
+    fields({"universe": map_of(PLAIN)})({"universe": others})
+
+
+def _contradictions(data: Mapping[str, Any], with_answers: bool) -> Iterator[str]:
+    """What parts of the answer say that others do not bear out."""
+    keys = {*data["universe"]["ids"]}
+    for operator in data["operators"]:
+        named = {**operator["kernels"], **operator["python"]}
+        for key in (key for key in named if key not in keys):
+            yield f"the operator {operator['name']!a:.200} has a kernel at {key!a:.80}, which is no key"
+        if not all(operator["kernels"].values()):
+            yield f"the operator {operator['name']!a:.200} has a key without kernels"
+    for operator in data["higher_order_operators"]:
+        for key in (key for key in (*operator["dispatch"], *operator["fallthrough"]) if key not in keys):
+            yield f"the operator {operator['name']!a:.200} names {key!a:.80}, which is no key"
+    if with_answers:
+        slots, rows = len(data["universe"]["runtime"]) + 1, data["resolve_rows"]
+        if any(len(row) != slots for row in rows):
+            yield f"each of resolve_rows must have {slots} elements, one for each slot"
+        asked = [*data["resolved"].values(), *(row for row, _ in data["higher_order_answers"].values())]
+        if not all(type(row) is int and 0 <= row < len(rows) for row in asked):
+            yield "resolved and higher_order_answers must name elements of resolve_rows"
+        if not all(type(reached) is list for _, reached in data["higher_order_answers"].values()):
+            yield "higher_order_answers must list keys"

@@ -1,0 +1,293 @@
+"""What goes wrong while a PyTorch is asked: it never answers, it leaves processes behind, its answer is malformed.
+
+A shell script stands in for the Python that has PyTorch, and the command is a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli.capture import process
+from tests.capture.support import mutations
+from tests.capture.test_write import small_state
+from tests.cli.support import COMMAND, ROOT, Result, call, environment
+from tests.crossref.test_stand_in import with_higher_order
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
+
+ASKS = (("capture",), ("crossref", "--live"))
+"""The commands that ask a PyTorch."""
+LATE = 60
+"""Seconds after which a command hangs: what it is asked for takes less than one."""
+EVERY = int(os.environ.get("DISPATCH_CLI_EVERY", "17"))
+"""One of so many malformed answers is tried; their kinds take turns, as there are 13 of them."""
+COPY = 'cp "$HERE/answer.json" "$2"'
+
+
+class StandIn:
+    """A folder with the script, its answer, what it notes, and the folder for temporary files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+        self.answer(with_higher_order())
+
+    def answer(self, data: Any) -> None:
+        (self.folder / "answer.json").write_text(json.dumps(data), encoding="utf-8")
+
+    def script(self, *lines: str) -> str:
+        """The path of a script of these lines; $HERE is the folder."""
+        script = self.folder / "python"
+        text = "\n".join(["#!/bin/sh", f"HERE='{self.folder}'", *lines, ""])
+        script.write_text(text, encoding="utf-8")
+        script.chmod(0o755)
+        return str(script)
+
+    def start(self, *command: str, python: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*COMMAND, *command, "--python", python],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+            env=environment(TMPDIR=str(self.temporary)),
+        )
+
+    def run(self, *command: str, python: str) -> Result:
+        with self.start(*command, python=python) as running:
+            return finished(running)
+
+    def noted(self) -> list[int]:
+        """The processes whose numbers the script has written to the file ``pids``."""
+        return [int(word) for word in (self.folder / "pids").read_text(encoding="utf-8").split()]
+
+    def left_behind(self) -> list[str]:
+        """The files left, and the noted processes that still run a while after the end."""
+        running = [f"process {pid}" for pid in self.noted() if not ends(pid)]
+        return running + sorted(path.name for path in self.temporary.iterdir())
+
+
+def finished(running: subprocess.Popen[str]) -> Result:
+    try:
+        out, err = running.communicate(timeout=LATE)
+    except subprocess.TimeoutExpired:
+        running.kill()
+        raise AssertionError("the command hangs") from None
+    return Result(running.returncode, out, err)
+
+
+def ends(pid: int) -> bool:
+    """Whether a process has ended, or does soon; one that nobody waits for counts as ended."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        if state in "ZX":
+            return True
+        subprocess.run(["sleep", "0.05"], check=True)
+    return False
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Iterator[StandIn]:
+    made = StandIn(tmp_path)
+    yield made
+    if (tmp_path / "pids").exists():
+        for pid in made.noted():
+            if not ends(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("prefix", ["", "setsid "], ids=["in its group", "in another session"])
+def test_a_process_that_keeps_standard_error_open_is_not_waited_for(
+    ask: tuple[str, ...], prefix: str, stand_in: StandIn
+) -> None:
+    python = stand_in.script(f"{prefix}sleep 300 &", 'echo $! > "$HERE/pids"', COPY)
+    found = stand_in.run(*ask, python=python)
+    assert found.code in (0, 1)
+    assert found.out
+    assert "error" not in found.err
+    if not prefix:
+        assert stand_in.left_behind() == []
+
+
+def test_a_module_whose_process_keeps_standard_error_open(tmp_path: Path) -> None:
+    """The probe imports modules a first time in a process of its own, and does not wait for more than that, either."""
+    (tmp_path / "torch.py").write_text("__version__ = '2.4'\n_C = object()", encoding="utf-8")
+    (tmp_path / "starts.py").write_text(
+        "import subprocess\n"
+        "started = subprocess.Popen(['sleep', '300'])\n"
+        f"print(started.pid, file=open({str(tmp_path / 'pids')!r}, 'a'), flush=True)\n",
+        encoding="utf-8",
+    )
+    running = subprocess.Popen(
+        [*COMMAND, "capture", "--python", sys.executable, "--import", "starts"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=environment(PYTHONPATH=f"{tmp_path}:{ROOT}"),
+    )
+    with running:
+        found = finished(running)
+    assert found.code == 2
+    assert "answers in a way that is not understood" in found.err
+    pids = (tmp_path / "pids").read_text(encoding="utf-8").split()
+    assert pids
+    assert all(ends(int(pid)) for pid in pids)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('mkfifo "$2"',),
+        ('mkdir "$2"',),
+        ('ln -s /dev/zero "$2"',),
+        ('ln -s /dev/tty "$2"',),
+        ('ln -s state.json "$2"',),
+        (':> "$2"',),
+        (),
+        ('printf "\\377\\376" > "$2"',),
+        ('truncate -s 300M "$2"',),
+        ('printf "\\037\\213" > "$2"',),
+    ],
+    ids=["pipe", "folder", "zeros", "terminal", "circle", "empty", "nothing", "bytes", "huge", "gzip"],
+)
+def test_something_else_in_the_place_of_the_answer(
+    ask: tuple[str, ...], lines: tuple[str, ...], stand_in: StandIn
+) -> None:
+    found = stand_in.run(*ask, python=stand_in.script(*lines))
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith("error[capture-failed]: ")
+    assert list(stand_in.temporary.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_emptied(stand_in: StandIn) -> None:
+    """Not even root can remove a file system's folder of processes from below a link; a locked folder stops others."""
+    found = stand_in.run("capture", python=stand_in.script(COPY, 'mkdir -p "$2.d/x"', 'chmod 0 "$2.d"'))
+    assert (found.code, found.err) == (0, "")
+    for folder in stand_in.temporary.glob("*/*.d"):
+        folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+def test_a_probe_that_never_ends(ask: tuple[str, ...], stand_in: StandIn) -> None:
+    python = stand_in.script(
+        "trap '' TERM", 'echo $$ > "$HERE/pids"', "echo waiting for a lock >&2", "sleep 300 & wait"
+    )
+    found = stand_in.run(*ask, "--timeout", "1", python=python)
+    assert (found.code, found.out) == (2, "")
+    assert found.err == (
+        f"error[no-answer]: {python} gave no answer within 1 second\n"
+        "    waiting for a lock\n"
+        "  help: see what it waits for, or give it longer: --timeout SECONDS\n\n"
+        "1 error; nothing was done.\n"
+    )
+    assert stand_in.left_behind() == []
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "1e3", "9" * 400])
+def test_a_time_that_is_none(seconds: str) -> None:
+    found = call("capture", "--timeout", seconds)
+    assert (found.code, found.out) == (2, "")
+    assert "Invalid value for '--timeout'" in found.err
+
+
+@pytest.mark.parametrize("ask", [*ASKS, ("capture", "-o", "{}/out.yaml")], ids=" ".join)
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_command_that_is_ended_takes_the_probe_and_its_folder_along(
+    ask: tuple[str, ...], sent: signal.Signals, stand_in: StandIn
+) -> None:
+    python = stand_in.script(
+        "trap '' TERM INT HUP",
+        "sleep 300 &",
+        'echo $$ $! > "$HERE/pids"',
+        f"kill -{sent.name.removeprefix('SIG')} $PPID",
+        "wait",
+    )
+    found = stand_in.run(*(word.format(stand_in.folder) for word in ask), python=python)
+    assert (found.code, found.out, found.err.strip()) == (128 + sent, "", "")
+    assert stand_in.left_behind() == []
+    assert not (stand_in.folder / "out.yaml").exists()
+
+
+def test_a_hangup_that_is_ignored_stays_so(stand_in: StandIn) -> None:
+    """What nohup does."""
+    python = stand_in.script('echo $$ > "$HERE/pids"', "kill -HUP $PPID", COPY)
+    command = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *COMMAND, "capture", "--python", python]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=LATE, env=environment())
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_folder_of_temporary_files_is_not_there(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", fail)
+    found = call("capture", "--python", stand_in.script(COPY))
+    assert (found.code, found.out) == (2, "")
+    assert "No usable temporary directory found" in found.err
+
+
+# Malformed answers.
+
+
+@pytest.mark.parametrize("ask", [("capture",), ("capture", "--format", "json"), ("crossref", "--live")], ids=" ".join)
+def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part of an answer is left out, or something else is in its place: all of these in turn, part by part."""
+    answers = [with_higher_order()] if ask[0] == "crossref" else [small_state(), with_higher_order()]
+    codes = Counter[int]()
+    current: Any = None
+
+    def run(command: list[str], *_: object) -> process.Ended:
+        Path(command[2]).write_text(json.dumps(current), encoding="utf-8")
+        return process.Ended(0, "")
+
+    monkeypatch.setattr(process, "run", run)
+    for current in answers:
+        assert call(*ask, "--python", sys.executable).code in (0, 1)
+        for what, _ in islice(mutations(current), None, None, EVERY):
+            found = call(*ask, "--python", sys.executable)
+            assert found.code in (0, 1, 2), (ask, what, found.err)
+            assert found.code != 2 or "gave an answer" in found.err
+            codes[found.code] += 1
+    assert codes[2] > codes[0] + codes[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("operators", 0, "kernels", "CPU", 0, "debug"), None, "operators[0].kernels.CPU[0].debug must be a text"),
+        (("operators", 0, "tags"), ["a", 1], "operators[0].tags[1] must be a text"),
+        (("modules",), "m", "modules must be a list"),
+        (("universe", "runtime"), [1], "universe: field 'runtime' must be a list of key names"),
+        (("skipped",), [{}], "skipped[0].name is missing"),
+    ],
+)
+def test_what_is_malformed_is_said(path: tuple[Any, ...], value: Any, words: str, stand_in: StandIn) -> None:
+    state = small_state()
+    at = state
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    stand_in.answer(state)
+    found = call("capture", "--python", stand_in.script(COPY))
+    assert (found.code, found.out) == (2, "")
+    assert f"gave an answer that is not understood: {words}" in found.err

@@ -1,0 +1,446 @@
+"""What goes wrong around an answer: full disks, other encodings, signals, files that must not be replaced."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.cli import _COMMANDS, cli
+from tests.cli.support import COMMAND, ROOT, Result, call, environment, process
+
+FULL = Path("/dev/full")
+TABLE = ("table", "examples/ambiguous.yaml", "--key", "CPU")
+
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
+
+
+def words(value: object) -> str:
+    """The id of a case: its command and its exit code."""
+    return " ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def run_with(*args: str, out: str | None = None, err: str | None = None, **variables: str) -> Result:
+    """Run as a process of its own, its streams files where they are named."""
+    with Path(out or os.devnull).open("wb") as out_file, Path(err or os.devnull).open("wb") as err_file:
+        done = subprocess.run(
+            [*COMMAND, *args],
+            stdin=subprocess.DEVNULL,
+            stdout=out_file if out else subprocess.PIPE,
+            stderr=err_file if err else subprocess.PIPE,
+            check=False,
+            cwd=ROOT,
+            env=environment(**variables),
+        )
+    return Result(done.returncode, (done.stdout or b"").decode(), (done.stderr or b"").decode())
+
+
+# Streams that take nothing.
+
+
+@needs_full
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("keys", "CPU"), 0),
+        (("check-invariants", "examples/stale.yaml"), 1),
+        (("check-invariants", "examples/broken.yaml"), 2),
+        (("check-invariants", "examples/broken.yaml", "--format", "json"), 2),
+        (("tabel",), 2),
+        (("table", "--key"), 2),
+        (("table", "nowhere.yaml"), 2),
+        (("capture", "--python", "/no/such/python"), 2),
+        (("register", "examples/broken.yaml", "-o", "/no/such/folder/x"), 2),
+    ],
+    ids=words,
+)
+def test_standard_error_that_is_full_changes_no_exit_code(args: tuple[str, ...], code: int) -> None:
+    plain = run_with(*args)
+    assert plain.code == code
+    assert run_with(*args, err=str(FULL)) == Result(code, plain.out, "")
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("--version",),
+        ("table", "--help"),
+        ("keys", "CPU"),
+        ("schema",),
+        ("checks",),
+        ("guards", "--record", "examples/add.yaml"),
+        ("check-invariants", "examples/broken.yaml", "--format", "json"),
+        ("check-invariants", "examples/stale.yaml", "--format", "sarif"),
+        ("keys", "CPU", "-o", "/dev/stdout"),
+    ],
+    ids=" ".join,
+)
+def test_standard_output_that_is_full_is_said(args: tuple[str, ...]) -> None:
+    found = run_with(*args, out=str(FULL))
+    assert found.code == 2
+    assert "Error: cannot write " in found.err
+    assert found.err.endswith(": No space left on device\n")
+    assert "internal error" not in found.err
+    assert run_with(*args, out=str(FULL), err=str(FULL)).code == 2
+
+
+@needs_full
+def test_a_shell_gets_its_completion_or_is_told() -> None:
+    found = run_with(out=str(FULL), _DISPATCH_CLI_COMPLETE="bash_source")
+    assert (found.code, "internal error" in found.err) == (2, False)
+
+
+@pytest.mark.parametrize("args", [("--help",), ("--version",), ("table", "--help"), ("keys", "CPU")], ids=" ".join)
+def test_a_reader_that_has_gone_is_no_error(args: tuple[str, ...]) -> None:
+    with subprocess.Popen(
+        [*COMMAND, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, env=environment()
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert (running.stderr.read(), running.wait()) == (b"", 0)
+
+
+def test_a_reader_of_standard_error_that_has_gone_changes_no_exit_code() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "table", "nowhere.yaml"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment(),
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stderr.close()
+        assert (running.stdout.read(), running.wait()) == (b"", 2)
+
+
+# Python without docstrings, a folder that is gone, encodings.
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where Python keeps what it has compiled without docstrings."""
+    return str(tmp_path_factory.mktemp("compiled"))
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("checks",),
+        ("checks", "stale-live-table"),
+        ("checks", "--format", "json"),
+        ("rules",),
+        ("schema",),
+        ("schema", "--output", "table"),
+        ("check-invariants", "examples/stale.yaml"),
+        ("check-invariants", "examples/stale.yaml", "--format", "sarif"),
+        TABLE,
+        ("explain", "aten::add.Tensor", "CPU"),
+        ("resolve", "aten::add.Tensor", "--tensor", "cpu"),
+    ],
+    ids=" ".join,
+)
+def test_python_without_docstrings_and_assertions(args: tuple[str, ...], compiled: str) -> None:
+    plain = call(*args)
+    assert plain.code in (0, 1)
+    assert process(*args, PYTHONOPTIMIZE="2", PYTHONPYCACHEPREFIX=compiled) == plain
+
+
+def test_the_help_of_every_command_without_docstrings(compiled: str) -> None:
+    script = (
+        "import sys; from dispatch_cli.cli import cli\n"
+        "for name in sys.argv[1:]: print(cli.get_command(None, name).help.strip())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", script, *_COMMANDS],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment(PYTHONPYCACHEPREFIX=compiled),
+    )
+    helps = [cli.get_command(None, name).help for name in _COMMANDS]  # type: ignore[arg-type, union-attr]
+    assert None not in helps
+    assert done.stdout == "".join(f"{inspect.cleandoc(one or '')}\n" for one in helps)
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("--help",), 0),
+        (("keys", "CPU"), 0),
+        (("checks",), 0),
+        (("table", str(ROOT / "examples/add.yaml")), 0),
+        (("check-invariants", str(ROOT / "examples/add.yaml")), None),
+        (("check-invariants", str(ROOT / "examples/add.yaml"), "--format", "sarif"), None),
+        (("check-invariants", str(ROOT / "examples/add.yaml"), "--format", "github"), None),
+        (("guards", str(ROOT / "examples/add.yaml")), None),
+        (("explain", "aten::add.Tensor", "CPU"), None),
+        (("explain", "--from-error", str(ROOT / "tests/cli/error.txt")), None),
+        (("resolve", "aten::add.Tensor"), None),
+        (("register", "add.yaml"), 2),
+        (("keys", "--universe", "x.json"), 2),
+        (("keys", "CPU", "-o", "x.txt"), 2),
+        (("capture", "-o", "x.yaml", "--python", "/no/such/python"), 2),
+        (("crossref", "x.json"), 2),
+    ],
+    ids=words,
+)
+def test_a_working_folder_that_is_gone(args: tuple[str, ...], code: int | None, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = ["sh", "-c", 'cd "$0" && rmdir "$0" && exec "$@"', str(gone), *COMMAND, *args]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+    assert "internal error" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode in ((0, 1, 2) if code is None else (code,)), done.stderr
+    if done.returncode == 2:
+        assert "rror" in done.stderr
+
+
+FORMATS = ("json", "csv", "markdown", "html", "raw", "sarif", "github", "junit")
+ODD = "é…\u2192"
+
+
+@pytest.fixture
+def odd_names(tmp_path: Path) -> str:
+    """A file with names that Latin-1 has and has not; it is bad for `check-invariants`, by its guards."""
+    file = tmp_path / "odd.yaml"
+    file.write_text(
+        "dispatch: 1\noperators:\n"
+        f"  - {{func: 'odd::op(Tensor x) -> Tensor', dispatch: {{CPU: 'kernel {ODD}'}}}}\n"
+        f"guards:\n  - {{op: 'odd::op', key: CPU, kernel: 'other {ODD}'}}\n",
+        encoding="utf-8",
+    )
+    return str(file)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-16", "cp1252:strict"])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_formats_are_in_utf_8_whatever_the_encoding_of_standard_output(
+    format_: str, encoding: str, odd_names: str
+) -> None:
+    for command in ("table", "check-invariants", "register", "guards"):
+        if format_ not in _formats_of(command):
+            continue
+        runs = [
+            subprocess.run(
+                [*COMMAND, command, odd_names, "--format", format_],
+                capture_output=True,
+                check=False,
+                cwd=ROOT,
+                env=environment(PYTHONIOENCODING=chosen, SOURCE_DATE_EPOCH="0"),
+            )
+            for chosen in ("utf-8", encoding)
+        ]
+        assert runs[0].stdout == runs[1].stdout
+        assert ODD in runs[1].stdout.decode("utf-8").replace("\\u2026", "…").replace("\\u2192", "\u2192").replace(
+            "\\u00e9", "é"
+        )
+        if format_ == "junit":
+            ElementTree.fromstring(runs[1].stdout)
+        if format_ in ("json", "sarif"):
+            json.loads(runs[1].stdout)
+
+
+def _formats_of(command: str) -> tuple[str, ...]:
+    found = cli.get_command(None, command)  # type: ignore[arg-type]
+    assert found is not None
+    return next(tuple(one.type.choices) for one in found.params if one.name == "format_")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("args", [("guards", "--record"), ("schema",)], ids=" ".join)
+def test_files_of_ours_are_in_utf_8(args: tuple[str, ...], odd_names: str) -> None:
+    words = (*args, odd_names) if args[0] == "guards" else args
+    runs = [
+        subprocess.run([*COMMAND, *words], capture_output=True, cwd=ROOT, env=environment(PYTHONIOENCODING=one))
+        for one in ("utf-8", "latin-1")
+    ]
+    assert runs[0].stdout == runs[1].stdout != b""
+
+
+# Signals.
+
+INTERRUPTING = """
+import os, signal, sys
+class Finder:
+    seen = 0
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("dispatch_cli", "click", "yaml", "rich"):
+            Finder.seen += 1
+            if Finder.seen == int(os.environ["AT_IMPORT"]):
+                os.kill(os.getpid(), signal.SIGINT)
+        return None
+if "AT_IMPORT" in os.environ:
+    sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize("number", [4, 5, 8, 13, 21, 34, 55, 89])
+def test_an_interrupt_during_imports_is_quiet(number: int, tmp_path: Path) -> None:
+    """The first three are of the package and the module that Python runs: there is nothing yet that could be quiet."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
+    found = process(*TABLE, PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT=str(number))
+    assert (found.code, found.err.strip()) == (130, "")
+
+
+def test_the_installed_command_is_quiet_as_well(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING, encoding="utf-8")
+    script = "import sys; from dispatch_cli.__main__ import run; sys.exit(run())"
+    done = subprocess.run(
+        [sys.executable, "-c", script, "--version"],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env=environment(PYTHONPATH=f"{tmp_path}:{ROOT}", AT_IMPORT="3"),
+    )
+    assert (done.returncode, done.stderr.strip()) == (130, b"")
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'dispatch-cli = "dispatch_cli.__main__:run"' in project
+
+
+STOPPED = """
+import os, signal, sys
+NAME = sys.argv.pop(1)
+from dispatch_cli.cli import files
+def chunks_and_signal(chunks):
+    for number, chunk in enumerate(chunks):
+        yield chunk
+        if number == 0:
+            os.kill(os.getpid(), getattr(signal, NAME))
+write = files.write_file
+files.write_file = lambda chunks, *rest: write(chunks_and_signal(chunks), *rest)
+from dispatch_cli.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+@pytest.mark.parametrize("before", [None, "as it was"])
+def test_a_signal_while_a_file_is_written_leaves_nothing(name: str, before: str | None, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    if before is not None:
+        target.write_text(before, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED, name, *TABLE, "--format", "json", "-o", str(target)],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env=environment(),
+    )
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (128 + getattr(signal, name), b"", b"")
+    assert [path.name for path in tmp_path.iterdir()] == ([] if before is None else ["out.json"])
+    assert before is None or target.read_text(encoding="utf-8") == before
+
+
+# Files that must not be replaced, and files that cannot be read.
+
+
+def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
+    """Nor for root, who could."""
+    target = tmp_path / "out.txt"
+    target.write_text("as it was", encoding="utf-8")
+    target.chmod(0o444)
+    for args in ((*TABLE, "-o", str(target)), ("check-invariants", "examples/stale.yaml", "--baseline", str(target))):
+        found = call(*args, *(["--update-baseline"] if "--baseline" in args else []))
+        assert (found.code, found.out) == (2, "")
+    found = call(*TABLE, "-o", str(target))
+    assert f"Error: cannot write {target}: it is read-only\n" in found.err
+    assert target.read_text(encoding="utf-8") == "as it was"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o444
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+
+
+def inputs(folder: Path) -> Iterator[tuple[tuple[str, ...], Path]]:
+    """Commands, each with a file that it reads."""
+    main, other, guards = folder / "main.yaml", folder / "other.yaml", folder / "guards.yaml"
+    operator = "operators: [{func: 'a::b(Tensor x) -> Tensor', dispatch: {CPU: k}}]\n"
+    other.write_text(f"dispatch: 1\n{operator}", encoding="utf-8")
+    main.write_text("dispatch: 1\nextends: [other.yaml]\n", encoding="utf-8")
+    guards.write_text("dispatch: 1\nguards: [{op: 'a::b', key: CPU, rule: kernel}]\n", encoding="utf-8")
+    error = folder / "error.txt"
+    error.write_text((ROOT / "tests/cli/error.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    universe = folder / "universe.json"
+    universe.write_bytes((ROOT / "dispatch_cli/universes/torch-2.15.json").read_bytes())
+    for command in (("table",), ("register",), ("check-invariants",), ("guards",), ("guards", "--record")):
+        yield (*command, str(main)), main
+        yield (*command, str(main)), other
+    yield ("explain", "a::b", "CPU", str(main)), other
+    yield ("resolve", "a::b", str(main)), main
+    yield ("check-invariants", str(main), "--guards", str(guards)), guards
+    yield ("explain", "--from-error", str(error)), error
+    yield ("keys", "--universe", str(universe)), universe
+
+
+@pytest.mark.parametrize("number", range(15))
+def test_an_answer_does_not_replace_what_it_is_made_from(number: int, tmp_path: Path) -> None:
+    args, read = list(inputs(tmp_path))[number]
+    before = read.read_bytes()
+    link = tmp_path / "link"
+    link.symlink_to(read)
+    other_name = tmp_path / "hard"
+    other_name.hardlink_to(read)
+    assert call(*args).code in (0, 1)
+    for target in (read, link, other_name):
+        if str(read) in args:
+            refused = call(*args, "--bogus", "--format", "json", "-o", str(target))
+            assert (refused.code, refused.out) == (2, "")
+            assert read.read_bytes() == before
+        found = call(*args, "-o", str(target))
+        assert (found.code, found.out) == (2, "")
+        assert f"Error: cannot write {target}: the answer is made from this file\n" in found.err
+        assert read.read_bytes() == before
+
+
+def test_a_baseline_is_its_own_input(tmp_path: Path) -> None:
+    baseline = str(tmp_path / "baseline.json")
+    args = ("check-invariants", "examples/stale.yaml", "--baseline", baseline)
+    for _ in range(2):
+        assert call(*args, "--update-baseline").code == 0
+    assert call(*args).code == 0
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "large", "circle"])
+def test_a_project_file_that_cannot_be_read_is_said(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even root can read these."""
+    project = tmp_path / "pyproject.toml"
+    if kind == "folder":
+        project.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(project)
+    elif kind == "large":
+        project.write_bytes(b"[tool.dispatch-cli]\n" + b"#" * (64 << 20))
+    else:
+        project.symlink_to(project)
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    example = str(ROOT / "examples" / "custom_library.yaml")
+    found = call("check-invariants", example)
+    assert (found.code, found.out) == (2, "")
+    assert "pyproject.toml" in found.err
+    assert "--no-config" in found.err
+    assert call("check-invariants", example, "--no-config").code == 0
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root reads every file")
+def test_a_project_file_without_permission_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "pyproject.toml"
+    project.write_text("[tool.dispatch-cli]\n", encoding="utf-8")
+    project.chmod(0)
+    monkeypatch.chdir(tmp_path)
+    found = call("check-invariants", str(ROOT / "examples" / "custom_library.yaml"))
+    assert (found.code, found.out) == (2, "")
+    assert "pyproject.toml cannot be read: permission denied" in found.err
