@@ -83,6 +83,7 @@ def from_error(
     from dispatch_cli.model.higher_order import ImplKind
     from dispatch_cli.report.explain_higher_order import HigherOrderErrorSource, explain_higher_order
     from dispatch_cli.report.higher_order_error import assumed_operator, place_of
+    from dispatch_cli.report.other_errors import is_read_by_author, other_errors
 
     first = errors[0]
     name = first.operator or ""
@@ -96,7 +97,14 @@ def from_error(
     if place.kind is ImplKind.DISPATCH and place.name not in universe.slot:
         message = f"the text names the key {place.name[:200]!r}, which {universe.name} does not have"
         raise click.BadParameter(f"{message}; perhaps the text is cut there.", param_hint="'--from-error'")
-    said = HigherOrderErrorSource(file, first.line, first.kind, operator is not None, len(errors) - 1)
+    said = HigherOrderErrorSource(
+        file=file,
+        line=first.line,
+        kind=first.kind,
+        declared=operator is not None,
+        others=other_errors(errors),
+        by_author=is_read_by_author(errors),
+    )
     known = operator or assumed_operator(universe, name, place)
     report = explain_higher_order(state, known, place, assumed, said)
     return report if operator is not None else replace(report, impls=())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.rules import Rule
@@ -88,8 +88,7 @@ def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
 
     yield from headed(error_sentences(report, error))
     yield from sentence_list("What you can do", map(step_text, error.steps))
-    author = error.author or advice_texts(_advice(report))
-    yield from sentence_list("What the author of the operator can do", author)
+    yield from sentence_list("What the author of the operator can do", _author(report, error))
     compared = [*comparison_sentences(report, error)]
     if compared:
         yield Gap()
@@ -100,8 +99,20 @@ def _error(report: ExplainReport, error: ErrorReport) -> Iterator[Block]:
     yield Gap()
 
 
+def _author(report: ExplainReport, error: ErrorReport) -> Sequence[str]:
+    """What helps who wrote the operator: changes of its registrations; where they are not known, what helps always."""
+    changes = [*advice_texts(_advice(report))]
+    known = error.shows_registrations or not error.operator_from_text
+    return (changes or error.author) if known else (error.author or changes)
+
+
 def _advice(report: ExplainReport) -> list[Advice]:
-    """What changes of registrations help who wrote the operator."""
+    """What changes of registrations help who wrote the operator; none where a build lacks the kernels that it has."""
+    if report.error is not None:
+        from dispatch_cli.report.error_facts import KERNELS_ELSEWHERE
+
+        if any(fact.kind in KERNELS_ELSEWHERE for fact in report.error.facts):
+            return []
     found = report.what.advice if isinstance(report.what, SlotExplanation) else ()
     return [one for one in found if one.changes or one.manual not in (None, *FOR_USERS)]
 
@@ -120,10 +131,9 @@ def _slot(report: ExplainReport, what: SlotExplanation, short: bool) -> Iterator
     if around:
         yield Gap()
         yield from map(Paragraph, around)
-    said = _advice(report) if report.error is not None else []
-    left = [one for one in what.advice if one not in said]
-    if report.error is not None:  # its steps say what to pass
-        left = [one for one in left if one.changes or one.manual is not Manual.PASS_TENSOR]
+    left = what.advice
+    if report.error is not None:  # the rest is said before, by what helps the user and the author
+        left = tuple(one for one in left if not one.changes and one.manual in (None, Manual.CORRECT_NAME))
     for text in advice_lines(left):
         yield Gap()
         yield Paragraph(text)

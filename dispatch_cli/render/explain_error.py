@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.error_answer import fact_text
 from dispatch_cli.render.words import keys_label, plural, short_kernel, some_of
-from dispatch_cli.report.error_text import DumpLine, ErrorText
+from dispatch_cli.report.error_chain import ChainLink
+from dispatch_cli.report.error_lines import DumpLine
+from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.explain import ExplainReport
-from dispatch_cli.report.explain_error import ErrorReport, NamedError
+from dispatch_cli.report.explain_error import ErrorReport
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, filled
+from dispatch_cli.report.other_errors import OtherError
 from dispatch_cli.report.printed_table import Shown
 from dispatch_cli.report.printed_version import Fit, VersionFit
 from dispatch_cli.report.text_differences import DifferenceKind, TextDifference
@@ -48,8 +51,7 @@ def comparison_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[
             "loaded there than are declared here."
         )
     yield from _compared(error, report.universe)
-    if error.others:
-        yield f"The text has other errors too: {others_label(error.others)}."
+    yield from other_sentences(error.others)
 
 
 def _version(versions: tuple[VersionFit, ...], compared: str) -> Iterator[str]:
@@ -96,14 +98,19 @@ def _compared(error: ErrorReport, compared: str) -> Iterator[str]:
         yield f"{printed} differs from the one here at {plural(count, 'key')}:"
 
 
-def others_label(others: tuple[NamedError, ...]) -> str:
-    """Further errors of a text: operator and key, or the kind where one names no operator."""
-    return some_of(
-        tuple(
-            one.kind.value if one.operator is None else f"{one.operator} at {one.key}" if one.key else one.operator
-            for one in others
-        )
-    )
+def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:
+    """Further errors of a text: what each has to do with the explained one, if anything."""
+    for link, head in _LINKS.items():
+        says = tuple(f"line {one.line}: {one.says}" for one in others if one.link is link)
+        if says:
+            yield f"{head} ({some_of(says)})." if len(says) > 1 else f"{head}, {says[0]}."
+
+
+_LINKS = {
+    ChainLink.HANDLED: "It came while another error was being handled",
+    ChainLink.RESULT: "Another error came of it",
+    None: "The text has other errors too",
+}
 
 
 def sentence_list(title: str, sentences: Iterable[str]) -> Iterator[Block]:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 from dispatch_cli.engine.call.higher_order.place import DispatchLine, DispatchStep, StepOutcome
-from dispatch_cli.render.document import Block, Column, Gap, Paragraph, ParagraphKind, Run, TableBlock, Tone, joined
+from dispatch_cli.engine.rules import Rule
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    joined,
+)
 from dispatch_cli.render.explain import RULES, headed
 from dispatch_cli.render.explain_higher_order_wording import (
     advice_sentences,
     answer_sentences,
+    caller_sentences,
+    comparison_sentences,
     error_sentences,
-    user_sentences,
 )
 from dispatch_cli.render.higher_order import ENTRIES, IMPLS, alike
 from dispatch_cli.render.higher_order_wording import slot_label
 from dispatch_cli.render.words import aside_lines, over_label
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource
+from dispatch_cli.report.explain_rules import RuleLine, RuleState
 from dispatch_cli.report.higher_order import ASIDE, fold_slots
 
 _STEPS = {
@@ -43,9 +58,8 @@ STEPS: list[Column[DispatchLine]] = [
 
 def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator[Block]:
     """What an error text says, where one asked; the operator; the answer, and what it follows from."""
-    advice = [] if report.advice is None else [*advice_sentences(report, report.advice)]
     if report.error is not None:
-        yield from _error(report, report.error, advice)
+        yield from _error(report, report.error)
     effects = [", with a side effect"] if report.side_effect else []
     effects += [", writes to its arguments"] if report.mutates else []
     yield Paragraph(f"{report.operator} (higher-order operator{''.join(effects)})", kind=ParagraphKind.TITLE)
@@ -59,26 +73,42 @@ def document(report: ExplainHigherOrderReport, _: int | None = None) -> Iterator
         yield TableBlock(STEPS, report.steps)
     if report.rules:
         yield Gap()
-        yield TableBlock(RULES, report.rules)
+        yield TableBlock(RULES_OF_PYTHON, report.rules)
     if report.slots:
         yield Gap()
         yield from _slots(report)
     if report.impls:
         yield Gap()
         yield TableBlock(IMPLS, [*alike(report.impls)])
-    if advice and report.error is None:
+    if report.advice is not None and report.error is None:
         yield Gap()
-        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice)))
+        yield Paragraph(joined(Run("Advice: ", Tone.HEAD), " ".join(advice_sentences(report, report.advice))))
 
 
-def _error(report: ExplainHigherOrderReport, error: HigherOrderErrorSource, advice: Sequence[str]) -> Iterator[Block]:
-    """What an error text is about; what helps the user, and then the author."""
+def _error(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[Block]:
+    """What is so, what helps the user and then the author, and how the text fits the rest."""
     from dispatch_cli.render.explain_error import sentence_list
 
     yield from headed(error_sentences(report, error))
-    yield from sentence_list("What you can do", user_sentences(report, error))
-    yield from sentence_list("What the author of the operator can do", advice)
+    if not error.by_author:
+        yield from sentence_list("What you can do", caller_sentences(report, error))
+    if report.advice is not None:
+        yield from sentence_list("What the author of the operator can do", advice_sentences(report, report.advice))
+    compared = [*comparison_sentences(report, error)]
+    if compared:
+        yield Gap()
+        yield from map(Paragraph, compared)
     yield Gap()
+
+
+def _outcome(line: RuleLine, short: bool) -> Inline:
+    """A backend fallback gives no kernel: `resolve_key` then answers with the key itself."""
+    if line.outcome is RuleState.FIRED and line.rule is Rule.FALLBACK:
+        return Run("chooses the key itself", Tone.WARN)
+    return RULES[-1].cell(line, short)
+
+
+RULES_OF_PYTHON: list[Column[RuleLine]] = [*RULES[:-1], replace(RULES[-1], cell=_outcome)]
 
 
 def _slots(report: ExplainHigherOrderReport) -> Iterator[Block]:

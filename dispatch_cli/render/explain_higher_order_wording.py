@@ -96,31 +96,63 @@ def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
 
 
 def error_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """What the error text says."""
-    where = "standard input" if error.file == "-" else error.file
-    yield f"{where}:{error.line} is about the higher-order operator {report.operator}, called {_where(report)}."
+    """What the error text says, and what is so."""
+    source = "standard input" if error.file == "-" else error.file
+    if _is_asked(report):
+        yield f"{source}, line {error.line}: {report.operator} has no implementation for a mode or a tensor in the call"
+        yield "Each that was asked returned NotImplemented, or there was none to ask."
+    else:
+        yield f"{source}, line {error.line}: the higher-order operator {report.operator} fails {_where(report)}"
+        yield (
+            "It has no implementation there. Higher-order operators have Python implementations only, one per key, "
+            "mode, subclass and transform; backend fallbacks are not for them."
+        )
+
+
+def comparison_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
+    """How the text fits what is explained."""
+    from dispatch_cli.render.explain_error import other_sentences
+
     if not error.declared:
         yield (
             f"No declaration has {report.operator}, so its other implementations are not known; give the files or the "
             "capture that have it."
         )
-    elif report.answer is not None and report.answer.found is AtPlace.MODES:
-        yield "Each that was asked returned NotImplemented, or there was none to ask."
-    elif report.answer is not None and report.answer.found is not AtPlace.ERROR:
+    elif _is_here(report, error):
         yield "These declarations have an implementation there; the PyTorch that raised the error has none."
-    if error.others:
-        yield f"The text has {error.others} more {'error' if error.others == 1 else 'errors'}."
+    yield from other_sentences(error.others)
 
 
-def user_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """What helps who calls the operator, without a change of it."""
+def _is_asked(report: ExplainHigherOrderReport) -> bool:
+    """Whether modes and subclasses are asked, so that the text names no single place."""
+    return report.answer is not None and report.answer.found is AtPlace.MODES
+
+
+def _is_here(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> bool:
+    """Whether declarations have an implementation where the text says that there is none."""
     found = None if report.answer is None else report.answer.found
-    if error.declared and found not in (None, AtPlace.MODES, AtPlace.ERROR):
+    return error.declared and found not in (None, AtPlace.MODES, AtPlace.ERROR)
+
+
+def caller_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
+    """What helps who calls the operator, without a change of it."""
+    if _is_here(report, error):
         yield "Use the version of PyTorch, or of the library, that these declarations are of."
+    elif _is_asked(report):
+        yield "Call it outside of the mode, or with plain tensors."
     elif report.kind is ImplKind.MODE:
         yield f"Call it where {report.name} is not active, such as outside of torch.compile and torch.export."
-    elif report.kind is ImplKind.DISPATCH and report.name.startswith(AUTOGRAD):
-        yield "Call it under torch.inference_mode() with inference tensors: these have no autograd keys."
+    elif report.kind is ImplKind.SUBCLASS:
+        yield f"Call it with plain tensors, and not with a {report.name}."
+    elif report.kind is ImplKind.TRANSFORM:
+        yield f"Call it outside of the transform {report.name}."
+    elif report.name.startswith(AUTOGRAD):
+        yield (
+            "If no gradient is needed, call it with inference tensors under `torch.inference_mode()`, which leaves the "
+            "autograd keys out."
+        )
+    else:
+        yield "A caller can change nothing about it. Show this text to the authors of the operator."
 
 
 def advice_sentences(report: ExplainHigherOrderReport, advice: HigherOrderAdvice) -> Iterator[str]:

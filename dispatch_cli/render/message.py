@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, TableBlock
-from dispatch_cli.render.explain_error import others_label, sentence_list
+from dispatch_cli.render.explain_error import other_sentences, sentence_list
 from dispatch_cli.render.registrations import KERNELS
+from dispatch_cli.report.explain_error import ANSWERS
 from dispatch_cli.report.message import MessageReport
 
 DETAILS = {"previous": "registered before", "new": "registered now"}
@@ -20,6 +21,8 @@ def document(report: MessageReport, _: int | None = None) -> Iterator[Block]:
     if report.means:
         yield Gap()
         yield Paragraph(report.means)
+    if report.operator is None and report.kind in ANSWERS:
+        yield Paragraph(f"The text does not name the operator; `explain OP {report.key}` explains one.")
     facts = [Fact(DETAILS[name], value) for name, value in report.details if name in DETAILS]
     if facts:
         yield Gap()
@@ -27,20 +30,20 @@ def document(report: MessageReport, _: int | None = None) -> Iterator[Block]:
     yield from sentence_list("What you can do", report.user)
     yield from sentence_list("What the author of the operator can do", report.author)
     yield from _kernels(report)
-    if report.others:
+    others = [*other_sentences(report.others)]
+    if others:
         yield Gap()
-        yield Paragraph(f"The text has other errors too: {others_label(report.others)}.")
+        yield from map(Paragraph, others)
 
 
 def _kernels(report: MessageReport) -> Iterator[Block]:
-    if report.operator is None:
-        return
-    yield Gap()
-    here = ", ".join(report.over) or "these files"
+    """The operator's kernels, where files declare some: those of PyTorch's own operators say nothing of the error."""
     found = report.registrations
-    if found is None:
-        yield Paragraph(f"{report.operator} is not in {here}. Files that declare it would show its kernels.")
-    elif not found.kernels:
+    if found is None or (report.over and all(row.span is None for row in found.kernels)):
+        return
+    here = ", ".join(report.over) or "these files"
+    yield Gap()
+    if not found.kernels:
         yield Paragraph(f"{report.operator} has no kernels in {here}.")
     else:
         yield Paragraph(f"The kernels of {report.operator} in {here}:")

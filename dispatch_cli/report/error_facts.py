@@ -57,6 +57,10 @@ class FactKind(Enum):
     CAN_NOT_LOOP = "can-not-loop"
 
 
+KERNELS_ELSEWHERE = (FactKind.ELSEWHERE, FactKind.PYTORCH_NOT_BUILT)
+"""The kernel is written, and the build lacks it: no registration helps."""
+
+
 class ErrorPlace(NamedTuple):
     """Where a call ended.
 

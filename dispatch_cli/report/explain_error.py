@@ -19,6 +19,7 @@ from dispatch_cli.report.error_reasons import facts, steps
 from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, filled
+from dispatch_cli.report.other_errors import OtherError, is_read_by_author, other_errors
 from dispatch_cli.report.printed_keys import read_key
 from dispatch_cli.report.printed_table import PrintedTable, Shown, printed_table
 from dispatch_cli.report.printed_version import Fit, VersionFit, version_fits
@@ -39,14 +40,6 @@ ANSWERS = {
 """The kinds that are about a slot → the rule that decides the slot where PyTorch prints the text."""
 
 
-class NamedError(NamedTuple):
-    """A further error of a text. operator, key: None where it names none."""
-
-    kind: TextKind
-    operator: str | None
-    key: str | None
-
-
 class ErrorReport(NamedTuple):
     """An error text, and what it has to do with the answer.
 
@@ -54,8 +47,8 @@ class ErrorReport(NamedTuple):
     where the text names none. printed_key: the key as the text writes it. backend_name: what it calls PrivateUse1.
     others: further errors.
     means: what PyTorch means, where that is always the same. facts: what is so. steps: what helps who calls the
-    operator, the best first.
-    author: what helps who wrote the operator, where the text shows no kernel of it and nothing declares it.
+    operator, the best first; none where its author ran a test of it.
+    author: what helps who wrote such an operator, whatever is registered for it.
     reproduced: the slot holds what the error says, or for an error of the Python dispatcher: so does ``resolve_key``.
     operator_from_text: the operator is not declared here, and its registrations were read from the text;
     shows_registrations: which shows them, and not only that there are none.
@@ -87,7 +80,7 @@ class ErrorReport(NamedTuple):
     devices_there: tuple[str, ...]
     devices_here: tuple[str, ...]
     differences: tuple[TextDifference, ...] | None
-    others: tuple[NamedError, ...]
+    others: tuple[OtherError, ...]
 
 
 def error_report(
@@ -103,7 +96,7 @@ def error_report(
 
     universes: the versions that are known, beside that of the state.
     """
-    first, *others = errors
+    first = errors[0]
     universe = state.dispatcher.universe
     shown = printed_table(universe, first)
     versions = version_fits(_newest_first([universe, *universes]), first)
@@ -123,8 +116,8 @@ def error_report(
         line=first.line,
         means=filled(MESSAGES[first.kind].means, str(name), key, first.details),
         facts=facts(case),
-        steps=steps(case),
-        author=MESSAGES[first.kind].author if from_text and not state.dispatcher.table(name).active else (),
+        steps=() if is_read_by_author(errors) else steps(case),
+        author=MESSAGES[first.kind].author,
         reproduced=reproduced,
         operator_from_text=from_text,
         shows_registrations=bool(first.dump or first.state or first.available),
@@ -135,7 +128,7 @@ def error_report(
         devices_there=there,
         devices_here=here,
         differences=None if from_text else _differences(state.dispatcher, name, shown, fit, (*there, *here)),
-        others=tuple(NamedError(one.kind, one.operator, one.key) for one in others),
+        others=other_errors(errors),
     )
 
 

@@ -17,6 +17,7 @@ from dispatch_cli.report.explain_rules import RuleLine, RuleState
 from dispatch_cli.report.higher_order import HigherOrderRow, ImplRow, impls_of, row_of
 from dispatch_cli.report.higher_order_advice import HigherOrderAdvice, advice_for
 from dispatch_cli.report.messages.kinds import TextKind
+from dispatch_cli.report.other_errors import OtherError
 
 
 class PlaceRow(NamedTuple):
@@ -39,15 +40,16 @@ class PlaceRow(NamedTuple):
 class HigherOrderErrorSource(NamedTuple):
     """An error text that asked.
 
-    file, line: where the error begins in it. declared: the operator is known beyond the text. others: how many more
-    errors the text has.
+    file, line: where the error begins in it. declared: the operator is known beyond the text. others: further errors.
+    by_author: a test of the operator printed it, so that no caller reads it.
     """
 
     file: str
     line: int
     kind: TextKind
     declared: bool
-    others: int
+    others: tuple[OtherError, ...]
+    by_author: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.report.error_text import DumpLine, ErrorText
+from dispatch_cli.report.error_lines import DumpLine
+from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.printed_keys import key_named
 from dispatch_cli.report.printed_table import printed_table

@@ -11,9 +11,9 @@ from typing import ClassVar
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.report.error_text import ErrorText
-from dispatch_cli.report.explain_error import NamedError
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.messages.table import MESSAGES, filled
+from dispatch_cli.report.other_errors import OtherError, is_read_by_author, other_errors
 from dispatch_cli.report.registrations import OperatorRegistrations, registrations_report
 
 TELL_THE_AUTHOR = (
@@ -29,7 +29,8 @@ class MessageReport:
 
     over, over_assumed: as in `ExplainReport`. file: where it was read from; line: where it begins, from 1.
     operator, key: None where the text and its kind name none. details: what else it names. says: the kind in a clause.
-    means: what PyTorch means. user, author: what helps who calls the operator, and who wrote or registers it.
+    means: what PyTorch means. user, author: what helps who calls the operator, and who wrote or registers it; user is
+    empty where its author ran a test of it.
     warning: it is no error. source: what of PyTorch prints it. registrations: of the operator, where it is known.
     others: further errors of the text.
     """
@@ -52,14 +53,15 @@ class MessageReport:
     warning: bool
     source: str
     registrations: OperatorRegistrations | None
-    others: tuple[NamedError, ...]
+    others: tuple[OtherError, ...]
 
 
 def message_report(state: State, over_assumed: bool, file: str, errors: list[ErrorText]) -> MessageReport:
     """The first of *errors*, with what the declarations have of its operator."""
-    first, *others = errors
+    first = errors[0]
     message = MESSAGES[first.kind]
     names = (first.operator, first.key, first.details)
+    user = tuple(filled(one, *names) for one in message.user) or (TELL_THE_AUTHOR,)
     return MessageReport(
         universe=state.dispatcher.universe.name,
         over=state.over,
@@ -72,12 +74,12 @@ def message_report(state: State, over_assumed: bool, file: str, errors: list[Err
         details=first.details,
         says=filled(message.says, *names),
         means=filled(message.means, *names),
-        user=tuple(filled(one, *names) for one in message.user) or (TELL_THE_AUTHOR,),
+        user=() if is_read_by_author(errors) else user,
         author=tuple(filled(one, *names) for one in message.author),
         warning=message.warning,
         source=message.source,
         registrations=_registrations(state, first.operator),
-        others=tuple(NamedError(one.kind, one.operator, one.key) for one in others),
+        others=other_errors(errors),
     )
 
 

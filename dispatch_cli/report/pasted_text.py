@@ -24,6 +24,11 @@ MAX_MARKED = 20_000
 AROUND = 5
 """Lines before and after such a line that may be parts of the same text."""
 
+MAX_HEAD = 120
+"""Characters of what a log writes before each line."""
+_DIGITS = str.maketrans("123456789", "000000000")
+_OF_HEADS = re.compile(r"[0\[(]")
+
 _COLOR = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _ESCAPE = re.compile(r"\\(?:([\\/'\"nrtbf])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U(000[0-9A-Fa-f]{5}))")
 _SIGNS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
@@ -42,20 +47,28 @@ class Plain(NamedTuple):
         return bisect_left(self.ends, self.text.count("\n", 0, offset) + 1) + 1
 
 
-def plain(text: str, worth: Callable[[str], int], words: Iterable[str]) -> Plain:
+class Rearranged(NamedTuple):
+    """A text with other lines. begins: for each of them the line of the pasted text, 1-based, where it began."""
+
+    text: str
+    begins: tuple[int, ...]
+
+
+def plain(text: str, worth: Callable[[str], int], marks: Callable[[str], Iterable[int]]) -> Plain:
     """Without colours and escapes, so that quotes and line breaks are what they stand for.
 
     A backslash may also be part of a path: ``C:\\new\\ops``. Each line is escaped as a whole or not at all. It is
     escaped if more can be read in it then; where that makes no difference, if each backslash in it begins an escape.
-    Lines far from any of *words* are left as they are, and so are the lines beyond `MAX_ESCAPES`: the time that is
+    Lines far from any of *marks* are left as they are, and so are the lines beyond `MAX_ESCAPES`: the time that is
     taken grows with the length of the text alone.
 
-    worth: how much can be read in a text. words: what a text has in which anything can be read, escaped or not.
+    worth: how much can be read in a text. marks: the offsets of what a text has near which anything can be read,
+    escaped or not.
     """
     text = uncoloured(text)
     lines = text.split("\n")
     left = MAX_ESCAPES
-    for at in sorted(_marked(text, lines, words)) if "\\" in text else ():
+    for at in sorted(_marked(lines, marks(text))) if "\\" in text else ():
         left -= lines[at].count("\\")
         if left < 0:
             break
@@ -65,24 +78,50 @@ def plain(text: str, worth: Callable[[str], int], words: Iterable[str]) -> Plain
     return Plain(text, tuple(accumulate(line.count("\n") + 1 for line in lines)))
 
 
-def _marked(text: str, lines: list[str], words: Iterable[str]) -> set[int]:
-    """The lines with one of some words, and those around them, by number from 0."""
+def _marked(lines: list[str], marks: Iterable[int]) -> set[int]:
+    """The lines that are marked, and those around them, by number from 0."""
     ends = [*accumulate(len(line) + 1 for line in lines)]
     marked: set[int] = set()
-    for word in words:
-        start = text.find(word)
-        while start >= 0 and len(marked) < MAX_MARKED:
-            at = bisect_right(ends, start)
+    found: set[int] = set()
+    for offset in marks:
+        at = bisect_right(ends, offset)
+        if at not in found:
+            found.add(at)
             marked.update(range(max(0, at - AROUND), min(at + AROUND + 1, len(lines))))
-            start = text.find(word, ends[at])
+            if len(marked) >= MAX_MARKED:
+                break
     return marked
 
 
-def rejoined(text: str) -> tuple[str, tuple[int, ...]] | None:
+def without_heads(text: str) -> Rearranged | None:
+    """A log without what each line begins with: time, level, process. None where lines begin with nothing of the kind.
+
+    It is what a line has in common with the one before or after it, but for digits, up to the end of a word. A line
+    that begins as its neighbour by chance loses that too, so that the text is to be read with its heads as well.
+    """
+    lines = text.split("\n")
+    shapes = [line[:MAX_HEAD].translate(_DIGITS) for line in lines]
+    shared = [0, *map(_shared, shapes, shapes[1:]), 0]
+    heads = [*map(max, shared, shared[1:])]
+    if not any(heads):
+        return None
+    short = "\n".join(line[head:] for line, head in zip(lines, heads, strict=True))
+    return Rearranged(short, tuple(range(1, len(lines) + 1)))
+
+
+def _shared(shape: str, other: str) -> int:
+    """How long a head is that two lines have; 0 for none, which has a digit or a bracket: ``[rank0]:``."""
+    pairs = zip(shape, other, strict=False)
+    alike = next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(shape), len(other)))
+    length = shape.rfind(" ", 0, alike) + 1
+    return length if _OF_HEADS.search(shape, 0, length) else 0
+
+
+def rejoined(text: str) -> Rearranged | None:
     """A text that a terminal cut at its width, inside of words too, with the lines put together again.
 
-    The second value has, for each line, the line where it began, 1-based. None where the text does not look cut so: the
-    longest lines are then as long as one another, and few are a little shorter, as where words were kept whole.
+    None where the text does not look cut so: the longest lines are then as long as one another, and few are a little
+    shorter, as where words were kept whole.
     """
     lines = text.split("\n")
     width = max(map(len, lines))
@@ -97,7 +136,7 @@ def rejoined(text: str) -> tuple[str, tuple[int, ...]] | None:
         if len(line) != width and number < len(lines):
             whole.append([])
             begins.append(number + 1)
-    return "\n".join("".join(parts) for parts in whole), tuple(begins)
+    return Rearranged("\n".join("".join(parts) for parts in whole), tuple(begins))
 
 
 def uncoloured(text: str) -> str:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import AUTOGRAD, Universe
-from dispatch_cli.report.error_text import DumpLine, ErrorText
-from dispatch_cli.report.printed_keys import are_indices, key_named
+from dispatch_cli.report.error_lines import DumpLine
+from dispatch_cli.report.error_text import ErrorText
+from dispatch_cli.report.printed_keys import are_indices, is_old, key_named
 
 
 class Shown(Enum):
@@ -78,10 +79,12 @@ def printed_table(universe: Universe, text: ErrorText) -> PrintedTable:
     listed = None
     if text.available is not None and not are_indices(text.available):
         listed = frozenset(key for name in text.available if (key := _slot(universe, name, unknown)))
-    keys = Shown.NOTHING if listed is None else Shown.PART if text.available_cut else Shown.WHOLE
+    keys = Shown.NOTHING if listed is None else Shown.WHOLE if _is_whole_list(universe, text) else Shown.PART
     table = Shown.NOTHING if not lines else Shown.WHOLE if _is_whole(universe, lines, listed, keys) else Shown.PART
     whole = Shown.WHOLE in (table, keys)
-    reached = universe.slots if whole else _up_to(universe, [lines, listed or ()])
+    # of a list that was shortened by hand it is not known what is left out
+    listed_to = [listed or ()] if text.available_cut else []
+    reached = universe.slots if whole else (*_up_to(universe, [lines, *listed_to]), *(listed or ()))
     return PrintedTable(lines, listed, table, keys, frozenset(reached), tuple(unknown))
 
 
@@ -100,6 +103,18 @@ def _is_whole(universe: Universe, lines: Collection[str], listed: frozenset[str]
     slots = [universe.slot[key] for key in lines]
     fallbacks = [universe.slot[one.key] for one in universe.fallbacks]
     return max(slots) >= max(fallbacks) and min(slots) <= universe.slot["BackendSelect"]
+
+
+def _is_whole_list(universe: Universe, text: ErrorText) -> bool:
+    """Whether a list of keys is as PyTorch wrote it, and not shortened by hand.
+
+    Every PyTorch since 1.6 ends it with fallbacks at keys above those of autograd; older ones have names of their own.
+    """
+    if text.available_cut or not text.available:
+        return False
+    last = key_named(universe, text.available[-1]) or ""
+    above = max(universe.slot[key] for key in universe.covered_by(AUTOGRAD))
+    return is_old(text.available[-1]) or universe.slot.get(last, 0) > above
 
 
 def _up_to(universe: Universe, shown: Iterable[Iterable[str]]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
 from dispatch_cli.model.universe import UNDEFINED
-from dispatch_cli.report.error_text import DumpLine
+from dispatch_cli.report.error_lines import DumpLine
 from dispatch_cli.report.printed_table import PrintedTable
 
 

@@ -252,3 +252,69 @@ def view_of_inference_mode_in_place():
     with torch.inference_mode():
         y = x.view(2)
     y.add_(1)
+
+
+@prints("no-class", "but it does not exist! Ensure that it is registered via torch::class_")
+def class_that_is_not_registered():
+    torch.classes.mylib.Nothing()
+
+
+@prints("bad-device", "device type at start of device string")
+def device_that_there_is_not():
+    torch.ones(2, device="gpu")
+
+
+@prints("bad-device", "Invalid device string")
+def device_with_a_wrong_number():
+    torch.ones(2, device="cuda:x")
+
+
+@prints("no-device-module", "No module named 'torch.privateuseone'")
+def backend_without_a_module():
+    torch.empty(2, device="privateuseone")
+
+
+@prints("no-kernel", "Could not run", operator="aten::_thnn_fused_lstm_cell")
+def operator_of_another_device():
+    torch.ops.aten._thnn_fused_lstm_cell(torch.ones(1, 4), torch.ones(1, 4), torch.ones(1, 1))
+
+
+@prints("not-differentiable", "is not differentiable with respect to argument")
+def argument_without_a_derivative():
+    weight = torch.ones(2, requires_grad=True)
+    torch.ops.aten.nll_loss_forward(torch.ones(2, 2), torch.tensor([0, 1]), weight, 1, -100)
+
+
+@prints("no-tensors", "There were no tensor arguments to this function", operator="takesnone::f")
+def operator_that_takes_no_tensor():
+    operator_that_takes_no_tensor.kept = torch.library.Library("takesnone", "DEF")
+    operator_that_takes_no_tensor.kept.define("f(int n) -> Tensor")
+    operator_that_takes_no_tensor.kept.impl("f", lambda n: torch.zeros(n), "CPU")
+    torch.ops.takesnone.f(3)
+
+
+@prints("no-kernel", "with arguments from the 'CUDA' backend", operator="aten::empty_strided")
+def tensor_of_a_device_that_was_not_built():
+    torch.ops.aten.empty_strided.default([2], [1], device=torch.device("cuda"))
+
+
+@prints("no-kernel", "with arguments from the 'MPS' backend", operator="aten::empty.memory_format")
+def tensor_of_a_device_of_another_system():
+    torch.empty(2, device="mps")
+
+
+@prints("higher-order-gradient", "Autograd not implemented for")
+def higher_order_operator_without_a_gradient():
+    from torch._higher_order_ops.utils import autograd_not_implemented
+
+    class Half(torch._ops.HigherOrderOperator):
+        def __init__(self):
+            super().__init__("half_without_gradient")
+
+        def __call__(self, x):
+            return super().__call__(x)
+
+    half = Half()
+    half.py_impl(torch._C.DispatchKey.CompositeExplicitAutograd)(lambda x: x / 2)
+    half.py_impl(torch._C.DispatchKey.Autograd)(autograd_not_implemented(half, deferred_error=False))
+    half(torch.ones(2, requires_grad=True))

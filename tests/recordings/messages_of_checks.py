@@ -19,7 +19,22 @@ def operator_without_a_fake():
     opcheck(_operator("f", "(Tensor x) -> Tensor", CPU=lambda x: x.clone()), (torch.ones(2),))
 
 
-@prints("no-formula", "does not have an autograd kernel defined", operator="checked::g")
+@prints("fake-mismatch", "found mismatched tensor metadata", operator="checked::other_size")
+def fake_of_another_size():
+    kernels = {"CPU": lambda x: x.clone(), "Meta": lambda x: x.new_empty(7)}
+    opcheck(_operator("other_size", "(Tensor x) -> Tensor", **kernels), (torch.ones(2),))
+
+
+@prints("opcheck-inputs", "autograd_registration_check: no inputs have requires_grad=True")
+def inputs_without_a_gradient():
+    op = _operator("j", "(Tensor x) -> Tensor", CPU=lambda x: x.clone(), Meta=lambda x: x.clone())
+    # opcheck leaves this test out where no input requires a gradient
+    from torch.testing._internal.optests.autograd_registration import autograd_registration_check
+
+    autograd_registration_check(op, (torch.ones(2),), {})
+
+
+@prints("not-at-autograd", "does not have an autograd kernel defined", operator="checked::g")
 def gradient_at_another_key():
     class Double(torch.autograd.Function):
         @staticmethod

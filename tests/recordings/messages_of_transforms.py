@@ -147,6 +147,13 @@ def view_functionalized():
     functionalize(torch.ops.aliases.f)(_batch())
 
 
+@prints("functionalize-alias", "either mutates or", "has alias annotations", operator="aliases::changes")
+def mutation_functionalized():
+    torch.library.define("aliases::changes", "(Tensor(a!) x) -> ()")
+    torch.library.impl("aliases::changes", "CPU")(lambda x: x.add_(1) and None)
+    functionalize(torch.ops.aliases.changes)(_batch())
+
+
 @prints("functionalize-mixed", "mutating a non-functional tensor with a functional tensor")
 def outer_tensor_changed():
     y = torch.ones(2, 3)

@@ -19,6 +19,7 @@ from torch._dispatch.python import enable_python_dispatcher
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 C, DK = torch._C, torch._C.DispatchKey
+PYTHON = os.path.dirname(os.__file__) + "/"
 SITE = os.path.dirname(os.path.dirname(torch.__file__)) + "/"
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/"
 PAIRS = 24
@@ -67,7 +68,7 @@ def called(call):
         file.seek(0)
         written = file.read().decode()
     shown = "".join(warnings.formatwarning(one.message, one.category, one.filename, one.lineno) for one in caught)
-    return (written + shown + text).replace(SITE, "site-packages/").replace(HERE, "")
+    return (written + shown + text).replace(SITE, "site-packages/").replace(HERE, "").replace(PYTHON, "python/")
 
 
 def with_python_dispatcher(call):

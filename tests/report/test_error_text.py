@@ -14,9 +14,9 @@ import pytest
 from dispatch_cli.api import load_state
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.report.error_lines import DumpLine
 from dispatch_cli.report.error_text import (
     MAX_ERRORS,
-    DumpLine,
     ErrorText,
     find_errors,
 )
@@ -185,7 +185,7 @@ def test_a_path_that_is_made_of_escapes_stays_whole() -> None:
     log = f"{ARGUMENTS.format('a::b', 'XLA')}\n\nCPU: {path} [kernel]"
     (found,) = find_errors(log)
     assert lines_of_table(found) == [f"CPU: {path} [kernel]"]
-    assert plain(r"C:\ops\new", lambda _: 0, ("C:",)).text == r"C:\ops\new"
+    assert plain(r"C:\ops\new", lambda _: 0, lambda _: [0]).text == r"C:\ops\new"
 
 
 def test_how_often_a_text_may_be_escaped() -> None:
@@ -193,7 +193,7 @@ def test_how_often_a_text_may_be_escaped() -> None:
         text = "first\nsecond"
         for _ in range(times):
             text = json.dumps(text)[1:-1]
-        assert (plain(text, lambda _: 0, ("first",)).text == "first\nsecond") is is_read
+        assert (plain(text, lambda _: 0, lambda _: [0]).text == "first\nsecond") is is_read
 
 
 def test_plain_and_escaped_texts_in_one_log() -> None:

@@ -82,6 +82,26 @@ MESSAGES = (
         ),
     ),
     Message(
+        TextKind.BAD_DEVICE,
+        "{device} is no name of a device in this PyTorch",
+        (
+            "device type at start of device string: {device}",
+            "Invalid device string: '{device}",
+        ),
+        "parse_type in c10/core/Device.cpp",
+        means=(
+            "A device is a type, which the text lists, and a number where there are several: `cuda:0`. NVIDIA's and "
+            "AMD's GPUs are both `cuda`, Apple's are `mps`, Intel's are `xpu`. A backend outside of PyTorch has its "
+            "name from when its package is imported."
+        ),
+        user=(
+            "Write one of the types in the text.",
+            "If it is the name of a backend outside of PyTorch, such as npu: import its package before, such as "
+            "`import torch_npu`.",
+        ),
+        author=("A backend at PrivateUse1 gets its name by torch.utils.rename_privateuse1_backend.",),
+    ),
+    Message(
         TextKind.MIXED_DEVICES,
         "the tensors of one call are on several devices",
         (

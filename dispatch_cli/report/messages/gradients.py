@@ -10,11 +10,9 @@ MESSAGES = (
         "{op} was made by torch.library.custom_op and has no backward",
         (
             "Trying to backward through {op} but no autograd formula was registered",
-            "{op}: at least one output of this operator has requires_grad=True but the operator does not have an "
-            "autograd kernel defined at an autograd key",
             "Autograd has not been implemented for operator",
         ),
-        "torch/_library/autograd.py, torch/testing/_internal/optests/autograd_registration.py",
+        "torch/_library/autograd.py",
         key="Autograd",
         means=(
             "custom_op registers a kernel at Autograd that calls the operator and notes it in the graph. Without a "
@@ -22,6 +20,26 @@ MESSAGES = (
         ),
         user=("Where no gradient is needed: torch.no_grad(), or `x.detach()` before the call.",),
         author=("Register one: `my_op.register_autograd(backward, setup_context=setup_context)`.",),
+    ),
+    Message(
+        TextKind.NOT_AT_AUTOGRAD,
+        "{op} gives a result that requires a gradient, and has no kernel at an autograd key",
+        (
+            "{op}: at least one output of this operator has requires_grad=True but the operator does not have an "
+            "autograd kernel defined at an autograd key",
+        ),
+        "autograd_registration_check in torch/testing/_internal/optests/autograd_registration.py",
+        key="Autograd",
+        means=(
+            "Mostly a torch.autograd.Function is called in a kernel at CPU, CUDA or a composite key. That kernel is "
+            "below the autograd keys: what it records there is lost or wrong under torch.compile and in other kernels."
+        ),
+        author=(
+            "Register the gradient by torch.library.register_autograd, or the autograd.Function as a kernel at the key "
+            "Autograd.",
+            "If the operator only calls PyTorch's own: make it a plain function, or register the kernel at "
+            "CompositeImplicitAutograd.",
+        ),
     ),
     Message(
         TextKind.NO_DERIVATIVE,

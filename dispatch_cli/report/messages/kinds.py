@@ -25,6 +25,7 @@ class TextKind(Enum):
     NO_DTYPE = "no-dtype"
     NO_STUB = "no-stub"
     NOT_BUILT = "not-built"
+    BAD_DEVICE = "bad-device"
     MIXED_DEVICES = "mixed-devices"
     VIEW_FALLBACK = "view-fallback"
     BIT_FALLBACK = "bit-fallback"
@@ -50,6 +51,7 @@ class TextKind(Enum):
     META_DATA = "meta-data"
     # autograd
     NO_FORMULA = "no-formula"
+    NOT_AT_AUTOGRAD = "not-at-autograd"
     NO_DERIVATIVE = "no-derivative"
     NO_INPUT_DERIVATIVE = "no-input-derivative"
     NOT_DIFFERENTIABLE = "not-differentiable"
@@ -63,6 +65,7 @@ class TextKind(Enum):
     VMAP_RANDOM = "vmap-random"
     VMAP_IN_PLACE = "vmap-in-place"
     VMAP_DATA = "vmap-data"
+    VMAP_SHAPE = "vmap-shape"
     FUNCTION_TRANSFORM = "function-transform"
     FUNCTORCH_ESCAPED = "functorch-escaped"
     FUNCTIONALIZE_ALIAS = "functionalize-alias"
@@ -88,12 +91,15 @@ class TextKind(Enum):
     SIGNATURE_MISMATCH = "signature-mismatch"
     BAD_REGISTRATION = "bad-registration"
     DEVICE_NAME = "device-name"
+    NO_DEVICE_MODULE = "no-device-module"
     LIBRARY_GONE = "library-gone"
     OLD_GUARD = "old-guard"
     # operators that are not found
     NOT_DEFINED = "not-defined"
     NO_OVERLOAD = "no-overload"
     NO_LIBRARY_FILE = "no-library-file"
+    UNDEFINED_SYMBOL = "undefined-symbol"
+    NO_CLASS = "no-class"
     WRONG_ARGUMENTS = "wrong-arguments"
     # subclasses, modes, higher-order operators
     NO_IMPL = "no-impl"
@@ -108,6 +114,8 @@ class TextKind(Enum):
     NO_SHARDING = "no-sharding"
     # what checks of operators found
     OPCHECK = "opcheck"
+    OPCHECK_INPUTS = "opcheck-inputs"
+    COMPILED_DIFFERS = "compiled-differs"
     ALIASED_OUTPUT = "aliased-output"
     WRONG_MUTATION = "wrong-mutation"
     WRONG_TAG = "wrong-tag"
@@ -120,7 +128,8 @@ class Message(NamedTuple):
     says: the kind in a clause, with names in braces for what the text fills in. templates: as they read, see
     `template`. key: the dispatch key that they are about, where they name none. means: what PyTorch means, and which
     rule it comes from. user, author: what helps who calls the operator, and who wrote or registers it. warning: it is
-    no error; the program goes on. source: the function or file of PyTorch that prints it.
+    no error; the program goes on. wraps: it tells that another error happened, which says more. source: the function
+    or file of PyTorch that prints it.
     """
 
     kind: TextKind
@@ -132,3 +141,4 @@ class Message(NamedTuple):
     user: tuple[str, ...] = ()
     author: tuple[str, ...] = ()
     warning: bool = False
+    wraps: bool = False

@@ -50,21 +50,65 @@ MESSAGES = (
         user=("`torch.ops.ns.op.overloads()` lists them.", "The code may be for a newer or older PyTorch."),
     ),
     Message(
-        TextKind.NO_LIBRARY_FILE,
-        "the shared library of operators can not be loaded",
+        TextKind.UNDEFINED_SYMBOL,
+        "a compiled extension needs {symbol}, which the installed PyTorch does not have",
         (
-            "Could not load this library: ",
-            # a C++ name of PyTorch: c10::, at:: or torch::, in a function or a class (_ZN, _ZNK, _ZTI, …)
-            "undefined symbol: _Z{mangled}",
+            "undefined symbol: {symbol}",
+            "Failed to load image Python extension: {*}undefined symbol: {symbol}",
+        ),
+        "the loader of the system; torchvision/io/image.py",
+        means=(
+            "The extension was built against another version of PyTorch, or one of another CUDA. It is not loaded, and "
+            "the operators and functions that it has are not there."
+        ),
+        user=(
+            "Install a build of the extension for the installed PyTorch, Python and CUDA; or the PyTorch that it was "
+            "built for.",
+            "If pip took a wheel from its cache, or the sources were built against another PyTorch: build it again, "
+            "`pip install --no-cache-dir --no-build-isolation --force-reinstall --no-deps PACKAGE`.",
+        ),
+    ),
+    Message(
+        TextKind.NO_LIBRARY_FILE,
+        "a shared library can not be loaded",
+        (
+            "[[{library}: cannot open shared object file{**}]]Could not load this library: ",
             "Failed to load image Python extension",
         ),
         "torch.ops.load_library, the loader of the system",
         means=(
-            "A file or a symbol is missing, or the library was built for another version of PyTorch, Python or CUDA. "
-            "An undefined symbol with c10, at or torch in it is one of PyTorch's own, which the installed one lacks. "
-            "The operators of that library are not registered then."
+            "A file is missing, or one that it depends on; or it was built for another Python or CUDA. The operators "
+            "of that library are not registered then."
         ),
-        user=("`undefined symbol` means that it was built for another PyTorch: install the build for this one.",),
+        user=(
+            "If the text names a library of CUDA, such as libcudart.so.11.0: the package was built for the CUDA of "
+            "that number. Install its build for the CUDA of the installed PyTorch (`torch.version.cuda`).",
+            "Else install the package again, for the installed PyTorch and Python.",
+        ),
+    ),
+    Message(
+        TextKind.NO_CLASS,
+        "the class {label} is not registered in that process",
+        (
+            "Tried to instantiate class '{label}', but it does not exist! Ensure that it is registered via "
+            "torch::class_",
+        ),
+        "torch/csrc/jit/python/python_custom_class.cpp",
+        means=(
+            "C++ classes of `torch.classes` come with a compiled extension, as operators do. No library that was "
+            "loaded has registered this one: mostly the compiled part of a package was not built, not found, or failed "
+            "to load."
+        ),
+        user=(
+            "Import the package that has the class, before the call; its import may print why its library was not "
+            "loaded.",
+            "Check that the package was built for the installed PyTorch, Python and CUDA.",
+        ),
+        author=(
+            "torch.classes.load_library(path), or import of the extension module, has to come first.",
+            'A class is registered by `torch::class_<T>("namespace", "Class")` or `m.class_<T>("Class")` in a '
+            "TORCH_LIBRARY block.",
+        ),
     ),
     Message(
         TextKind.WRONG_ARGUMENTS,

@@ -76,7 +76,10 @@ MESSAGES = (
     Message(
         TextKind.NO_SUBCLASS,
         "no subclass of tensors and no mode in the call handles {op}",
-        ("Multiple dispatch failed for '{op}'; all __torch_dispatch__ handlers returned NotImplemented",),
+        (
+            "Multiple dispatch failed for '{op}'; all __torch_dispatch__ handlers returned NotImplemented",
+            "no implementation found for '{op}' on types that implement __torch_dispatch__",
+        ),
         "handle_torch_function_no_python_arg_parser in torch/csrc/utils/python_arg_parser.cpp",
         key=PYTHON,
         means=(

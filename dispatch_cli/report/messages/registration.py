@@ -145,11 +145,29 @@ MESSAGES = (
             "torch.register_privateuse1_backend() has already been set",
             "Cannot register privateuse1 backend with in-tree device name",
             "The runtime module of '{device}' has already been registered",
-            "Device '{device}' does not have a corresponding module registered as 'torch.",
         ),
         "c10/core/DeviceType.cpp, register_privateuse1_backend",
         means="One out-of-tree backend per process can have the key PrivateUse1; its name is given once.",
         user=("Do not import two packages that both bring a backend at PrivateUse1.",),
+    ),
+    Message(
+        TextKind.NO_DEVICE_MODULE,
+        "the backend {device} has no Python module in torch",
+        (
+            "Device '{device}' does not have a corresponding module registered as 'torch.",
+            "No module named 'torch.{private_device}'",
+        ),
+        "torch/__init__.py, torch/_utils.py",
+        key="PrivateUse1",
+        means=(
+            "For streams, random numbers and the like PyTorch asks the module `torch.NAME` of a backend. A backend "
+            "outside of PyTorch registers it when its package is imported; until it has a name it is privateuseone."
+        ),
+        user=("Import the package of the backend before the first tensor is made, such as `import torch_npu`.",),
+        author=(
+            "torch.utils.rename_privateuse1_backend('name') gives the name, and "
+            "torch._register_device_module('name', module) the module.",
+        ),
     ),
     Message(
         TextKind.LIBRARY_GONE,

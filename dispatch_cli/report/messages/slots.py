@@ -55,8 +55,7 @@ MESSAGES = (
         key=AUTOGRAD_OTHER,
         means=(
             "The backends without an autograd key of their own share AutogradOther. An operator with a kernel at one "
-            "of them and another at CompositeImplicitAutograd has two kernels that could fill that slot (rule 6). "
-            "The text of the Python dispatcher does not say which operator it is; `explain OP AutogradOther` shows one."
+            "of them and another at CompositeImplicitAutograd has two kernels that could fill that slot (rule 6)."
         ),
         user=(
             "If no gradient is needed, call it under `torch.inference_mode()`, which leaves the autograd keys out.",

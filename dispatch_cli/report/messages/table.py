@@ -19,24 +19,24 @@ from dispatch_cli.report.messages import (
     transforms,
 )
 from dispatch_cli.report.messages.kinds import Message, TextKind
-from dispatch_cli.report.messages.template import anchor
+from dispatch_cli.report.messages.template import words
 
 _PARTS = (slots, fake, devices, gradients, transforms, registration, definitions, lookup, python, checks)
 MESSAGES: dict[TextKind, Message] = {one.kind: one for part in _PARTS for one in part.MESSAGES}
 
 
 class TextPattern(NamedTuple):
-    """A template of a kind. anchor: a word that each of its texts has."""
+    """A template of a kind. words: those that each of its texts has, the longest first."""
 
     kind: TextKind
-    template: str
-    anchor: str
+    text: str
+    words: tuple[str, ...]
 
 
 @cache
 def patterns() -> tuple[TextPattern, ...]:
     """Each template of each message."""
-    return tuple(TextPattern(one.kind, text, anchor(text)) for one in MESSAGES.values() for text in one.templates)
+    return tuple(TextPattern(one.kind, text, words(text)) for one in MESSAGES.values() for text in one.templates)
 
 
 class _Names(dict[str, str]):
@@ -56,6 +56,7 @@ _MISSING = {
     "dtype": "that dtype",
     "function": "the function",
     "argument": "an argument",
+    "symbol": "a symbol",
     "mode": "such",
 }
 

@@ -22,6 +22,7 @@ HOLES = {
     "name": r"(?P<name>\w{1,300})",
     "overload": r"(?P<overload>\w{1,300})",
     "device": r"(?P<device>\w{1,60})(?::\d{1,4})?",
+    "private_device": r"(?P<device>privateuseone)",
     "other_device": r"(?P<other_device>\w{1,60})(?::\d{1,4})?",
     "dtype": r"(?P<dtype>(?:BFloat16|Float\w{0,12}|U?Int(?:8|16|32|64)?|QU?Int\d{1,2}\w{0,4}|Bits\w{1,6}|Byte|Char|"
     r"Short|Long|Half|Double|Complex(?:Half|Float|Double)|Bool|Undefined)\b)",
@@ -39,8 +40,10 @@ HOLES = {
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     "previous_line": r"(?P<previous>\S[^\n]{0,400})",
     "new": r"(?P<new>\S[^\n]{0,400})",
-    # a C++ name of PyTorch's namespaces, as linkers write it
-    "mangled": r"(?:N|NK|T[ISV]N|NR)[A-Za-z0-9]{0,3}?(?:3c10|2at|5torch)\w{1,1000}",
+    # a name of PyTorch's C++, as linkers write it
+    "symbol": r"(?P<symbol>_Z\w{1,60}?(?:3c10|2at\d|5torch|6caffe2|THP)\w{1,1000})",
+    # libraries of CUDA, ROCm and PyTorch, on which compiled extensions depend
+    "library": r"(?P<library>lib(?:cu\w{1,20}|nv\w{1,20}|nccl|amdhip64|torch\w{0,20}|c10\w{0,10})\.so[.\d]{0,20})",
     # a mode of PyTorch, such as torch._subclasses.fake_tensor.FakeTensorMode
     "subclass_mode": r"torch\.[\w.]{1,200}Mode",
     "*": r"[^\n]{0,600}?",
@@ -51,7 +54,7 @@ AT_END = {
     name: rf"(?P<{name}>(?:registered[\s>|]{{1,40}}at[\s>|]{{1,40}})?\S[^\n]{{0,400}})" for name in ("previous", "new")
 }
 """Places where something was registered, where a template ends with them: up to the end of the line."""
-_NO_DETAILS = ("op", "key", "previous_line", "mangled", "subclass_mode", "*", "**")
+_NO_DETAILS = ("op", "key", "private_device", "previous_line", "subclass_mode", "*", "**")
 DETAILS = tuple(name for name in HOLES if name not in _NO_DETAILS)
 """The holes that are details of a text, beside its operator and its key."""
 
@@ -72,7 +75,13 @@ def expression(template: str, gap: str = GAP) -> str:
     return "".join(parts)
 
 
-def anchor(template: str) -> str:
-    """The longest word that every text of the template has: where it is missing, nothing has to be tried."""
+def words(template: str) -> tuple[str, ...]:
+    """The words that every text of the template has, the longest first: where one is missing, nothing has to be tried.
+
+    Errors: ValueError for a template that requires no word of three letters.
+    """
     required = re.sub(r"\[\[.*\]\]", " ", template)
-    return max(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)), key=len, default="")
+    found = dict.fromkeys(re.findall(r"[A-Za-z_:]{3,}", re.sub(r"\{[\w*]+\}", " ", required)))
+    if not found:
+        raise ValueError(f"a template without a word: {template}")
+    return tuple(sorted(found, key=len, reverse=True))

@@ -63,7 +63,6 @@ MESSAGES = (
             "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow",
             "vmap: It looks like you're either (1) calling .item() on a Tensor or",
             "vmap: Attempted to vmap over [[`{argument}`]]",
-            "vmap: We do not support batching operators that can output dynamic shape[[. Attempted to vmap over {op}]]",
             "This is not supported inside of vmap, please try to rewrite",
             "under vmap transform is not allowed",
         ),
@@ -74,6 +73,24 @@ MESSAGES = (
             "`.item()`, `if x > 0`, or a mask that selects, can not be said once for all."
         ),
         user=("Use torch.where in place of `if` and of masks.", "Move that part out of vmap."),
+    ),
+    Message(
+        TextKind.VMAP_SHAPE,
+        "{op} returns another size for each example of a batch, which vmap can not do",
+        (
+            "vmap: We do not support batching operators that can output dynamic shape[[. Attempted to vmap over {op}]]",
+            "vmap: We do not support batching operators that can support dynamic shape",
+        ),
+        "BatchRulesDynamic.cpp",
+        key=BATCHED,
+        means=(
+            "The size of what it returns depends on the data: as many elements as are not zero, or as a mask selects. "
+            "vmap returns one tensor for the whole batch, in which all examples have the same size."
+        ),
+        user=(
+            "Keep the size: torch.where with a mask in place of nonzero, masked_select or `x[mask]`.",
+            "Or call it outside of vmap, in a loop over the batch.",
+        ),
     ),
     Message(
         TextKind.FUNCTION_TRANSFORM,

@@ -1,0 +1,120 @@
+"""What is said of errors that live PyTorch 2.13 raised: the cause, and steps that can help."""
+
+from __future__ import annotations
+
+from tests.cli.support import call
+from tests.support import load_recording
+
+TEXTS = {one["case"]: one["text"] for one in load_recording("2.13.0.messages")["messages"]}
+USER, AUTHOR = "What you can do:\n", "What the author of the operator can do:\n"
+
+
+def answer(case: str) -> str:
+    """What is said of a recorded text before the rules in turn."""
+    result = call("explain", "--from-error", "-", stdin=TEXTS[case].encode())
+    assert (result.code, result.err) == (0, "")
+    return result.out.partition("\n  #  Rule")[0]
+
+
+def steps(said: str) -> str:
+    """What helps the user."""
+    return said.partition(USER)[2].partition("\n\n")[0]
+
+
+def test_an_operator_that_is_defined_twice_names_both_places() -> None:
+    assert "Duplicate registration: registered at" in TEXTS["operator_twice"]
+    said = answer("operator_twice")
+    for place in ("registered before  registered at ", "registered now     registered at "):
+        assert place in said
+
+
+def test_an_operator_of_another_device_is_no_matter_of_inference_mode() -> None:
+    said = answer("operator_of_another_device")
+    assert "no kernel of aten::_thnn_fused_lstm_cell at CPU" in said
+    assert "has kernels of it for CUDA: it is an operator for tensors there" in said
+    assert steps(said).startswith("- Call it with tensors on CUDA, in a build for CUDA")
+    assert "inference_mode" not in said
+    assert "Register a kernel at CPU" not in said
+
+
+def test_an_argument_without_a_derivative_is_named() -> None:
+    said = answer("argument_without_a_derivative")
+    assert "nll_loss_forward has no gradient for its argument weight" in said
+    assert "raises in the forward call" in said
+    assert "pass `weight.detach()`" in steps(said)
+
+
+def test_a_mutation_under_functionalize_returns_no_view() -> None:
+    said = answer("mutation_functionalized")
+    title = said.partition("\n")[0]
+    assert title.endswith("functionalization does not take aliases::changes: its schema has alias annotations")
+    assert "use torch.compile or torch.export in place of torch.func.functionalize" in steps(said)
+    assert "If it changes an argument: define an operator that returns the new value" in said.partition(AUTHOR)[2]
+
+
+def test_an_operator_that_takes_no_tensor() -> None:
+    """The text does not say whether a list was empty: both are named, and what its author can do."""
+    said = answer("operator_that_takes_no_tensor")
+    assert "a list of tensors was empty, or takesnone::f takes no tensor" in said
+    assert steps(said).startswith("- If it was given an empty list of tensors")
+    assert "register its kernel at CompositeExplicitAutograd" in said.partition(AUTHOR)[2]
+    assert "Pass a tensor" not in said
+
+
+def test_a_device_that_was_not_built_needs_another_build() -> None:
+    said = answer("tensor_of_a_device_that_was_not_built")
+    assert "Probably this PyTorch was built without CUDA." in said
+    assert steps(said).startswith("- Install a build of PyTorch for CUDA: https://pytorch.org/get-started/locally/.")
+    assert "Register a kernel" not in said
+
+
+def test_a_device_that_was_not_built_by_its_first_sentence() -> None:
+    first = TEXTS["tensor_of_a_device_that_was_not_built"].rpartition("NotImplementedError: ")[2].partition(". ")[0]
+    assert first.startswith("Could not run 'aten::empty_strided' with arguments from the 'CUDA' backend")
+    said = call("explain", "--from-error", "-", stdin=first.encode()).out
+    assert "Probably this PyTorch was built without CUDA." in said
+    assert steps(said).startswith("- Install a build of PyTorch for CUDA")
+
+
+def test_a_device_of_another_system_has_no_fallback() -> None:
+    said = answer("tensor_of_a_device_of_another_system")
+    assert "Probably this PyTorch was built without MPS." in said
+    assert "Builds with MPS are for macOS only." in steps(said)
+    assert "PYTORCH_ENABLE_MPS_FALLBACK" not in said
+
+
+def test_torch_function_is_no_matter_of_the_dispatcher() -> None:
+    said = answer("class_that_handles_nothing")
+    assert said.partition("\n")[0].endswith("in __torch_function__")
+    assert "The dispatcher and its keys were not reached." in said
+    assert "__torch_dispatch__" not in said
+
+
+def test_a_higher_order_operator_without_a_gradient() -> None:
+    said = answer("higher_order_operator_without_a_gradient")
+    assert "the higher-order operator half_without_gradient has no gradient" in said.partition("\n")[0]
+    assert "torch.no_grad()" in steps(said)
+    assert "in place" not in said
+
+
+def test_mutates_args_against_the_schema_is_no_matter_of_annotations() -> None:
+    for case in ("other_mutation_than_in_the_schema", "mutation_of_no_argument"):
+        said = answer(case)
+        assert said.partition("\n")[0].endswith("mutates_args does not fit the function or the schema")
+        assert "Name in mutates_args the arguments that are changed" in said.partition(AUTHOR)[2]
+        assert "Annotate each argument" not in said
+
+
+def test_what_a_test_of_operators_found_is_explained() -> None:
+    """The reader is the author, and the test is named."""
+    for case, cause, test in (
+        ("fake_of_another_size", "the fake implementation of checked::other_size says something else", "faketensor"),
+        ("argument_that_is_changed", "says wrongly which arguments are changed", "schema"),
+        ("gradient_at_another_key", "checked::g gives a result that requires a gradient", "autograd_registration"),
+    ):
+        said = answer(case)
+        assert cause in said.partition("\n")[0]
+        assert f"Another error came of it, line {said.rpartition('line ')[2]}" in said
+        assert f"torch.library.opcheck: the test test_{test} fails." in said
+        assert USER not in said
+        assert AUTHOR in said
