@@ -92,7 +92,7 @@ def _errors(file: str, allow_outside: bool) -> list[ErrorText]:
     """What a text says; exits with 2 when it can not be read, and when there is no error in it."""
     from dispatch_cli.declarations.project_folder import within
     from dispatch_cli.declarations.source import SourceError, decoded, read_bytes
-    from dispatch_cli.report.error_text import MAX_CHARACTERS, find_errors, lines_of_table
+    from dispatch_cli.report.error_text import MAX_CHARACTERS, MAX_REARRANGED, find_errors, lines_of_table
     from dispatch_cli.report.messages.table import looked_for
 
     try:
@@ -115,6 +115,10 @@ def _errors(file: str, allow_outside: bool) -> list[ErrorText]:
         )
         raise click.BadParameter(message, param_hint="'--from-error'")
     message = f"{name} has none of the texts that PyTorch prints about operators and dispatch, such as:\n{texts}"
+    if len(text) > MAX_REARRANGED:
+        message += (
+            "\nSentences that are broken over lines are not read in so long a text: give the part with the error."
+        )
     raise click.BadParameter(message, param_hint="'--from-error'")
 
 

@@ -156,10 +156,15 @@ def step_text(step: ErrorStep) -> str:
             return f"Install a newer PyTorch: {place.over} has what is missing."
         case StepKind.UPGRADE:
             return "Try a newer PyTorch, and a newer package of the backend: kernels are added in each release."
-        case StepKind.MPS_FALLBACK:
+        case StepKind.DEVICE_FALLBACK:
             return (
-                "Set the environment variable PYTORCH_ENABLE_MPS_FALLBACK=1 before torch is imported: the CPU then "
-                "runs what MPS can not, which is slower."
+                f"Set the environment variable PYTORCH_ENABLE_{keys[0]}_FALLBACK=1 before torch is imported: the CPU "
+                f"then runs what {keys[0]} can not, which is slower."
+            )
+        case StepKind.ONE_DEVICE:
+            return (
+                f"Check that all tensors of the call, weights too, are on {_device(place, place.backend or '')}: with "
+                "some of them on another device PyTorch may choose an operator that is not for it."
             )
         case StepKind.NOT_EMPTY:
             if not keys:

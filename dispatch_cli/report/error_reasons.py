@@ -18,6 +18,8 @@ VENDORS = {"HIP": "CUDA", "CUDA": "HIP"}
 """Backends of builds that exclude one another: AMD's and NVIDIA's."""
 IN_BUILDS = ("CUDA", "HIP", "MPS", "XPU")
 """The backends that are part of builds of PyTorch itself; others come with a package of their own."""
+RAISING_FALLBACKS = ("MPS", "XPU")
+"""The backends of PyTorch with a fallback that raises, and which a variable of the environment lets go to the CPU."""
 VMAP = ("FuncTorchBatched", "BatchedNestedTensor", "Batched")
 MATH_BITS = ("Conjugate", "Negative", "ZeroTensor")
 READS_DATA, SIZE_OF_DATA = "data_dependent_output", "dynamic_output_shape"
@@ -114,11 +116,13 @@ def _missing_device(case: ErrorCase, backend: str, others: tuple[str, ...]) -> E
     keys: tuple[str, ...] = (backend,)
     if case.factory and backend != "CPU":
         kind = kind if backend in IN_BUILDS else FactKind.NOT_LOADED
+    elif case.pytorchs and not case.makes:  # there are tensors of the device, so PyTorch was built for it
+        kind, keys = FactKind.NOT_WRITTEN, (case.place.key,)
     elif not others and not case.pytorchs:
         kind, keys = FactKind.NO_EXTENSION, ()
     elif VENDORS.get(backend) in others and not case.pytorchs:
         kind, keys = FactKind.OTHER_VENDOR, (VENDORS[backend], backend)
-    elif backend == "CPU" or (case.pytorchs and not case.here and not (case.built and "CPU" in others)):
+    elif backend == "CPU" or (case.pytorchs and not case.here):
         kind, keys = FactKind.NOT_WRITTEN, (case.place.key,)
     return ErrorFact(case.place, kind, keys, probable=True)
 
@@ -136,8 +140,10 @@ def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorS
     if newer and case.fit is Fit.OLDER and not build:
         yield ErrorStep(place, StepKind.UPGRADE, sure=True)
     yield from _of_build(case, kinds)
-    if place.key == "MPS" and case.pytorchs and not build:  # where it is not built, there is no fallback either
-        yield ErrorStep(place, StepKind.MPS_FALLBACK)
+    if FactKind.NOT_WRITTEN in kinds and case.pytorchs and not case.makes and case.devices(DENSE) == ("CPU",):
+        yield ErrorStep(place, StepKind.ONE_DEVICE)
+    if place.key in RAISING_FALLBACKS and case.pytorchs and not build:  # not built, there is no fallback either
+        yield ErrorStep(place, StepKind.DEVICE_FALLBACK, (place.key,))
     if _is_backend(case) and place.key != META:
         yield from _of_layout(case)
         devices = tuple(one for one in case.devices(place.functionality) if one != place.backend)

@@ -35,6 +35,7 @@ ANSWERS = {
     TextKind.NO_BATCHING_RULE: (Rule.FALLBACK, Rule.MISSING),
     TextKind.NO_IMPL: (Rule.FALLBACK, Rule.MISSING),
     TextKind.NOT_ON_MPS: (Rule.FALLBACK, Rule.MISSING),
+    TextKind.NOT_ON_DEVICE: (Rule.FALLBACK, Rule.MISSING),
     TextKind.NO_NAMES: (Rule.FALLBACK, Rule.MISSING),
 }
 """The kinds that are about a slot → the rule that decides the slot where PyTorch prints the text."""

@@ -148,3 +148,20 @@ def test_the_names_of_keys() -> None:
         assert read_key(universe, printed) == PrintedKey(key, backend)
     for cut in ("Dispa", "Spar", "NPU", "UNKNOWN_TENSOR_TYPE_ID", ""):
         assert read_key(universe, cut) is None
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_a_list_that_was_shortened_by_hand_is_a_part(version: str) -> None:
+    """It tells no version, and of the keys that it leaves out nothing is known."""
+    universe = load_state([], bases=[UNIVERSE_OF[version]]).dispatcher.universe
+    for error in recorded(version):
+        head, _, rest = error["text"].partition("backends: [")
+        names = rest.partition("]")[0].split(", ")
+        whole = printed_table(universe, first(f"{head}backends: [{', '.join(names)}]."))
+        assert whole.keys is Shown.WHOLE
+        for kept in (names[:3], [one for one in names if one in ("CPU", "CUDA", "Meta", "BackendSelect", "Python")]):
+            text = first(f"{head}backends: [{', '.join(kept)}].")
+            shown = printed_table(universe, text)
+            assert shown.keys is Shown.PART
+            assert {one for one in universe.slots if shown.sure_of(one)} == {*kept}
+            assert {one.fit for one in version_fits(universes(), text)} == {Fit.UNKNOWN}

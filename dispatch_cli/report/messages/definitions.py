@@ -122,11 +122,18 @@ MESSAGES = (
         (
             "Inferred operator schema for a C++ kernel function doesn't match the expected function schema. "
             "{**}operator: {op}",
+            # until PyTorch 1.5
+            "Tried to register multiple operators with the same name and the same overload name but different "
+            "schemas: {op}(",
         ),
         "checkSchema in OperatorEntry.cpp",
         means="`impl` compares the C++ function's types with the schema: int is int64_t, float is double.",
         user=("The extension was built against another version of its library or of PyTorch: build it again.",),
-        author=("The last line of the text says the difference; change the function or the schema.",),
+        author=(
+            "The last line of the text says the difference; change the function or the schema.",
+            "Where no schema is given it is made from the function, with arguments named _0, _1: give the schema of "
+            "the operator as it is, with names and defaults.",
+        ),
     ),
     Message(
         TextKind.SIGNATURE_MISMATCH,

@@ -36,6 +36,8 @@ MESSAGES = (
             "Convert the tensors before the call, such as `x.float()`, or run the model in another dtype.",
             "On the CPU, half precision has the fewest kernels; bfloat16 and float32 have more.",
             "Under autocast: turn it off around this call.",
+            "If it was meant to run on a GPU, and {function} is a kernel for the CPU: torch.cuda.is_available() says "
+            "whether PyTorch was built with CUDA and finds the GPU.",
         ),
         author=("Add {dtype} to the kernel's AT_DISPATCH macro.",),
     ),
@@ -109,6 +111,9 @@ MESSAGES = (
             "{other_device}",
             "Expected all tensors to be on the same device, but got {argument} is on {device}",
             "Expected all tensors to be on the same device",
+            # until PyTorch 1.4
+            "Expected object of backend {device} but got backend {other_device} for argument",
+            "Expected object of device type {device} but got device type {other_device} for argument",
             "Tensor on device {device} is not on the expected device {other_device}",
             "tensors to be on the same device",
             "tensors must be on the same device",
@@ -120,7 +125,11 @@ MESSAGES = (
             "CPU is no rule of devices, but the order of the keys. The kernel that was chosen so then finds a tensor "
             "of another device."
         ),
-        user=("Move the tensors, and the module's parameters, to one device: `x.to(weight.device)`.",),
+        user=(
+            "Move the tensors, and the module's parameters, to one device: `x.to(weight.device)`.",
+            "A layer that is made in `forward`, or kept in a list or dict of Python, is not moved by `model.to(…)`: "
+            "make it in `__init__`, in a ModuleList or ModuleDict.",
+        ),
         author=("Create new tensors on the device of an argument: `torch.empty(..., device=x.device)`.",),
     ),
     Message(

@@ -205,8 +205,8 @@ MESSAGES = (
         means="A meta tensor has a shape and no data. The kernel at Meta can not copy or read what is not there.",
         user=(
             "Modules: `module.to_empty(device=…)` and then load the weights, in place of `module.to(device)`.",
-            "accelerate, transformers: a part of the model was left on the device 'meta'; give it memory to be "
-            "loaded to.",
+            "accelerate, transformers: `device_map` or `low_cpu_mem_usage` left a part of the model on the device "
+            "'meta'. Load it without them, or with a map that has room for all of it.",
         ),
     ),
 )

@@ -42,6 +42,24 @@ MESSAGES = (
         ),
     ),
     Message(
+        TextKind.NO_SECOND_DERIVATIVE,
+        "{op} computes a gradient, and has no derivative itself: second derivatives are not possible",
+        ("derivative for {backward_op} is not implemented",),
+        "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
+        key="Autograd",
+        means=(
+            "The first gradient was computed with create_graph=True, as gradient penalties, meta-learning and "
+            "Hessians do, and backward came to it again. derivatives.yaml names no derivative of {op}."
+        ),
+        user=(
+            "If first derivatives are enough: leave create_graph=True out, or choose the first-order variant of the "
+            "method.",
+            "Else use an implementation made of operators that have second derivatives. Attention: "
+            "`with torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` around the forward call.",
+        ),
+        author=("Write the backward of your operator with operators that have derivatives.",),
+    ),
+    Message(
         TextKind.NO_DERIVATIVE,
         "PyTorch has no derivative of {op}",
         ("derivative for {op} is not implemented",),

@@ -18,6 +18,7 @@ class TextKind(Enum):
     NO_PYTHON_KERNEL = "no-python-kernel"
     NO_BATCHING_RULE = "no-batching-rule"
     NOT_ON_MPS = "not-on-mps"
+    NOT_ON_DEVICE = "not-on-device"
     RAN_ON_CPU = "ran-on-cpu"
     NO_NAMES = "no-names"
     # devices, dtypes, and what a kernel itself refuses
@@ -53,6 +54,7 @@ class TextKind(Enum):
     NO_FORMULA = "no-formula"
     NOT_AT_AUTOGRAD = "not-at-autograd"
     NO_DERIVATIVE = "no-derivative"
+    NO_SECOND_DERIVATIVE = "no-second-derivative"
     NO_INPUT_DERIVATIVE = "no-input-derivative"
     NOT_DIFFERENTIABLE = "not-differentiable"
     NO_FORWARD_AD = "no-forward-ad"

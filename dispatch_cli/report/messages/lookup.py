@@ -32,6 +32,8 @@ MESSAGES = (
             "Import the package that defines it, before the call; its import may print why its library was not loaded.",
             "Check that the package was built for the installed PyTorch, Python and CUDA: versions that do not fit are "
             "the usual cause (torchvision::nms).",
+            "In a C++ program: link the library that has the operator, such as libtorchvision, with `--no-as-needed`, "
+            "or include its header (`torchvision/vision.h`): a linker leaves out a library of which nothing is called.",
         ),
         author=(
             "torch.ops.load_library(path), or import of the extension module, has to come first.",

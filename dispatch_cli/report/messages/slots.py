@@ -111,6 +111,17 @@ MESSAGES = (
         ),
     ),
     Message(
+        TextKind.NOT_ON_DEVICE,
+        "no kernel of {op} for {key} devices",
+        ("The operator '{op}' is not currently implemented for the {key} device",),
+        "the fallbacks of backends that are made as that of MPS: src/ATen/native/xpu/XPUFallback.template of "
+        "torch-xpu-ops",
+        means=(
+            "The slot {key} of {op} holds a backend fallback (rule 9), which raises: no kernel for this device is "
+            "registered."
+        ),
+    ),
+    Message(
         TextKind.RAN_ON_CPU,
         "{op} has no kernel for {device}, and ran on the CPU",
         (

@@ -17,6 +17,8 @@ NO_GAP = r" {0,3}"
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
+    # an operator that computes the gradient of another
+    "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
     "namespace": r"(?P<namespace>[\w.]{1,200})",
     "name": r"(?P<name>\w{1,300})",
@@ -54,7 +56,7 @@ AT_END = {
     name: rf"(?P<{name}>(?:registered[\s>|]{{1,40}}at[\s>|]{{1,40}})?\S[^\n]{{0,400}})" for name in ("previous", "new")
 }
 """Places where something was registered, where a template ends with them: up to the end of the line."""
-_NO_DETAILS = ("op", "key", "private_device", "previous_line", "subclass_mode", "*", "**")
+_NO_DETAILS = ("op", "backward_op", "key", "private_device", "previous_line", "subclass_mode", "*", "**")
 DETAILS = tuple(name for name in HOLES if name not in _NO_DETAILS)
 """The holes that are details of a text, beside its operator and its key."""
 
