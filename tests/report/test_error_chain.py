@@ -1,4 +1,4 @@
-"""Errors that came of one another, in tracebacks that Python prints: which is explained, and how others are named."""
+"""Errors that came of one another, in tracebacks that Python prints: which is explained, how others are named."""
 
 from __future__ import annotations
 
