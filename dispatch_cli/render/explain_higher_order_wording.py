@@ -103,6 +103,9 @@ def error_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSou
         yield "Each that was asked returned NotImplemented, or there was none to ask."
     else:
         yield f"{source}, line {error.line}: the higher-order operator {report.operator} fails {_where(report)}"
+        if _is_here(report, error):
+            yield "These declarations have an implementation there; the PyTorch that raised the error has none."
+            return
         yield (
             "It has no implementation there. Higher-order operators have Python implementations only, one per key, "
             "mode, subclass and transform; backend fallbacks are not for them."
@@ -118,8 +121,6 @@ def comparison_sentences(report: ExplainHigherOrderReport, error: HigherOrderErr
             f"No declaration has {report.operator}, so its other implementations are not known; give the files or the "
             "capture that have it."
         )
-    elif _is_here(report, error):
-        yield "These declarations have an implementation there; the PyTorch that raised the error has none."
     yield from other_sentences(error.others)
 
 

@@ -205,7 +205,9 @@ def test_an_error_text_is_answered_for_its_reader_first() -> None:
     """As an error of an operator with a dispatch table is: what is so, what users and authors can do, the place."""
     result = call("explain", "--from-error", "-", "hops.yaml", stdin=text_of_no_rule("my.Mode"))
     parts = result.out.split("\n\n")
-    assert parts[0] == "standard input:1 is about the higher-order operator whole, called in Mode."
+    title, so = parts[0].splitlines()
+    assert title == "standard input, line 1: the higher-order operator whole fails in Mode"
+    assert so.startswith("It has no implementation there.")
     assert parts[1] == (
         "What you can do:\n- Call it where Mode is not active, such as outside of torch.compile and torch.export."
     )
@@ -218,5 +220,7 @@ def test_an_error_text_is_answered_for_its_reader_first() -> None:
 
 def test_an_error_of_another_version_is_answered_for_its_reader() -> None:
     result = call("explain", "--from-error", "-", "hops.yaml", stdin=text_of_no_rule("FakeTensorMode"))
+    assert "These declarations have an implementation there; the PyTorch that raised the error has none." in result.out
+    assert "It has no implementation there" not in result.out
     assert "\n\nWhat you can do:\n- Use the version of PyTorch, or of the library, that these" in result.out
     assert "What the author of the operator can do" not in result.out
