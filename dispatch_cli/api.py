@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def load_state(
     paths: Sequence[str],
     *,
-    universe: str | None = None,
+    universe: str | Universe | None = None,
     bases: Sequence[str] = (),
     guards: Sequence[str] = (),
     allow_outside: bool = False,
@@ -30,8 +30,8 @@ def load_state(
     """Read declaration files, run them as one history, and return the state after it.
 
     paths: files in order, ``-`` for standard input; none of them when a base alone is asked for.
-    universe: an embedded name or a path, for files that name none. bases: names of embedded states to start from.
-    guards: files that say what must hold, and register nothing.
+    universe: an embedded name or a path, or the universe itself, for files that name none. bases: names of embedded
+    states to start from. guards: files that say what must hold, and register nothing.
     allow_outside: whether files may lead, by what they extend or by links, to files outside of their project: the
     folder of the nearest ``pyproject.toml`` or ``.git`` above the file that is named, else its own.
 

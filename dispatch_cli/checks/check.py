@@ -30,17 +30,20 @@ class Group(Enum):
     AGREEMENT = "DC4"
     OWNERSHIP = "DC5"
     HIGHER_ORDER = "DC6"
+    DRIFT = "DC7"
     INTENTIONS = "DC9"
 
 
 class Need(Enum):
     """What a check cannot do without; where it is not there, the check stays silent and is listed as not run.
 
-    PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user.
+    PYTORCH: the operators of a PyTorch state, embedded or captured. FILES: declarations by the user. BUILT: what a
+    library registers in a running PyTorch; `dispatch-cli crossref` asks for it.
     """
 
     PYTORCH = "pytorch"
     FILES = "files"
+    BUILT = "built"
 
 
 class CheckStage(Enum):
@@ -117,6 +120,7 @@ class Check:
         severity: Severity,
         *,
         needs: tuple[Need, ...] = (),
+        default: bool = True,
         stage: CheckStage = CheckStage.TABLES,
     ) -> Check:
         """The check of a file: the file's name is its id, the first sentence of its documentation its title."""
@@ -129,7 +133,7 @@ class Check:
         word = title.partition(" ")[0]
         if word.isalpha() and word[1:] == word[1:].lower():  # no name, such as AutogradOther
             title = title[0].lower() + title[1:]
-        return cls(name, code, title, severity, documentation, find, needs, stage=stage)
+        return cls(name, code, title, severity, documentation, find, needs, default, stage)
 
     @property
     def group(self) -> Group:

@@ -75,4 +75,10 @@ def run_checks(
 
 
 def _has(view: View, need: Need) -> bool:
-    return view.has_pytorch if need is Need.PYTORCH else view.has_files
+    match need:
+        case Need.PYTORCH:
+            return view.has_pytorch
+        case Need.FILES:
+            return view.has_files
+        case _:
+            return view.built is not None

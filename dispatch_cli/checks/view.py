@@ -18,6 +18,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import OperatorHeader
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table, plan
+from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.declarations import PythonKernel, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
@@ -37,6 +38,7 @@ class View(Files):
     state: everything that is there. operators: those to report on, by name.
     guarded: the operators that guards may report on; None for all, which makes the view a whole one.
     higher_order: the higher-order operators to report on.
+    built: what a library registers in a running PyTorch, where one was asked.
     broken: names of operators whose records are not sound, so that nothing can be computed from them; no check of what
     is computed sees them.
     unused: suppressions that suppressed nothing; known only when all other checks have run.
@@ -49,6 +51,7 @@ class View(Files):
         guarded: frozenset[OperatorName] | None = None,
         broken: frozenset[str] = frozenset(),
         higher_order: Iterable[HigherOrderOperator] = (),
+        built: BuiltLibrary | None = None,
     ) -> None:
         super().__init__(state)
         self.universe = state.dispatcher.universe
@@ -56,6 +59,7 @@ class View(Files):
         self.operators = tuple(name for name in operators if not broken or str(name) not in broken)
         self.guarded = guarded
         self.higher_order = tuple(higher_order)
+        self.built = built
         self.broken = broken
         self.unused: tuple[Suppression, ...] = ()
         self._found: dict[OperatorName, Pattern] = {}
@@ -69,7 +73,9 @@ class View(Files):
 
     def without(self, names: frozenset[str]) -> View:
         """The same view, without the broken operators named."""
-        return View(self.state, self.operators, self.guarded, names, self.higher_order) if names else self
+        if not names:
+            return self
+        return View(self.state, self.operators, self.guarded, names, self.higher_order, self.built)
 
     # the operators
 

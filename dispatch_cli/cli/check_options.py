@@ -39,6 +39,10 @@ class CheckOptions(NamedTuple):
     no_config: bool
 
 
+NO_CHECK_OPTIONS = CheckOptions((), (), None, False, None, False, (), None, False)
+"""What holds where no option is given."""
+
+
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options; the command gets them as one `CheckOptions`, its argument *options*."""
 

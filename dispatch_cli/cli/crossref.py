@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import itertools
+from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.live import ask_live, check_modules, live_options
+from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
-from dispatch_cli.cli.output import BadInput, Output, output_options, show
+from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, show
 
 if TYPE_CHECKING:
     from dispatch_cli.crossref.answers import Answers, Probed
     from dispatch_cli.crossref.replay import Subject
-
-
-class _Asked(NamedTuple):
-    """What a live PyTorch is asked with: the options of `live_options`, and the globs of --op."""
-
-    python: str | None
-    modules: tuple[str, ...]
-    timeout: int
-    ops: tuple[str, ...]
+    from dispatch_cli.engine.history.state import State
 
 
 @click.command("crossref")
-@click.argument("file", required=False, metavar="[FILE]")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
 @live_options
-@filter_option("all")
+@filter_option("all that the declarations say something of, or all")
 @allow_outside_option
-@output_options()
+@output_options(*FOR_CI)
 def command(
-    file: str | None,
+    files: tuple[str, ...],
     live: bool,
     python: str | None,
     modules: tuple[str, ...],
@@ -41,73 +34,103 @@ def command(
     allow_outside: bool,
     out: Output,
 ) -> None:
-    """Compare the engine with a live PyTorch or a recording.
+    """Find drift between declarations and the built library; or compare dispatch-cli with PyTorch.
 
-    The registrations go into the engine; its dumps and tables are compared with PyTorch's, line by line and key by
-    key. A live PyTorch is also asked for its invariants, and for what torch._ops.resolve_key chooses.
+    With declarations (crossref FILE --live --import mylib), everything that they declare is looked up in a PyTorch that
+    has imported the library: operators, schemas, kernels by dispatch key, fallthroughs. What is missing, different or
+    not declared is a finding at the declaration, as of check-invariants, with its formats and exit codes: 1 when a
+    finding is a warning or worse. `dispatch-cli checks drift` explains the checks.
 
-    FILE is a recording, which has both registrations and answers, or a file of declarations such as a capture: then the
-    answers are those of the live PyTorch. Without FILE the registrations come from the live PyTorch, too.
-
-    Exits with 1 when anything differs. Where the C++ table and Python's resolve_key choose different keys is told, and
-    is no difference; --format json has every such slot.
+    Without FILE, or with a capture or a recording of PyTorch, its registrations go into dispatch-cli, whose dumps and
+    tables are compared with PyTorch's, line by line and key by key. A recording has PyTorch's answers, too; otherwise a
+    live PyTorch gives them, and is also asked for its invariants, and for what torch._ops.resolve_key chooses. The exit
+    code is 1 when anything differs. Where the C++ table and Python's resolve_key choose different keys is told, and is
+    no difference; --format json has every such slot.
     """
     live = live or python is not None or bool(modules)
-    if file is None and not live:
+    if not files and not live:
         raise click.UsageError("Nothing to compare with: give a recording, or --live.")
     check_modules(modules)
-    subject, answers = _sides(file, _Asked(python, modules, timeout, ops) if live else None, allow_outside, out.color)
+    from dispatch_cli.model.problem import InputError
+
+    try:
+        state, recorded = _read(files, not live, allow_outside)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    if state is not None and not _is_capture(state):
+        from dispatch_cli.cli.drift import show_drift
+
+        show_drift(files, state, Asked(python, modules, timeout), ops, allow_outside, out)
+        return
+    if out.format in FOR_CI:
+        raise click.UsageError(f"--format {out.format} is for declarations that are compared with a live PyTorch.")
+    _compare(state, recorded, Asked(python, modules, timeout) if live else None, ops, out)
+
+
+def _compare(
+    state: State | None,
+    recorded: Probed | None,
+    live: Asked | None,
+    ops: tuple[str, ...],
+    out: Output,
+) -> None:
+    """The engine against PyTorch. live: the PyTorch that answers; None for the recording."""
     from dispatch_cli.crossref.compare import compare
+    from dispatch_cli.crossref.replay import replay, subject_of
     from dispatch_cli.report.crossref import crossref_report
 
-    comparison = compare(subject, answers, *_names(subject, answers, ops))
+    probed = recorded if live is None else _ask(live, ops)
+    assert probed is not None, "a file without answers is refused where there is no live PyTorch"
+    subject = subject_of(state) if state is not None else replay(recorded or probed)
+    comparison = compare(subject, probed.answers, *_names(subject, probed.answers, ops))
     show(crossref_report(comparison), out, slots=comparison.slots)
     raise click.exceptions.Exit(1 if comparison.differences else 0)
 
 
-def _sides(file: str | None, live: _Asked | None, allow_outside: bool, color: str) -> tuple[Subject, Answers]:
-    """The engine and PyTorch. The file is read first: asking PyTorch takes a while."""
-    from dispatch_cli.crossref.replay import replay
-    from dispatch_cli.model.problem import InputError
+def _read(files: tuple[str, ...], needs_answers: bool, allow_outside: bool) -> tuple[State | None, Probed | None]:
+    """What the files declare, or the recording that the only one of them is. Asking PyTorch takes a while: files first.
 
-    try:
-        subject, recorded = (None, None) if file is None else _read(file, live is None, allow_outside)
-    except InputError as error:
-        raise BadInput(error, color) from None
-    probed = recorded if live is None else _ask(live)
-    assert probed is not None, "a file without answers is refused where there is no live PyTorch"
-    return subject or replay(probed), probed.answers
-
-
-def _read(file: str, needs_answers: bool, allow_outside: bool) -> tuple[Subject, Probed | None]:
-    """The registrations of a file, and the answers when it is a recording. Errors: InputError."""
+    Errors: InputError.
+    """
     from dispatch_cli.crossref.recording import read
-    from dispatch_cli.crossref.replay import replay, subject_of
     from dispatch_cli.model.problem import InputError, Problem
 
-    recorded = read(file, allow_outside)
+    if not files:
+        return None, None
+    recorded = read(files[0], allow_outside) if len(files) == 1 else None
     if recorded is not None:
-        return replay(recorded), recorded
-    if file == "-":
+        return None, recorded
+    if "-" in files:
         # It has been read already, and cannot be read again as declarations.
         message = "what is on standard input is not a recording"
         raise InputError((Problem("not-a-recording", message, hint="declarations have to be in a file"),))
     from dispatch_cli.api import load_state
 
-    subject = subject_of(load_state([file], allow_outside=allow_outside))
+    state = load_state(files, allow_outside=allow_outside)
     if needs_answers:
-        message = f"{file} holds registrations, but nothing that a PyTorch answered"
+        message = f"{files[0]} holds registrations, but nothing that a PyTorch answered"
         hint = "compare it with a running PyTorch: --live, or --python PATH"
         raise InputError((Problem("no-answers", message, hint=hint),))
-    return subject, None
+    return state, None
 
 
-def _ask(live: _Asked) -> Probed:
+def _is_capture(state: State) -> bool:
+    """Whether the files are captures of PyTorch, and not declarations of a library that may extend one."""
+    from dispatch_cli.checks.files import registrant_of
+    from dispatch_cli.model.declarations import Define, Implement, Registrant
+
+    said = state.declarations
+    steps = (step for step in said.steps if isinstance(step, Define | Implement))
+    of_pytorch = (step for step in steps if registrant_of(step) is not Registrant.USER)
+    return any(not said.through(step.span) for step in itertools.islice(of_pytorch, 1))
+
+
+def _ask(live: Asked, ops: tuple[str, ...]) -> Probed:
     from dispatch_cli.crossref.live import ask
     from dispatch_cli.report.selection import as_cpp
 
-    globs = [form for glob in live.ops for form in dict.fromkeys((glob, as_cpp(glob)))]
-    return ask_live(lambda progress: ask(live.python, live.modules, progress, globs, live.timeout))
+    globs = [form for glob in ops for form in dict.fromkeys((glob, as_cpp(glob)))]
+    return ask_live(lambda progress: ask(live.python, live.modules, progress, globs, seconds=live.timeout))
 
 
 def _names(subject: Subject, answers: Answers, ops: tuple[str, ...]) -> tuple[list[str], list[str]]:

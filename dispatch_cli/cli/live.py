@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -21,6 +21,14 @@ _Answer = TypeVar("_Answer")
 SECONDS = 600
 """The default of --timeout; `dispatch_cli.capture.run` has the same, and is not imported for it."""
 A_WEEK = 7 * 24 * 3600
+
+
+class Asked(NamedTuple):
+    """What the options of `live_options` say."""
+
+    python: str | None
+    modules: tuple[str, ...]
+    timeout: int
 
 
 def live_options(command: _Command) -> _Command:

@@ -53,7 +53,7 @@ def replay(probed: Probed) -> Subject:
     python_keys = {
         operator["name"]: tuple(operator["python"]) for operator in probed.operators if operator.get("python")
     }
-    higher_order = {one["name"]: _higher_order_operator(one) for one in probed.higher_order}
+    higher_order = {one["name"]: higher_order_operator(one) for one in probed.higher_order}
     return Subject(dispatcher, python_keys, tuple(refusals), higher_order)
 
 
@@ -121,7 +121,7 @@ def _kernel(kernel: Mapping[str, Any]) -> Kernel:
     )
 
 
-def _higher_order_operator(data: Mapping[str, Any]) -> HigherOrderOperator:
+def higher_order_operator(data: Mapping[str, Any]) -> HigherOrderOperator:
     """An operator of the probe's answer."""
     return HigherOrderOperator(data["name"], tuple(_higher_order_impls(data)), data["side_effect"])
 

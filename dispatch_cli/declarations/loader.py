@@ -41,16 +41,17 @@ _START = Place(1, 1)
 def load(
     paths: Sequence[str],
     *,
-    universe: str | None = None,
+    universe: str | Universe | None = None,
     bases: Sequence[str] = (),
     guards: Sequence[str] = (),
     allow_outside: bool = False,
 ) -> Declarations:
     """Read declaration files, in order, as one history.
 
-    paths: files; ``-`` is standard input. universe: an embedded name or a path, for files that name none; a file that
-    names another does not agree with it. bases: embedded states that the history continues, before those that the
-    files extend. guards: files that are read after them, and that may say what must hold, but register nothing.
+    paths: files; ``-`` is standard input. universe: an embedded name or a path, or the universe itself, for files that
+    name none; a file that names another does not agree with it. bases: embedded states that the history continues,
+    before those that the files extend. guards: files that are read after them, and that may say what must hold, but
+    register nothing.
     allow_outside: whether files may lead to others outside of their project (`project_folder`).
 
     Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
@@ -94,8 +95,9 @@ class _File:
 
 
 class _Loader:
-    def __init__(self, universe: str | None, bases: Sequence[str], allow_outside: bool) -> None:
-        self._wanted = universe
+    def __init__(self, universe: str | Universe | None, bases: Sequence[str], allow_outside: bool) -> None:
+        self._given = universe if isinstance(universe, Universe) else None
+        self._wanted = universe.name if isinstance(universe, Universe) else universe
         self._allow_outside = allow_outside
         self._problems: list[Problem] = []
         self._bases: dict[str, tuple[Span, ...]] = {}
@@ -264,7 +266,7 @@ class _Loader:
 
     def _agrees(self, asked: UniverseName, first: UniverseName | None) -> bool:
         """Whether a file asks for the universe of the others, and of the caller."""
-        if self._wanted is not None and not agree(asked.target, asked.inline, self._wanted, None):
+        if self._wanted is not None and not agree(asked.target, asked.inline, self._wanted, self._given):
             message = f"the file is written for the universe {asked.target}, but {self._wanted} was asked for"
             asked.problems.add("universe-conflict", message, asked.node)
             return False
@@ -278,6 +280,8 @@ class _Loader:
     def _load_universe(self, first: UniverseName | None) -> Universe | None:
         if first is not None and first.inline is not None:
             return first.inline
+        if self._given is not None:
+            return self._given
         default = states.load(next(iter(self._bases))).universe.name if self._bases else universes.default_name()
         name = self._wanted if self._wanted is not None else first.target if first is not None else default
         try:

@@ -20,10 +20,15 @@ GROUPS = {
     Group.AGREEMENT: "What has to agree",
     Group.OWNERSHIP: "What belongs to PyTorch",
     Group.HIGHER_ORDER: "Higher-order operators",
+    Group.DRIFT: "Declarations and the built library",
     Group.INTENTIONS: "What the declarations say must hold",
 }
 INDENT = 4
-NEEDS = {Need.PYTORCH: "the operators of a PyTorch state", Need.FILES: "declarations"}
+NEEDS = {
+    Need.PYTORCH: "the operators of a PyTorch state",
+    Need.FILES: "declarations",
+    Need.BUILT: "a built library, as `dispatch-cli crossref FILE --live` asks for",
+}
 
 
 def document(report: ChecksReport, width: int | None = None, *, whole: bool) -> Iterator[Block]:

@@ -14,6 +14,7 @@ from dispatch_cli.checks.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
@@ -135,17 +136,19 @@ def findings_report(
     baseline: Mapping[Entry, int] | None = None,
     progress: Progress | None = None,
     higher_order: Sequence[HigherOrderOperator] = (),
+    built: BuiltLibrary | None = None,
 ) -> FindingsReport:
     """Run the checks over *names* and the higher-order operators given.
 
     guarded: the operators that guards may report on; None for all. settings: what the project and the command line say,
     the weakest first; what the declarations say comes before. baseline: the findings that are known.
+    built: the library that the declarations are held against.
     Errors: UnknownCheck for a name of a check that is none.
     """
     said = (*state.declarations.settings, *settings)
     checks = chosen(CHECKS, said)
     chosen_names = tuple(names)
-    view = View(state, chosen_names, guarded, higher_order=higher_order)
+    view = View(state, chosen_names, guarded, higher_order=higher_order, built=built)
     outcome = run_checks(view, checks, CHECKS, severities(CHECKS, said), progress)
     place = partial(_place, slots=state.dispatcher.universe.slot)
     findings = tuple(sorted((_placed(state, one) for one in outcome.findings), key=place))

@@ -10,6 +10,7 @@ import pytest
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import CheckSettings, Selector
 from dispatch_cli.report.findings import findings_report
@@ -17,10 +18,11 @@ from dispatch_cli.report.findings import findings_report
 StateOf = Callable[[str], State]
 
 
-def findings(state: State, *ops: str, select: str = "") -> tuple[Finding, ...]:
+def findings(state: State, *ops: str, select: str = "", built: BuiltLibrary | None = None) -> tuple[Finding, ...]:
     """What the checks find about the operators named; when none is, about all, or over a base about the files' own.
 
-    select: as on the command line. By default all but no-fake-kernel, as short examples say nothing of fake tensors.
+    built: the library that the declarations are held against. select: as on the command line.
+    By default all but no-fake-kernel, as short examples say nothing of fake tensors.
     """
     own = map(str, state.own_operators()) if state.source is not None else state.dispatcher.names()
     named = [OperatorName.parse(name) for name in sorted(ops or own)]
@@ -29,8 +31,30 @@ def findings(state: State, *ops: str, select: str = "") -> tuple[Finding, ...]:
     higher_order = [one for one in declared if not ops or one.name in ops]
     wanted = tuple(Selector(part) for part in (select or "all").split(","))
     chosen = (CheckSettings(select=wanted, ignore=() if select else (Selector("no-fake-kernel"),)),)
-    report = findings_report(state, named, frozenset(named) if ops else None, chosen, higher_order=higher_order)
+    report = findings_report(
+        state, named, frozenset(named) if ops else None, chosen, higher_order=higher_order, built=built
+    )
     return tuple(one.finding for one in report.findings)
+
+
+def library_of(state: State, *modules: str) -> BuiltLibrary:
+    """What a library would have registered that registers what a state holds."""
+    dispatcher = state.dispatcher
+    operators = {}
+    for name in dispatcher:
+        kernels = {
+            key: BuiltKernel(one.kernel.debug, one.kernel.fallthrough, True)
+            for key, one in dispatcher.active(name).items()
+        }
+        python = tuple(one.dispatch_key for one in state.python_kernels(name))
+        operators[str(name)] = BuiltOperator(dispatcher.header(name).schema, kernels, python, imported=True)
+    core = {one.key for one in dispatcher.universe.fallbacks}
+    fallbacks = {
+        key: BuiltKernel(one.kernel.debug, one.kernel.fallthrough, key not in core)
+        for key, one in dispatcher.fallbacks.items()
+    }
+    higher_order = {one.name: one for one in state.higher_order_operators}
+    return BuiltLibrary("the library", modules or ("lib",), operators, fallbacks, higher_order)
 
 
 def loader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> StateOf:

@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from dispatch_cli.checks import CHECKS
-from dispatch_cli.checks.check import Check, Severity
+from dispatch_cli.checks.check import Check, Need, Severity
+from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.render.data import data_of
-from tests.checks.helpers import StateOf, findings
+from tests.checks.helpers import StateOf, findings, library_of
 from tests.report.random_declarations import changed
 
 EXAMPLE = re.compile(r"^(Bad|Good)\b[^\n]*(?:\n[^\n]+)*:\n\n```yaml\n(.*?)^```$", re.M | re.S)
@@ -19,6 +20,15 @@ ONLY_BY_HAND = {"schema-name", "undefined-registration", "empty-kernel-list"}
 """Checks that no declaration can break."""
 
 NO_FAKE = "no-fake-kernel"
+
+
+BUILT = re.compile(r"^In the examples the library registers this:\n\n```yaml\n(.*?)^```$", re.M | re.S)
+
+
+def built_library(check: Check, state_of: StateOf) -> BuiltLibrary | None:
+    """The library that the examples of a check are held against, where there is one."""
+    found = BUILT.search(check.documentation)
+    return None if found is None else library_of(state_of(found[1]))
 
 
 def examples(check: Check) -> list[tuple[str, str]]:
@@ -39,7 +49,8 @@ def test_a_check_is_documented(check: Check) -> None:
     assert first.endswith(".")
     assert rest
     kinds = [kind for kind, _ in examples(check)]
-    assert check.documentation.count("```yaml") == len(kinds)
+    assert check.documentation.count("```yaml") == len(kinds) + len(BUILT.findall(check.documentation))
+    assert (Need.BUILT in check.needs) is (BUILT.search(check.documentation) is not None)
     if check.id in ONLY_BY_HAND:
         assert kinds == []
         assert "by hand" in check.documentation or "can not break" in check.documentation
@@ -58,7 +69,8 @@ def test_a_check_is_documented(check: Check) -> None:
 )
 def test_an_example(check: Check, kind: str, text: str, state_of: StateOf) -> None:
     """Examples of other checks are short, and say nothing of fake tensors."""
-    found = {finding.check for finding in findings(state_of(text), select=f"default,{check.id}")}
+    built = built_library(check, state_of)
+    found = {finding.check for finding in findings(state_of(text), select=f"default,{check.id}", built=built)}
     found -= {NO_FAKE} - {check.id}
     assert check.id in found if kind == "Bad" else not found
 

@@ -1,0 +1,96 @@
+"""The built library has the declared schemas and fallthroughs.
+
+The operator or the kernel is there, and not as it is declared: its schema is another one, or its kernel is skipped
+where the declared one runs. `dispatch-cli crossref FILE --live --import MODULE` finds it. Debug texts are not compared:
+they change with every line of the sources.
+
+In the examples the library registers this:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x, float by=1.) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd, AutocastCPU: fallthrough}
+```
+
+Bad, because the library's operator has an argument more:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd, AutocastCPU: fallthrough}
+```
+
+Bad, because the library's kernel at AutocastCPU falls through:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x, float by=1.) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd, AutocastCPU: op_cast}
+```
+
+Good:
+
+```yaml
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x, float by=1.) -> Tensor
+    dispatch: {CPU: op_cpu, Autograd: op_autograd, AutocastCPU: fallthrough}
+```
+
+Fix: write down what the library registers, or change the library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, places_of
+from dispatch_cli.checks.check import Check, Finding, Need, Severity
+from dispatch_cli.checks.view import View
+
+
+def find(view: View) -> Iterator[Finding]:
+    """A finding for every schema and every kernel that is not as it is declared."""
+    library = view.built
+    assert library is not None, "the check needs a library"
+    found = DriftComparison(view, library)
+    for operator in found.operators:
+        if operator.built is not None:
+            yield from _operator(found, operator)
+    for key, registration in view.own_fallbacks.items():
+        built = library.fallbacks.get(key)
+        if built is not None and built.fallthrough is not registration.kernel.fallthrough:
+            message = f"the backend fallback of {library.source} at {key} {_skips(built.fallthrough)}"
+            yield CHECK.finding(message, key=key, at=registration, subject="fallback")
+    for declared, there in found.higher_order:
+        impls = {} if there is None else places_of(there, view.universe)
+        for place, impl in places_of(declared).items():
+            other = impls.get(place)
+            if other is not None and other.fallthrough is not impl.fallthrough:
+                message = f"{declared.name}: of {library.source} the key {place.name} {_skips(other.fallthrough)}"
+                yield CHECK.finding(message, declared.name, place.name, span=impl.span, mark=place.name)
+
+
+def _operator(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
+    name, built, source = operator.name, operator.built, found.library.source
+    assert built is not None, "the library has the operator"
+    declared = found.view.schema_text(name)
+    if operator.defined_at is not None and built.schema is not None and built.schema != declared:
+        details = (("declared", declared or ""), ("built", built.schema))
+        message = f"{name}: {source} has another schema"
+        yield CHECK.finding(message, name, span=operator.defined_at, details=details, subject="schema")
+    for key, registration in found.kernels(operator):
+        kernel = built.kernels.get(key)
+        if kernel is not None and kernel.fallthrough is not registration.kernel.fallthrough:
+            message = f"{name}: the kernel of {source} at {key} {_skips(kernel.fallthrough)}"
+            yield CHECK.finding(message, name, key, at=registration, subject="fallthrough")
+
+
+def _skips(fallthrough: bool) -> str:
+    return "falls through, and the declared one does not" if fallthrough else "runs, and the declared one falls through"
+
+
+CHECK = Check.of(find, __doc__, "DC703", Severity.ERROR, needs=(Need.BUILT,), default=False)

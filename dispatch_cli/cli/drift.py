@@ -1,0 +1,82 @@
+"""``dispatch-cli crossref`` of declarations: whether a built library registers what they say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, load_settings, refuse_unknown_checks
+from dispatch_cli.cli.live import Asked, ask_live
+from dispatch_cli.cli.options import chosen_of_both_kinds, guarded_names
+from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
+
+if TYPE_CHECKING:
+    from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.higher_order import HigherOrderOperator
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.universe import Universe
+
+
+def show_drift(
+    files: tuple[str, ...],
+    state: State,
+    asked: Asked,
+    ops: tuple[str, ...],
+    allow_outside: bool,
+    out: Output,
+) -> None:
+    """Ask the library, and show where it is not as declared. state: what the files declare. asked: what is asked.
+
+    Exits as check-invariants does. The settings are those of the project and of the declarations.
+    """
+    from dispatch_cli.crossref.built import ask_built
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.settings import CheckSettings, Selector
+    from dispatch_cli.report.findings import findings_report
+
+    try:
+        settings, _ = load_settings(NO_CHECK_OPTIONS, allow_outside)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
+    refuse_unknown_checks(state, settings, out.color)
+    names, higher_order = chosen_of_both_kinds(state, ops) if ops else _declared(state)
+    library, universe = ask_live(lambda progress: ask_built(asked.python, asked.modules, progress, asked.timeout))
+    state = _with_universe(files, state, universe, allow_outside)
+    said = (*state.declarations.settings, *settings)
+    drift = CheckSettings(
+        select=(Selector("drift"),), ignore=tuple(selector for one in said for selector in one.ignore)
+    )
+    report = findings_report(
+        state,
+        names,
+        guarded_names(names, higher_order) if ops else None,
+        (*settings, drift),
+        higher_order=higher_order,
+        built=library,
+    )
+    if out.format in FOR_CI:
+        write_for_ci("findings", report, out)
+    else:
+        show(report, out)
+    raise click.exceptions.Exit(1 if report.failed else 0)
+
+
+def _declared(state: State) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
+    return state.own_operators(), state.own_higher_order_operators()
+
+
+def _with_universe(files: tuple[str, ...], state: State, universe: Universe, allow_outside: bool) -> State:
+    """The declarations as that PyTorch registers them, whose ``torch.library`` may do other things than the newest.
+
+    Files that name a universe or extend a state, and declare what that PyTorch does not have, are taken as they are.
+    """
+    from dispatch_cli.api import load_state
+    from dispatch_cli.model.problem import InputError
+
+    if state.source is not None:
+        return state
+    try:
+        return load_state(files, universe=universe, allow_outside=allow_outside)
+    except InputError:
+        return state

@@ -1,0 +1,61 @@
+"""Asking a live PyTorch what the modules of a library registered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dispatch_cli import universes
+from dispatch_cli.capture.run import CAPTURE, SECONDS, Progress, run_probe
+from dispatch_cli.crossref.replay import higher_order_operator
+from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
+from dispatch_cli.model.problem import InputError, Problem
+from dispatch_cli.model.universe import Universe
+
+
+def ask_built(
+    python: str | None, modules: Sequence[str] = (), progress: Progress | None = None, seconds: float = SECONDS
+) -> tuple[BuiltLibrary, Universe]:
+    """What the PyTorch of *python* has registered, and its universe as it was before *modules* were imported.
+
+    python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
+    seconds: the time that it has.
+    Errors: InputError, with the last lines of what went wrong.
+    """
+    data = run_probe(python, modules, progress, CAPTURE, vmap=False, seconds=seconds)
+    imported = frozenset(data["imported_fallbacks"])
+    core = [one for one in data["universe"]["fallbacks"] if one["key"] not in imported]
+    try:
+        return built_of(data), universes.from_data({**data["universe"], "fallbacks": core})
+    except universes.UniverseError as error:
+        raise InputError((Problem("capture-failed", f"the keys of that PyTorch cannot be used: {error}"),)) from None
+
+
+def built_of(data: Mapping[str, Any]) -> BuiltLibrary:
+    """The answer of ``capture/probe.py`` in our types."""
+    imported = frozenset(data["imported_fallbacks"])
+    modules = tuple(data["modules"])
+    return BuiltLibrary(
+        source=f"PyTorch {data['torch']}" + (f" with {', '.join(modules)}" if modules else ""),
+        modules=modules,
+        operators={operator["name"]: _operator(operator) for operator in data["operators"]},
+        fallbacks={
+            one["key"]: BuiltKernel(one["debug"], one["fallthrough"], one["key"] in imported)
+            for one in data["universe"]["fallbacks"]
+        },
+        higher_order={one["name"]: higher_order_operator(one) for one in data["higher_order_operators"]},
+    )
+
+
+def _operator(operator: Mapping[str, Any]) -> BuiltOperator:
+    imported = operator["imported"]
+    counts = imported.get("kernels", {})
+    return BuiltOperator(
+        schema=operator["schema"],
+        kernels={
+            key: BuiltKernel(kernels[0]["debug"], kernels[0]["fallthrough"], bool(counts.get(key)))
+            for key, kernels in operator["kernels"].items()
+        },
+        python=tuple(imported.get("python", ())),
+        imported=bool(imported.get("schema")),
+    )

@@ -1,0 +1,213 @@
+"""``crossref FILE --live``: declarations against a built library, in every format, without a PyTorch of one's own."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from dispatch_cli.api import load_state
+from dispatch_cli.crossref.built import ask_built
+from dispatch_cli.model.problem import InputError
+from tests.capture.support import state_of, torch_python, universe_data
+from tests.checks.helpers import findings
+from tests.cli.support import call
+from tests.crossref.test_stand_in import python_that_answers
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the stand-in for Python is a shell script")
+
+DECLARED = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor
+    dispatch:
+      CPU: op_cpu
+      CUDA: op_cuda
+      AutocastCPU: op_cast
+"""
+
+
+def kernel(debug: str, fallthrough: bool = False) -> list[dict[str, Any]]:
+    return [{"debug": debug, "signature": None, "fallthrough": fallthrough, "boxed": True, "unboxed": False}]
+
+
+def answer() -> dict[str, Any]:
+    """What a PyTorch 2.4 answers whose library has no kernel at CUDA, one at XLA, and another one at AutocastCPU."""
+    operator = {
+        "name": "demo::op",
+        "schema": "demo::op(Tensor x) -> Tensor",
+        "debug": "registered at demo.cpp:1",
+        "alias_analysis": "FROM_SCHEMA",
+        "kernels": {
+            "CPU": kernel("registered at demo.cpp:12"),
+            "XLA": kernel("registered at demo.cpp:14"),
+            "AutocastCPU": kernel("registered at demo.cpp:13", fallthrough=True),
+        },
+        "imported": {"schema": True, "kernels": {"CPU": 1, "XLA": 1, "AutocastCPU": 1}},
+    }
+    return {**state_of([operator], universe_data("torch-2.4")), "modules": ["demo"]}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(DECLARED, encoding="utf-8")
+    python_that_answers(answer(), tmp_path)
+    return tmp_path
+
+
+def drift(*args: str) -> Any:
+    return call("crossref", "a.yaml", "--python", "./python", "--import", "demo", *args)
+
+
+def test_the_text_names_each_difference_at_its_declaration() -> None:
+    result = drift()
+    assert (result.code, result.err) == (1, "")
+    heads = [line for line in result.out.splitlines() if line.startswith("a.yaml:")]
+    source = f"PyTorch {universe_data('torch-2.4')['torch']} with demo"
+    assert heads == [
+        f"a.yaml:3:11: warning[drift-undeclared]: demo::op: {source} has a kernel at XLA",
+        f"a.yaml:6:13: error[drift-missing]: demo::op: {source} has no kernel at CUDA",
+        f"a.yaml:7:20: error[drift-different]: demo::op: the kernel of {source} at AutocastCPU falls through, and the "
+        "declared one does not",
+    ]
+    assert result.out.endswith("3 findings in 1 of 1 operator, 3 checks (torch-2.4)\n")
+
+
+def test_no_drift() -> None:
+    text = DECLARED.replace("CUDA: op_cuda", "XLA: another_name").replace(
+        "AutocastCPU: op_cast", "AutocastCPU: fallthrough"
+    )
+    Path("a.yaml").write_text(text, encoding="utf-8")
+    result = drift()
+    assert (result.code, result.err) == (0, "")
+    assert result.out == "All checks passed: 1 operator, 3 checks (torch-2.4)\n"
+
+
+def test_the_formats_of_ci_systems_name_the_places() -> None:
+    places = [("drift-undeclared", 3, 11), ("drift-missing", 6, 13), ("drift-different", 7, 20)]
+    result = drift("--format", "github")
+    assert result.code == 1
+    assert [line.split("::")[1].split(",title=")[0].split(" ", 1)[1] for line in result.out.splitlines()] == [
+        f"file=a.yaml,line={line},col={column}" for _, line, column in places
+    ]
+    log = json.loads(drift("--format", "sarif").out)["runs"][0]
+    rules = [rule["id"] for rule in log["tool"]["driver"]["rules"]]
+    found = []
+    for one in log["results"]:
+        region = one["locations"][0]["physicalLocation"]["region"]
+        assert rules[one["ruleIndex"]] == one["ruleId"]
+        found.append((one["ruleId"], region["startLine"], region["startColumn"]))
+    assert [(rule, line) for rule, line, _ in found] == [(rule, line) for rule, line, _ in places]
+    suites = ElementTree.fromstring(drift("--format", "junit").out)
+    failures = {suite.get("name"): suite.get("failures") for suite in suites}
+    assert failures == {f"dispatch-cli.{rule}": "1" for rule, _, _ in places}
+
+
+def test_the_project_and_suppressions_have_a_say() -> None:
+    Path("pyproject.toml").write_text(
+        '[tool.dispatch-cli]\nignore = ["drift-different"]\n[tool.dispatch-cli.severity]\ndrift-undeclared = "info"\n',
+        encoding="utf-8",
+    )
+    text = DECLARED.replace("op_cuda\n", "op_cuda # dispatch-cli: ignore[drift-missing] not in builds for the CPU\n")
+    Path("a.yaml").write_text(text, encoding="utf-8")
+    found = json.loads(drift("--format", "json").out)
+    assert [(one["check"], one["severity"]) for one in found["findings"]] == [("drift-undeclared", "info")]
+    assert [one["check"] for one in found["suppressed"]] == ["drift-missing"]
+    assert drift().code == 0
+
+
+def test_bad_declarations_are_refused_before_pytorch_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a.yaml").write_text(DECLARED.replace("CUDA", "CUDDA"), encoding="utf-8")
+
+    def fail(*_: object) -> None:
+        raise InputError(())
+
+    monkeypatch.setattr("dispatch_cli.capture.run._run", fail)
+    result = drift("--format", "sarif")
+    assert result.code == 2
+    assert "did you mean CUDA?" in result.err
+    assert json.loads(result.out)["runs"][0]["invocations"][0]["exitCode"] == 2
+
+
+def test_the_formats_of_ci_systems_are_for_declarations() -> None:
+    result = call("crossref", "--python", "./python", "--format", "sarif")
+    assert result.code == 2
+    assert "--format sarif is for declarations that are compared with a live PyTorch." in result.err
+
+
+def test_several_files_are_one_library() -> None:
+    Path("b.yaml").write_text(
+        "dispatch: 1\nlibraries:\n  - {kind: IMPL, namespace: demo, dispatch_key: XLA, impl: {op: op_xla}}\n",
+        encoding="utf-8",
+    )
+    result = call("crossref", "a.yaml", "b.yaml", "--python", "./python", "--format", "json")
+    assert {one["check"] for one in json.loads(result.out)["findings"]} == {"drift-missing", "drift-different"}
+
+
+LIBRARY = """\
+import torch
+library = torch.library.Library("drifting", "DEF")
+library.define("norm(Tensor x, float p=2.) -> Tensor")
+library.impl("norm", lambda x, p=2.0: x, "CPU")
+library.impl("norm", lambda x, p=2.0: x, "CompositeImplicitAutograd")
+library.impl("norm", torch.library.fallthrough_kernel, "AutocastCPU")
+@torch.library.custom_op("drifting::sin", mutates_args=())
+def sin(x: torch.Tensor) -> torch.Tensor:
+    return x.sin()
+@sin.register_fake
+def _(x):
+    return torch.empty_like(x)
+aten = torch.library.Library("aten", "IMPL")
+aten.impl("relu", lambda x: x, "PrivateUse1")
+"""
+RIGHT = """\
+dispatch: 1
+operators:
+  - func: drifting::norm(Tensor x, float p=2.) -> Tensor
+    dispatch: {CPU: norm_cpu, CompositeImplicitAutograd: norm_math, AutocastCPU: fallthrough}
+  - {custom_op: drifting::sin(Tensor x) -> Tensor, kernel: sin, fake: sin_fake}
+libraries:
+  - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {relu: my_relu}}
+"""
+WRONG = """\
+dispatch: 1
+operators:
+  - func: drifting::norm(Tensor x) -> Tensor
+    dispatch: {"CPU, CUDA": norm_cpu, AutocastCPU: norm_cast}
+  - {custom_op: drifting::sin(Tensor x) -> Tensor, kernels: {cuda: sin}, fake: sin_fake}
+  - func: drifting::gone(Tensor x) -> Tensor
+libraries:
+  - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {gelu: my_gelu}}
+fallbacks: {PrivateUse1: to_cpu}
+"""
+
+
+@pytest.mark.live
+def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "drifting.py").write_text(LIBRARY, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    library, universe = ask_built(torch_python(), ["drifting"])
+    found = {}
+    for name, text in (("right", RIGHT), ("wrong", WRONG)):
+        Path(f"{name}.yaml").write_text(text, encoding="utf-8")
+        state = load_state([f"{name}.yaml"], universe=universe)
+        found[name] = {(one.check, one.operator, one.key) for one in findings(state, select="drift", built=library)}
+    assert found == {
+        "right": set(),
+        "wrong": {
+            ("drift-different", "drifting::norm", None),
+            ("drift-different", "drifting::norm", "AutocastCPU"),
+            ("drift-missing", "drifting::norm", "CUDA"),
+            ("drift-undeclared", "drifting::norm", "CompositeImplicitAutograd"),
+            ("drift-missing", "drifting::sin", "CUDA"),
+            ("drift-undeclared", "drifting::sin", "CompositeExplicitAutograd"),
+            ("drift-missing", "drifting::gone", None),
+            ("drift-missing", "aten::gelu", "PrivateUse1"),
+            ("drift-missing", None, "PrivateUse1"),
+        },
+    }
