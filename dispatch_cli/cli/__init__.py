@@ -21,6 +21,8 @@ EXIT_CLEAN = 0
 EXIT_FINDINGS = 1
 EXIT_BAD_INPUT = 2
 EXIT_BUG = 3
+_COMPLETE = "_DISPATCH_CLI_COMPLETE"
+"""The variable by which a shell asks for its completion script, or for completions."""
 
 _COMMANDS = {
     "register": "Load declarations, run them, and show what is registered.",
@@ -57,6 +59,13 @@ class _LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         _document(command, module.__name__, "command")
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """The commands and options that begin so; no command is imported for it."""
+        from click.shell_completion import CompletionItem
+
+        commands = [CompletionItem(name) for name in _COMMANDS if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
@@ -119,6 +128,8 @@ def main(args: list[str] | None = None) -> None:
 
 def _run(argv: list[str]) -> object:
     """What the command returns: its exit code, or nothing."""
+    if _COMPLETE in os.environ:
+        import_module("dispatch_cli.cli.shells")
     try:
         found: object = cli.main(args=argv, prog_name="dispatch-cli", standalone_mode=False)
         sys.stdout.flush()

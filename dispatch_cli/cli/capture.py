@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
 from dispatch_cli.cli.output import write
 
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 @click.command("capture")
 @live_options
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE: .yaml, .yml, .json or .json.gz.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write to FILE: .yaml, .yml, .json or .json.gz.",
+)
 @click.option(
     "--format",
     "format_",

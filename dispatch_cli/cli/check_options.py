@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from dispatch_cli.cli.completion import complete_checks, complete_files
 from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import BadInput
 
@@ -57,25 +58,41 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--select",
                 multiple=True,
                 metavar="CHECK,…",
+                shell_complete=complete_checks,
                 help="The checks to run: ids, codes, or how either begins; `all`; `default`, which holds without it.",
             ),
-            click.option("--ignore", multiple=True, metavar="CHECK,…", help="Checks to leave out of those."),
+            click.option(
+                "--ignore",
+                multiple=True,
+                metavar="CHECK,…",
+                shell_complete=complete_checks,
+                help="Checks to leave out of those.",
+            ),
             click.option(
                 "--fail-on",
                 type=click.Choice(SEVERITIES),
                 help="The mildest severity that makes the run fail; warning by default.",
             ),
             click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
-            click.option("--baseline", metavar="FILE", help="Findings that are known, and left out."),
+            click.option(
+                "--baseline",
+                metavar="FILE",
+                shell_complete=complete_files,
+                help="Findings that are known, and left out.",
+            ),
             click.option("--update-baseline", is_flag=True, help="Write what is found now to the baseline, and exit."),
             click.option(
                 "--guards",
                 multiple=True,
                 metavar="FILE",
+                shell_complete=complete_files,
                 help="Guards to check as well: a declaration file that registers nothing; give it several times.",
             ),
             click.option(
-                "--config", metavar="FILE", help="The pyproject.toml to read; by default the nearest one above."
+                "--config",
+                metavar="FILE",
+                shell_complete=complete_files,
+                help="The pyproject.toml to read; by default the nearest one above.",
             ),
             click.option("--no-config", is_flag=True, help="Read no pyproject.toml."),
         )

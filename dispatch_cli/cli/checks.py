@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from dispatch_cli.cli.completion import complete_checks
 from dispatch_cli.cli.output import Output, output_options, show, write
 
 
 @click.command("checks")
-@click.argument("checks", nargs=-1, metavar="[ID]...")
+@click.argument("checks", nargs=-1, metavar="[ID]...", shell_complete=complete_checks)
 @output_options()
 def command(checks: tuple[str, ...], out: Output) -> None:
     """List the checks of check-invariants, or explain some: why, bad and good examples, the fix.

@@ -1,66 +1,230 @@
-"""Shell completion of the names that a command takes: keys, operators of embedded states, options of factories."""
+"""Shell completion of what a command takes: operators, keys, tensors, contexts, checks, embedded states, files.
+
+A name is completed by its segments: a namespace, a name, an overload. What the line says already counts: the states and
+files to load, the universe. Each module is imported only where its words are asked for.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import click
 
-MAX_OFFERED = 500
-"""Names offered at once; a shell shows no more in a useful way."""
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from dispatch_cli.model.universe import Universe
+
+    Items = list[CompletionItem[str]]
+
+MAX_BYTES = 1 << 18
+"""Files of declarations that are larger are not read for a completion."""
+_WORD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+_PYTHON = "torch.ops."
 
 
-def complete_keys(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    """The keys of the chosen universe whose name goes on like this; of an expression, its last word."""
-    from dispatch_cli import api
-    from dispatch_cli.model.problem import InputError
+def complete_operators(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The operators, by segments, as C++ or as Python writes them."""
+    return _parts(operator_segments(_operators(ctx), incomplete))
 
+
+def complete_explain(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """What ``explain`` takes: an operator, a key, then files."""
+    given = len(ctx.params.get("files") or ())
+    if ctx.params.get("error_file") is None and given < 2:
+        return (complete_operators, complete_keys)[given](ctx, param, incomplete)
+    return complete_files(ctx, param, incomplete)
+
+
+def complete_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The keys of the chosen universe; of an expression, its last word."""
     start = len(incomplete.rstrip(_WORD))
-    before, word = incomplete[:start], incomplete[start:]
-    try:
-        (universe,) = api.load_universes([ctx.params.get("universe")])
-    except InputError:
-        return []
-    return [f"{before}{key}" for key in universe.keys_by_id if key.startswith(word)]
+    return _plain(_starting(_universe(ctx).keys_by_id, incomplete[start:]), incomplete[:start])
 
 
-def complete_operators(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
-    """The operators of the chosen embedded states whose name goes on like this."""
-    from dispatch_cli import bases
-
-    known = bases.names()
-    found = {
-        name
-        for base in ctx.params.get("bases") or ()
-        if base in known
-        for name in bases.load(base).names
-        if name.startswith(incomplete)
-    }
-    return sorted(found)[:MAX_OFFERED]
+def complete_runtime_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The keys that have a slot in a table."""
+    return _plain(_starting(_universe(ctx).slots, incomplete))
 
 
-def complete_devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+def complete_registrable_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The keys at which a kernel can be registered."""
+    universe = _universe(ctx)
+    return _plain(_starting((key for key in universe.keys_by_id if key in universe.parseable), incomplete))
+
+
+def complete_tensors(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The words of a tensor: its device first, then the others."""
+    from dispatch_cli.model.call import TENSOR_WORDS
+
+    before, blank, word = incomplete.rpartition(" ")
+    given = before.split()
+    devices = _universe(ctx).devices
+    words = [one for one in TENSOR_WORDS if one not in given and not (given and one in ("undefined", "none"))]
+    if not any(one.partition(":")[0] in devices for one in given):
+        words = [*devices, *words]
+    named = [f"{one}=" for one in ("subclass",) if one.startswith(word)]
+    plain = [one for one in _starting(words, word) if one != "subclass"]
+    return [*_plain(plain, before + blank), *_plain(named, before + blank, "part")]
+
+
+def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The contexts, and what follows their words."""
+    from dispatch_cli.model.call import CONTEXT_WORDS
+
+    universe = _universe(ctx)
+    head, equals, value = incomplete.partition("=")
+    if equals and head in ("include", "exclude"):
+        before, comma, key = value.rpartition(",")
+        return _plain(_starting(universe.slots[1:], key), f"{head}={before}{comma}")
+    from dispatch_cli.engine.call.thread import INFRA_MODES, PRE_DISPATCH_MODES
+    from dispatch_cli.engine.keys.autocast import autocast_key_of
+
+    contexts = [one for one in CONTEXT_WORDS if one not in _WITH_A_VALUE]
+    contexts += [f"mode={name}" for name in INFRA_MODES] + [f"pre_dispatch_mode={name}" for name in PRE_DISPATCH_MODES]
+    contexts += [f"autocast {name}" for name, key in universe.devices.items() if autocast_key_of(universe, key)]
+    parts = [one for one in ("include=", "exclude=") if one.startswith(incomplete)]
+    return [*_plain(_starting(contexts, incomplete)), *_plain(parts, kind="part")]
+
+
+def complete_devices(ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The devices of the chosen universe."""
-    from dispatch_cli import api
-    from dispatch_cli.model.problem import InputError
-
-    try:
-        (universe,) = api.load_universes([ctx.params.get("universe")])
-    except InputError:
-        return []
-    return [device for device in universe.devices if device.startswith(incomplete)]
+    return _plain(_starting(_universe(ctx).devices, incomplete))
 
 
-def complete_layouts(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+def complete_layouts(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The layouts of tensors."""
     from dispatch_cli.model.call import Layout
 
-    return [layout.value for layout in Layout if layout.value.startswith(incomplete)]
+    return _plain(_starting((layout.value for layout in Layout), incomplete))
 
 
-def complete_dtypes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:  # noqa: ARG001
+def complete_dtypes(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
     """The dtypes."""
     from dispatch_cli.model.options import DTYPES
 
-    return [dtype for dtype in DTYPES if dtype.startswith(incomplete)]
+    return _plain(_starting(DTYPES, incomplete))
 
 
-_WORD = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+def complete_checks(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The ids of checks, and their codes; of several, the last one."""
+    from dispatch_cli.checks import CHECKS
+
+    before, comma, word = incomplete.rpartition(",")
+    ids = [check.id for check in CHECKS]
+    return _plain(_starting([*ids, *(check.code for check in CHECKS)] if word else ids, word), before + comma)
+
+
+def complete_bases(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The embedded states."""
+    from dispatch_cli import bases
+
+    return _plain(_starting(bases.names(), incomplete))
+
+
+def complete_universes(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
+    """The embedded universes, or files."""
+    from dispatch_cli import universes
+
+    return _plain(_starting(universes.names(), incomplete)) or complete_files(ctx, param, incomplete)
+
+
+def complete_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """The numbers of the rules."""
+    return _plain(_starting(map(str, range(1, 11)), incomplete))
+
+
+def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+    """Files: the shell completes them."""
+    return _plain([incomplete], kind="file")
+
+
+def operator_segments(names: Iterable[str], incomplete: str) -> Iterable[tuple[str, bool]]:
+    """The next segments of the names that begin with *incomplete*, and whether each is a whole name.
+
+    ``at`` goes on as ``aten::``, ``aten::ad`` as ``aten::add.`` among others, which goes on as ``aten::add.Tensor``. A
+    name that is the only one of its kind is given at once.
+    """
+    known = list(names)
+    head, separator = "", "::"
+    if "::" not in incomplete:
+        head = _PYTHON if incomplete.startswith(_PYTHON) else ""
+        namespace, dot, rest = incomplete.removeprefix(head).partition(".")
+        known = [name for name in known if "::" in name] if head else known
+        if head or (dot and any(name.startswith(f"{namespace}::") for name in known)):
+            separator, incomplete = ".", f"{namespace}::{rest}" if dot else namespace
+    found: dict[str, list[str]] = {}
+    for name in known:
+        if name.startswith(incomplete):
+            found.setdefault(_segment(name, len(incomplete)), []).append(name)
+    for part, whole in found.items():
+        text = part if len(whole) > 1 else whole[0]
+        yield head + text.replace("::", separator), text in whole
+
+
+def _segment(name: str, length: int) -> str:
+    """The beginning of a name up to the end of the segment in which its first *length* characters end."""
+    colons = name.find("::")
+    if colons >= 0 and length < colons + 2:
+        return name[: colons + 2]
+    dot = name.find(".", colons + 2 if colons >= 0 else 0)
+    return name if dot < 0 or length > dot else name[: dot + 1]
+
+
+def _operators(ctx: click.Context) -> list[str]:
+    """The names of the operators of what the line loads: files, states, or the newest state."""
+    from dispatch_cli import bases, universes
+
+    chosen = [base for base in ctx.params.get("bases") or () if base in bases.names()]
+    # click leaves the arguments over where the line ends with an option that lacks its value
+    given = ctx.params.get("files") or ctx.args
+    files = [file for file in given if file.endswith((".yaml", ".yml", ".json"))]
+    if files and all(map(_is_small, files)):
+        from dispatch_cli.api import load_state
+        from dispatch_cli.model.problem import InputError
+
+        try:
+            state = load_state(files, universe=ctx.params.get("universe"), bases=chosen)
+            return [*state.dispatcher.names(), *(one.name for one in state.higher_order_operators)]
+        except InputError:
+            chosen = chosen or [bases.names()[0]]
+    universe = ctx.params.get("universe") or universes.default_name()
+    base = bases.load(chosen[0] if chosen else universe if universe in bases.names() else bases.names()[0])
+    return [*base.names, *(one.name for one in base.higher_order_operators)]
+
+
+def _is_small(file: str) -> bool:
+    import os
+
+    return os.path.isfile(file) and os.path.getsize(file) <= MAX_BYTES  # noqa: PTH113, PTH202
+
+
+def _universe(ctx: click.Context) -> Universe:
+    """The universe that the line chooses. Errors: UniverseError, after which nothing is completed."""
+    from dispatch_cli import universes
+
+    base = next((one for one in ctx.params.get("bases") or () if one in universes.names()), None)
+    return universes.load(ctx.params.get("universe") or base or universes.default_name())
+
+
+def _starting(words: Iterable[str], start: str) -> list[str]:
+    """The words that begin so; in any case, where none does exactly."""
+    words = list(words)
+    found = [word for word in words if word.startswith(start)]
+    return found or [word for word in words if word.lower().startswith(start.lower())]
+
+
+def _plain(words: Iterable[str], before: str = "", kind: str = "plain") -> Items:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(before + word, kind) for word in words]
+
+
+def _parts(segments: Iterable[tuple[str, bool]]) -> Items:
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(text, "plain" if whole else "part") for text, whole in segments]
+
+
+_WITH_A_VALUE = ("autocast", "mode", "pre_dispatch_mode", "include", "exclude")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, show
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("crossref")
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_files)
 @click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
 @live_options
 @filter_option("all that the declarations say something of, or all")

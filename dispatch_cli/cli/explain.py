@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.completion import complete_explain, complete_files
 from dispatch_cli.cli.names import higher_order_named, operator_named, similar_operators
 from dispatch_cli.cli.options import SourceOptions, as_sentence, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@partial(source_options, arguments="[OP KEY] [FILE]...")
+@partial(source_options, arguments="[OP KEY] [FILE]...", complete=complete_explain)
 @click.option(
     "--from-error",
     "error_file",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Instead of OP and KEY: a text with an error that PyTorch printed ('-' for standard input).",
 )
 @output_options(csv=False)

@@ -6,6 +6,7 @@ import itertools
 
 import click
 
+from dispatch_cli.cli.completion import complete_files, complete_runtime_keys
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
@@ -22,9 +23,20 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 @click.command("guards")
 @source_options
 @filter_option(f"{OWN_OR_ALL}; the guards that are listed speak of all")
-@click.option("--key", "key_globs", multiple=True, metavar="GLOB", help="With --record: only runtime keys that match.")
 @click.option(
-    "--guards", multiple=True, metavar="FILE", help="Guards to list as well, from a file that registers nothing."
+    "--key",
+    "key_globs",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_runtime_keys,
+    help="With --record: only runtime keys that match.",
+)
+@click.option(
+    "--guards",
+    multiple=True,
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Guards to list as well, from a file that registers nothing.",
 )
 @click.option("--record", is_flag=True, help="Write guards for what is true now, as a declaration file.")
 @click.option("--rules-only", is_flag=True, help="With --record: guard the rules; the kernels may be others.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.completion import complete_keys
+from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.options import allow_outside_option
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
@@ -16,8 +16,18 @@ if TYPE_CHECKING:
 
 @click.command("keys")
 @click.argument("expression", required=False, metavar="[KEY|EXPR]", shell_complete=complete_keys)
-@click.option("--universe", metavar="NAME|PATH", help="Key layout; by default the newest that is embedded.")
-@click.option("--against", metavar="NAME|PATH", help="Show in what the universe differs from this one.")
+@click.option(
+    "--universe",
+    metavar="NAME|PATH",
+    shell_complete=complete_universes,
+    help="Key layout; by default the newest that is embedded.",
+)
+@click.option(
+    "--against",
+    metavar="NAME|PATH",
+    shell_complete=complete_universes,
+    help="Show in what the universe differs from this one.",
+)
 @allow_outside_option
 @output_options()
 def command(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.output import BadInput
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ def live_options(command: _Command) -> _Command:
     `timeout`.
     """
     python = click.option(
-        "--python", metavar="PATH", help="The Python that has PyTorch; by default the one that dispatch-cli runs in."
+        "--python",
+        metavar="PATH",
+        shell_complete=complete_files,
+        help="The Python that has PyTorch; by default the one that dispatch-cli runs in.",
     )
     modules = click.option(
         "--import",

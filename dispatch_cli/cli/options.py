@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from dispatch_cli.cli.completion import (
+    complete_bases,
+    complete_files,
+    complete_operators,
+    complete_registrable_keys,
+    complete_universes,
+)
 from dispatch_cli.cli.output import BadInput, warn
 
 if TYPE_CHECKING:
@@ -37,11 +44,14 @@ allow_outside_option = click.option(
 )
 
 
-def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") -> Callable[..., Any]:
+def source_options(
+    command: Callable[..., Any], arguments: str = "[FILE]...", complete: Callable[..., Any] = complete_files
+) -> Callable[..., Any]:
     """FILE…, -k, --base, --universe and --allow-outside: what is loaded.
 
     The command gets one `SourceOptions`, its first argument.
-    arguments: how the help names them; arguments before the files are among the source's files.
+    arguments: how the help names them; arguments before the files are among the source's files. complete: how a shell
+        completes them.
     """
 
     @wraps(command)
@@ -57,12 +67,13 @@ def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") ->
 
     for decorator in reversed(
         (
-            click.argument("files", nargs=-1, metavar=arguments),
+            click.argument("files", nargs=-1, metavar=arguments, shell_complete=complete),
             click.option(
                 "-k",
                 "keys",
                 multiple=True,
                 metavar="KEY",
+                shell_complete=complete_registrable_keys,
                 help="Instead of files: an operator foo(Tensor x) with a kernel at KEY; give it several times.",
             ),
             click.option(
@@ -70,10 +81,14 @@ def source_options(command: Callable[..., Any], arguments: str = "[FILE]...") ->
                 "bases",
                 multiple=True,
                 metavar="NAME",
+                shell_complete=complete_bases,
                 help="An embedded PyTorch state to start from, such as torch-2.15; see `dispatch-cli bases`.",
             ),
             click.option(
-                "--universe", metavar="NAME|PATH", help="Key layout; by default what the files say, or the newest."
+                "--universe",
+                metavar="NAME|PATH",
+                shell_complete=complete_universes,
+                help="Key layout; by default what the files say, or the newest.",
             ),
             allow_outside_option,
         )
@@ -153,7 +168,7 @@ def warn_of_overrides(state: State, color: str = "auto") -> None:
 def filter_option(default: str) -> Callable[[_Command], _Command]:
     """--op: which operators. default: what is taken without it."""
     text = f"Only operators whose name matches. Without it: {default}."
-    return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text)
+    return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text, shell_complete=complete_operators)
 
 
 def chosen_operators(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
 
 if TYPE_CHECKING:
@@ -68,7 +69,13 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
         for decorator in reversed(
             (
                 click.option("--format", "format_", type=Formats(formats), default="text", show_default=True),
-                click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of standard output."),
+                click.option(
+                    "-o",
+                    "--output",
+                    metavar="FILE",
+                    shell_complete=complete_files,
+                    help="Write to FILE instead of standard output.",
+                ),
                 click.option(
                     "--color",
                     type=click.Choice(("auto", "always", "never")),

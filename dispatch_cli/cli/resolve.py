@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dispatch_cli.cli.call_options import CallOptions, problem_of, read_call
-from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts, complete_operators
+from dispatch_cli.cli.completion import (
+    complete_contexts,
+    complete_devices,
+    complete_dtypes,
+    complete_keys,
+    complete_layouts,
+    complete_operators,
+    complete_tensors,
+)
 from dispatch_cli.cli.options import SourceOptions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
@@ -54,12 +62,14 @@ def _call_options(command: _Command) -> _Command:
     "tensors",
     multiple=True,
     metavar="SPEC",
+    shell_complete=complete_tensors,
     help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'; give it several times.",
 )
 @_call_options
 @click.option(
     "--keyset",
     metavar="EXPR",
+    shell_complete=complete_keys,
     help="A key set to call with, as a redispatch does: without thread state and mask. EXPR as `keys` reads it.",
 )
 @click.option(
@@ -67,6 +77,7 @@ def _call_options(command: _Command) -> _Command:
     "contexts",
     multiple=True,
     metavar="TEXT",
+    shell_complete=complete_contexts,
     help="What the call happens in, the outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME and others",
 )
 @click.option(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from dispatch_cli.cli.completion import complete_rules
 from dispatch_cli.cli.output import Output, output_options, show
 
 
 @click.command("rules")
-@click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...")
+@click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...", shell_complete=complete_rules)
 @output_options()
 def command(numbers: tuple[int, ...], out: Output) -> None:
     """List the ten rules of the computed table, or show some with examples.

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.output import write
 
 
@@ -13,7 +14,9 @@ from dispatch_cli.cli.output import write
 @click.option(
     "--output", "report", metavar="REPORT", help="The schema of a JSON answer instead, such as table or findings."
 )
-@click.option("-o", "file", metavar="FILE", help="Write to FILE instead of standard output.")
+@click.option(
+    "-o", "file", metavar="FILE", shell_complete=complete_files, help="Write to FILE instead of standard output."
+)
 def command(report: str | None, file: str | None) -> None:
     """Print the JSON Schema of the declaration format, for editors that complete and check.
 

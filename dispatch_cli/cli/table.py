@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.completion import complete_runtime_keys
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
     SourceOptions,
@@ -33,7 +34,14 @@ MANY = 4
 @click.command("table")
 @source_options
 @filter_option(OWN_OR_ALL)
-@click.option("--key", "key_globs", multiple=True, metavar="GLOB", help="Only runtime keys whose name matches.")
+@click.option(
+    "--key",
+    "key_globs",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_runtime_keys,
+    help="Only runtime keys whose name matches.",
+)
 @click.option("--all", "all_rows", is_flag=True, help="Every slot a row of its own, missing ones too.")
 @click.option(
     "--view",

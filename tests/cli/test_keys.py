@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from dispatch_cli import universes
-from dispatch_cli.cli.completion import complete_keys, complete_operators
 from tests.cli.support import Result, call
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -257,26 +256,3 @@ def test_hostile_expressions() -> None:
         assert (result.code, result.out) == (2, "")
         assert "\x1b" not in result.err
         assert "\u202e" not in result.err
-
-
-def test_completion() -> None:
-    import click
-
-    from dispatch_cli.cli.keys import command
-
-    def completed(text: str, **params: Any) -> list[str]:
-        context = click.Context(command)
-        context.params = params
-        return complete_keys(context, command.params[0], text)
-
-    assert completed("SparseCsrM") == ["SparseCsrMPS", "SparseCsrMTIA", "SparseCsrMAIA", "SparseCsrMeta"]
-    assert completed("CPU | AutogradX") == ["CPU | AutogradXLA", "CPU | AutogradXPU"]
-    assert completed("Nam", universe="torch-2.4") == ["Named"]
-    assert completed("CPU", universe="nowhere") == []
-    context = click.Context(command)
-    context.params = {"bases": ("torch-2.15", "torch-9")}
-    assert complete_operators(context, command.params[0], "aten::addmm.") == [
-        "aten::addmm.dtype",
-        "aten::addmm.dtype_out",
-        "aten::addmm.out",
-    ]

@@ -7,10 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import click
-
-from dispatch_cli.cli.completion import complete_devices, complete_dtypes, complete_layouts
-from dispatch_cli.cli.resolve import command
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from tests.cli.support import Result, call
 
@@ -367,15 +363,6 @@ def test_a_generator() -> None:
     assert "\nGenerator  cpu boxed, whose key does not count, as in a call of torch.ops\n" in boxed
     found = json.loads(call(*rand, "cpu", "--format", "json").out)
     assert found["selections"][0]["generator"]["keys"] == ["CPU"]
-
-
-def test_completion_of_options() -> None:
-    context = click.Context(command)
-    context.params = {"universe": "torch-2.15"}
-    (option, *_) = command.params
-    assert complete_layouts(context, option, "sparse_b") == ["sparse_bsr", "sparse_bsc"]
-    assert complete_dtypes(context, option, "q") == ["qint8", "quint8", "qint32", "quint4x2", "quint2x4"]
-    assert complete_devices(context, option, "m") == ["maia", "mps", "meta", "mtia"]
 
 
 def test_stop_after() -> None:

@@ -1,0 +1,165 @@
+"""Shell completion: what is offered, and what bash, zsh and fish make of it in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+
+from dispatch_cli import bases
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.cli import cli
+from dispatch_cli.cli.completion import operator_segments
+from dispatch_cli.cli.shells import Line, read_line
+from tests.cli.shells import SHELLS, Shell, installed
+from tests.cli.support import process
+
+NAMES = bases.load("torch-2.15").names
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+def shell(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    if not installed(request.param):
+        pytest.skip(f"{request.param} is not installed")
+    found = Shell(request.param, tmp_path_factory.mktemp(request.param))
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    ("line", "completed", "tail"),
+    [
+        ("regi", ["register"], ""),
+        ("explain at", ["explain", "aten::"], ""),
+        ("explain aten::softm", ["explain", "aten::softmax."], ""),
+        ("explain aten::add.Ten", ["explain", "aten::add.Tensor"], ""),
+        ("explain torch.ops.aten.add.Ten", ["explain", "torch.ops.aten.add.Tensor"], ""),
+        ("resolve 'aten::add_", ["resolve", "aten::add_."], "'"),
+        ("explain aten::add.Tensor autogradcu", ["explain", "aten::add.Tensor", "AutogradCUDA"], ""),
+        ("explain aten::add.Tensor CPU examples/custom_l", None, ""),
+        ('resolve aten::mm --tensor "cuda zer', ["resolve", "aten::mm", "--tensor", "cuda zerotensor"], ""),
+        ("resolve aten::mm --context mode=Fak", ["resolve", "aten::mm", "--context", "mode=FakeTensorMode"], ""),
+        ("resolve aten::mm --context autocast\\ cu", ["resolve", "aten::mm", "--context", "autocast cuda"], ""),
+        ("resolve aten::mm --context exclude=CPU,AutogradCU", None, ""),
+        ("table --base=torch-2.1", ["table", "--base=torch-2.15"], ""),
+        ("table examples/custom_library.yaml --op mylib::nor", None, ""),
+        ("keys 'CPU | AutogradHP", ["keys", "CPU | AutogradHPU"], ""),
+        ("checks sparse-b", ["checks", "sparse-bypass"], ""),
+        ("table --format js", ["table", "--format", "json"], ""),
+    ],
+)
+def test_in_a_shell(shell: Shell, line: str, completed: list[str] | None, tail: str) -> None:
+    ends = {"custom_l": "ibrary.yaml", "AutogradCU": "DA", "nor": "m2"}
+    if completed is None:
+        end = next(ends[one] for one in ends if line.endswith(one))
+        completed = f"{line}{end}".split()
+    assert shell.completed(f"dispatch-cli {line}", tail) == ["dispatch-cli", *completed]
+
+
+@pytest.mark.parametrize("name", NAMES[::97])
+def test_every_operator_is_reached_by_segments(name: str) -> None:
+    """Going on from segment to segment reaches each name."""
+    for written in (name, name.replace("::", "."), f"torch.ops.{name.replace('::', '.')}"):
+        start = "torch.ops." if written.startswith("torch") else "" if "::" in written else f"{written.split('.')[0]}."
+        text, found = start, dict[str, bool]()
+        while written not in found:
+            found = dict(operator_segments(NAMES, text))
+            longer = [one for one in found if written.startswith(one)]
+            assert len(longer) >= 1, (text, written)
+            text = max(longer, key=len) if len(max(longer, key=len)) > len(text) else written[: len(text) + 1]
+        assert found[written]
+
+
+def test_segments() -> None:
+    assert dict(operator_segments(NAMES, "at")) == {"aten::": False}
+    assert dict(operator_segments(NAMES, "aten::softm")) == {"aten::softmax.": False}
+    assert dict(operator_segments(NAMES, "aten::add.")) == {
+        f"aten::add.{overload}": True for overload in ("Scalar", "Scalar_out", "Tensor", "out")
+    }
+    assert dict(operator_segments(NAMES, "aten::mm")) == {"aten::mm": True, "aten::mm.": False}
+    assert dict(operator_segments(NAMES, "nowhere::")) == {}
+
+
+def offered(line: str, word: str = "") -> list[str]:
+    """What bash is offered: type and text."""
+    result = process(
+        _DISPATCH_CLI_COMPLETE="bash_complete", _DISPATCH_CLI_LINE=f"dispatch-cli {line}", _DISPATCH_CLI_WORD=word
+    )
+    assert (result.code, result.err) == (0, "")
+    return result.out.split("\n")[:-1] if result.out.strip() else []
+
+
+def test_operators_of_files() -> None:
+    assert offered("register examples/custom_library.yaml --op mylib::n", "n") == ["plain\tnorm2"]
+    assert offered("register --op mylib::n", "n") == []
+
+
+def test_keys_of_a_universe() -> None:
+    keys = [f"plain\tSparseCsr{backend}" for backend in ("MPS", "MTIA", "MAIA", "Meta")]
+    assert offered("keys SparseCsrM", "SparseCsrM") == keys
+    assert offered("keys --universe torch-2.4 Nam", "Nam") == ["plain\tNamed"]
+
+
+def test_options_of_factories() -> None:
+    assert offered("resolve aten::ones --layout sparse_b", "sparse_b") == ["plain\tsparse_bsr", "plain\tsparse_bsc"]
+    dtypes = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
+    assert offered("resolve aten::ones --dtype q", "q") == [f"plain\t{one}" for one in dtypes]
+    devices = ("maia", "mps", "meta", "mtia")
+    assert offered("resolve aten::ones --device m", "m") == [f"plain\t{one}" for one in devices]
+
+
+def test_tensors_and_contexts() -> None:
+    layouts = [f"plain\tcuda sparse{layout}" for layout in ("", "_csr", "_csc", "_bsr", "_bsc")]
+    assert offered("resolve aten::mm --tensor 'cuda spa", "cuda spa") == layouts
+    assert "plain\tcuda cpu" not in offered("resolve aten::mm --tensor 'cuda ", "cuda ")
+    assert offered("resolve aten::mm --tensor sub", "sub") == ["part\tsubclass="]
+    assert offered("resolve aten::mm --context inf", "inf") == ["plain\tinference_mode"]
+    assert offered("resolve aten::mm --context incl", "incl") == ["part\tinclude="]
+    assert offered("resolve aten::mm --context 'autocast c", "c") == ["plain\tautocast cpu", "plain\tautocast cuda"]
+
+
+def test_checks_by_id_and_code() -> None:
+    assert offered("check-invariants --select guard,", "guard,") == [f"plain\tguard,{check.id}" for check in CHECKS]
+    assert "plain\tDC001" in offered("checks DC00", "DC00")
+
+
+def test_nothing_is_said_where_completion_fails() -> None:
+    assert offered("table --universe nowhere --key CP", "CP") == []
+    assert offered("table nowhere.yaml --op aten::softm", "softm") == ["part\tsoftmax."]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a b", Line(["a"], "b", None)),
+        ("a b ", Line(["a", "b"], "", None)),
+        ("a 'b c", Line(["a"], "b c", 0)),
+        ("a --b='c d", Line(["a"], "--b=c d", 4)),
+        ('a "b \\" c" d\\ e', Line(["a", 'b " c'], "d e", None)),
+        ("a '' ", Line(["a", ""], "", None)),
+    ],
+)
+def test_lines_are_split_as_shells_do(text: str, line: Line) -> None:
+    assert read_line(text) == line
+
+
+FREE = {"import_", "modules", "numbers", "stop_after", "report"}
+"""Parameters whose values are no names that dispatch-cli knows."""
+
+
+def parameters() -> Iterator[Any]:
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        for one in command.params:
+            yield pytest.param(one, id=f"{name} {one.name}")
+
+
+@pytest.mark.parametrize("parameter", list(parameters()))
+def test_every_parameter_that_takes_a_name_is_completed(parameter: click.Parameter) -> None:
+    flag = isinstance(parameter, click.Option) and parameter.is_flag
+    chosen = isinstance(parameter.type, click.Choice)
+    assert flag or chosen or parameter.name in FREE or parameter._custom_shell_complete is not None
