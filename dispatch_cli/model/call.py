@@ -177,6 +177,7 @@ class ContextKind(Enum):
     AUTOCAST = "autocast"
     INFERENCE_MODE = "inference_mode"
     NO_GRAD = "no_grad"
+    ENABLE_GRAD = "enable_grad"
     BELOW_AUTOGRAD = "below_autograd"
     BELOW_AD_INPLACE_OR_VIEW = "below_ADInplaceOrView"
     FUNCTIONALIZE = "functionalize"
@@ -198,7 +199,8 @@ class Context(NamedTuple):
     """One context manager, guard or transform around the call.
 
     device: of an autocast. name: the class of a mode. instance: which one of several of that class, as the 2 of
-        ``mode=FakeTensorMode=2``. keys: the keys to include or exclude.
+        ``mode=FakeTensorMode=2``. keys: the keys to include or exclude. enabled: whether autocast or inference mode is
+        turned on, and not off.
     """
 
     kind: ContextKind
@@ -206,19 +208,26 @@ class Context(NamedTuple):
     name: str | None = None
     instance: str | None = None
     keys: tuple[str, ...] = ()
+    enabled: bool = True
 
     @classmethod
     def parse(cls, text: str) -> Context:
-        """Read ``autocast cuda``, ``mode=Name``, ``exclude=AutogradCPU,CPU``, ``no_grad`` … Errors: CallError."""
+        """Read ``autocast cuda off``, ``mode=Name``, ``exclude=AutogradCPU,CPU``, ``no_grad`` … Errors: CallError."""
         words = _words(text, "a context", "such as `no_grad` or `autocast cpu`")
         head, equals, value = words[0].partition("=")
+        if (enabled := _INFERENCE_MODE.get(head.lower())) is not None and len(words) == 1 and not equals:
+            return Context(ContextKind.INFERENCE_MODE, enabled=enabled)
         kinds = {kind.value.lower(): kind for kind in ContextKind}
         kind = kinds.get(head.lower())
         if kind is None:
             raise CallError(f"{head!r} is no context", text, suggestion(head, CONTEXT_WORDS))
         rest = ([value] if equals else []) + words[1:]
         if kind is ContextKind.AUTOCAST:
-            return Context(kind, device=_one(rest, kind, "a device, such as `autocast cpu`", text))
+            enabled = rest[1:] != ["off"]
+            device = _one(
+                rest if enabled else rest[:1], kind, "a device, such as `autocast cpu` or `autocast cpu off`", text
+            )
+            return Context(kind, device=device, enabled=enabled)
         if kind in (ContextKind.MODE, ContextKind.PRE_DISPATCH_MODE):
             example = f"the name of a mode, such as `{kind.value}=FunctionalTensorMode`"
             name, _, instance = _one(rest, kind, example, text).partition("=")
@@ -235,7 +244,9 @@ class Context(NamedTuple):
     def __str__(self) -> str:
         word = self.kind.value
         if self.device is not None:
-            return f"{word} {self.device}"
+            return f"{word} {self.device}{'' if self.enabled else ' off'}"
+        if not self.enabled:
+            return f"{word}(False)"
         if self.name is not None:
             return f"{word}={self.name}" if self.instance is None else f"{word}={self.name}={self.instance}"
         return f"{word}={','.join(self.keys)}" if self.keys else word
@@ -257,6 +268,7 @@ TENSOR_WORDS = (
     *_ABSENT,
 )
 """The words of a tensor that are not its device."""
+_INFERENCE_MODE = {"inference_mode(true)": True, "inference_mode(false)": False}
 CONTEXT_WORDS = tuple(kind.value for kind in ContextKind)
 _DEVICE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::([0-9]{1,4}))?", re.ASCII)
 _LEVEL = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)

@@ -182,14 +182,23 @@ class Contexts:
             devices = [name for name, other in self.universe.devices.items() if self.maker.autocast_key(other)]
             message = f"the universe {self.universe.name} has no autocast for {context.device!r}"
             raise CallError(f"{message} (it has it for {', '.join(devices)})", str(context))
-        return thread._replace(keys=thread.keys._replace(excluded=thread.keys.excluded.remove(key)))
+        excluded = thread.keys.excluded
+        excluded = excluded.remove(key) if context.enabled else excluded.add(key)
+        return thread._replace(keys=thread.keys._replace(excluded=excluded))
 
-    def _inference_mode(self, thread: Thread, _context: Context) -> Thread:
+    def _inference_mode(self, thread: Thread, context: Context) -> Thread:
+        if not context.enabled:
+            keys = LocalKeys(thread.keys.included, thread.keys.excluded - self.maker.autograd_keys)
+            thread = thread._replace(keys=keys, inference=False, gradients=True)
+            return thread.include(self.maker.known(AD_INPLACE_OR_VIEW))
         thread = thread.without_included(self.maker.known(AD_INPLACE_OR_VIEW)).exclude(self.maker.autograd_keys)
         return thread._replace(inference=True, gradients=False)
 
     def _no_grad(self, thread: Thread, _context: Context) -> Thread:
         return thread._replace(gradients=False)
+
+    def _enable_grad(self, thread: Thread, _context: Context) -> Thread:
+        return thread._replace(gradients=True)
 
     def _below_autograd(self, thread: Thread, _context: Context) -> Thread:
         return thread.exclude(self.maker.autograd_keys)
@@ -239,6 +248,7 @@ _CHANGES: dict[ContextKind, Callable[[Contexts, Thread, Context], Thread]] = {
     ContextKind.AUTOCAST: Contexts._autocast,
     ContextKind.INFERENCE_MODE: Contexts._inference_mode,
     ContextKind.NO_GRAD: Contexts._no_grad,
+    ContextKind.ENABLE_GRAD: Contexts._enable_grad,
     ContextKind.BELOW_AUTOGRAD: Contexts._below_autograd,
     ContextKind.BELOW_AD_INPLACE_OR_VIEW: Contexts._below_ad_inplace_or_view,
     ContextKind.ENABLE_FUNCTIONALIZATION: Contexts._enable_functionalization,

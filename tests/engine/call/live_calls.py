@@ -19,6 +19,7 @@ import json
 import re
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List  # noqa: UP035
 
@@ -455,9 +456,9 @@ def functionalization() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def autocast(device: str) -> Iterator[None]:
+def autocast(device: str, enabled: bool) -> Iterator[None]:
     before = torch.is_autocast_enabled(device)
-    torch.set_autocast_enabled(device, True)
+    torch.set_autocast_enabled(device, enabled)
     try:
         yield
     finally:
@@ -494,7 +495,7 @@ def context(text: str, position: int) -> Any:
     python = importlib.import_module("torch._dispatch.python")
     word, _, value = text.partition("=")
     if text.startswith("autocast "):
-        return autocast(text.split()[1])
+        return autocast(text.split()[1], not text.endswith(" off"))
     if word == "mode":
         return mode(value, position)
     if word == "include":
@@ -505,7 +506,9 @@ def context(text: str, position: int) -> Any:
         return layer(text)
     made: Dict[str, Callable[[], Any]] = {  # noqa: UP006
         "inference_mode": torch.inference_mode,
+        "inference_mode(False)": partial(torch.inference_mode, False),
         "no_grad": torch.no_grad,
+        "enable_grad": torch.enable_grad,
         "below_autograd": core._AutoDispatchBelowAutograd,
         "below_ADInplaceOrView": core._AutoDispatchBelowADInplaceOrView,
         "enable_functionalization": functionalization,

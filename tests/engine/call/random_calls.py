@@ -131,7 +131,9 @@ PLAIN = (
 )
 CONTEXTS = (
     "inference_mode",
+    "inference_mode(False)",
     "no_grad",
+    "enable_grad",
     "below_autograd",
     "below_ADInplaceOrView",
     "enable_functionalization",
@@ -156,7 +158,17 @@ CONTEXTS = (
     "exclude",
 )
 QUANTIZED_DTYPES = ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")
-TRANSFORMED = ("vmap", "vmap", "vmap", "grad", "jvp", "functionalize", "inference_mode", "python_dispatcher")
+TRANSFORMED = (
+    "vmap",
+    "vmap",
+    "vmap",
+    "grad",
+    "jvp",
+    "functionalize",
+    "inference_mode",
+    "inference_mode(False)",
+    "python_dispatcher",
+)
 """The contexts of operators with a batching rule."""
 TRANSFORMS = {"vmap": "batched", "grad": "grad-wrapped", "jvp": "grad-wrapped", "functionalize": "functional"}
 NOT_INCLUDED = frozenset(
@@ -310,7 +322,7 @@ class Generator:
     def _context(self, of: tuple[str, ...]) -> str:
         context = self.random.choice(of)
         if context == "autocast":
-            return f"autocast {self.random.choice(self._autocast)}"
+            return f"autocast {self.random.choice(self._autocast)}{self.random.choice(('', ' off'))}"
         if context in ("include", "exclude"):
             keys = self.random.sample(self._keys, self.random.randint(1, 2))
             return f"{context}={','.join(keys)}"

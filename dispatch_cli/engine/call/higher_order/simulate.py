@@ -31,7 +31,7 @@ from dispatch_cli.engine.call.trace import (
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, HigherOrderTable
-from dispatch_cli.model.call import Absent, CallError, Context, ContextKind, TensorSpec, WrapperKind
+from dispatch_cli.model.call import Absent, CallError, Context, TensorSpec, WrapperKind
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, is_autograd_not_implemented
 from dispatch_cli.model.universe import AUTOGRAD, FRONT, PRE_DISPATCH, PYTHON, UNDEFINED
 
@@ -54,7 +54,7 @@ def simulate_higher_order(
         raise CallError(message, Absent.UNDEFINED.value, "write `none`")
     thread = Contexts(maker).enter_all(tuple(contexts))
     values = tuple(make_value(maker, thread, spec) for spec in tensors)
-    machine = _HigherOrderSimulator(state, operator, maker, grad_enabled(contexts))
+    machine = _HigherOrderSimulator(state, operator, maker, thread.gradients)
     end = machine.run(values, thread)
     return HigherOrderCall(
         operator.name,
@@ -66,17 +66,6 @@ def simulate_higher_order(
         machine.deferred_is_known,
         conflicting(thread, tensors),
     )
-
-
-def grad_enabled(contexts: Sequence[Context]) -> bool:
-    """Whether gradients are recorded inside of those contexts."""
-    enabled = True
-    for context in contexts:
-        if context.kind in (ContextKind.NO_GRAD, ContextKind.INFERENCE_MODE):
-            enabled = False
-        elif context.kind is ContextKind.GRAD:  # torch.func.grad turns it on
-            enabled = True
-    return enabled
 
 
 class _HopResult(NamedTuple):
