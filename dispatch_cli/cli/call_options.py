@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import click
+
+from dispatch_cli.cli.completion import complete_contexts, complete_tensors
 from dispatch_cli.cli.names import higher_order_named, operator_named, similar_operators
 
 if TYPE_CHECKING:
@@ -16,9 +19,26 @@ if TYPE_CHECKING:
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.options import Options
-    from dispatch_cli.model.problem import Problem
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.model.universe import Universe
 
 _Spec = TypeVar("_Spec")
+tensor_option = click.option(
+    "--tensor",
+    "tensors",
+    multiple=True,
+    metavar="SPEC",
+    shell_complete=complete_tensors,
+    help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'; give it several times.",
+)
+context_option = click.option(
+    "--context",
+    "contexts",
+    multiple=True,
+    metavar="TEXT",
+    shell_complete=complete_contexts,
+    help="What the call happens in, the outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME and others",
+)
 
 
 class CallOptions(NamedTuple):
@@ -43,7 +63,6 @@ class CallGiven(NamedTuple):
 
 def read_call(state: State, asked: CallOptions) -> CallGiven:
     """Read what is said of a call. Errors: InputError, with everything that is wrong."""
-    from dispatch_cli.model.call import Context, TensorSpec
     from dispatch_cli.model.problem import InputError
 
     problems: list[Problem] = []
@@ -51,13 +70,7 @@ def read_call(state: State, asked: CallOptions) -> CallGiven:
     higher_order = higher_order_named(state, asked.operator) if name is None else None
     if name is None and higher_order is None:
         problems.append(_unknown_operator(state, asked.operator))
-    tensors = _read(asked.tensors, TensorSpec.parse, "--tensor", problems)
-    key_named = state.dispatcher.universe.key_named
-    contexts = [
-        context._replace(keys=tuple(map(key_named, context.keys)))
-        for context in _read(asked.contexts, Context.parse, "--context", problems)
-    ]
-    _check(state.dispatcher, tensors, contexts, problems)
+    tensors, contexts = read_thread(state.dispatcher.universe, asked.tensors, asked.contexts, problems)
     keys = _key_set(state.dispatcher, asked.keyset, problems)
     _check_options(state.dispatcher, name, asked, problems)
     if higher_order is not None:
@@ -65,6 +78,29 @@ def read_call(state: State, asked: CallOptions) -> CallGiven:
     if problems:
         raise InputError(tuple(problems))
     return CallGiven(name, higher_order, tensors, contexts, keys)
+
+
+def read_thread(
+    universe: Universe, tensors: Iterable[str], contexts: Iterable[str], problems: list[Problem]
+) -> tuple[list[TensorSpec], list[Context]]:
+    """What is said of tensors and contexts; what is wrong with each of them is noted, all at once."""
+    from dispatch_cli.model.call import Context, TensorSpec
+
+    specs = _read(tensors, TensorSpec.parse, "--tensor", problems)
+    entered = [
+        context._replace(keys=tuple(map(universe.key_named, context.keys)))
+        for context in _read(contexts, Context.parse, "--context", problems)
+    ]
+    _check(universe, specs, entered, problems)
+    return specs, entered
+
+
+def refused_call(error: CallError, tensors: Iterable[str], contexts: Iterable[Context]) -> InputError:
+    """What is wrong with tensors and contexts together."""
+    from dispatch_cli.model.problem import InputError
+
+    of_context = not tensors or error.text in map(str, contexts)
+    return InputError((problem_of(error, "--context" if of_context else "--tensor"),))
 
 
 def _not_of_higher_order(asked: CallOptions) -> Iterator[Problem]:
@@ -94,12 +130,12 @@ def _read(texts: Iterable[str], parse: Callable[[str], _Spec], option: str, prob
     return [spec for text in texts if (spec := _tried(partial(parse, text), option, problems)) is not None]
 
 
-def _check(dispatcher: Dispatcher, specs: list[TensorSpec], contexts: list[Context], problems: list[Problem]) -> None:
+def _check(universe: Universe, specs: list[TensorSpec], contexts: list[Context], problems: list[Problem]) -> None:
     """Note what the universe does not have: every device, key and kind of tensor at once."""
     from dispatch_cli.engine.call.tensors import TensorMaker
     from dispatch_cli.engine.call.thread import Contexts
 
-    maker = TensorMaker(dispatcher.universe)
+    maker = TensorMaker(universe)
     thread = Contexts(maker)
     fresh = thread.fresh()
     for spec in specs:

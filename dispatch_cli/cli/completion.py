@@ -83,7 +83,9 @@ def complete_contexts(ctx: click.Context, _param: click.Parameter, incomplete: s
 
     contexts = [one for one in CONTEXT_WORDS if one not in _WITH_A_VALUE]
     contexts += [f"mode={name}" for name in INFRA_MODES] + [f"pre_dispatch_mode={name}" for name in PRE_DISPATCH_MODES]
-    contexts += [f"autocast {name}" for name, key in universe.devices.items() if autocast_key_of(universe, key)]
+    contexts += ["inference_mode(False)"]
+    autocast = [f"autocast {name}" for name, key in universe.devices.items() if autocast_key_of(universe, key)]
+    contexts += [*autocast, *(f"{one} off" for one in autocast if incomplete.startswith(one))]
     parts = [one for one in ("include=", "exclude=") if one.startswith(incomplete)]
     return [*_plain(_starting(contexts, incomplete)), *_plain(parts, kind="part")]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dispatch_cli.cli.call_options import context_option, read_thread, refused_call, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.options import allow_outside_option
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
@@ -28,10 +29,18 @@ if TYPE_CHECKING:
     shell_complete=complete_universes,
     help="Show in what the universe differs from this one.",
 )
+@tensor_option
+@context_option
 @allow_outside_option
 @output_options()
 def command(
-    expression: str | None, universe: str | None, against: str | None, allow_outside: bool, out: Output
+    expression: str | None,
+    universe: str | None,
+    against: str | None,
+    tensors: tuple[str, ...],
+    contexts: tuple[str, ...],
+    allow_outside: bool,
+    out: Output,
 ) -> None:
     """Show the dispatch keys: a universe at a glance, one key in depth, or what a key-set expression comes to.
 
@@ -41,17 +50,27 @@ def command(
     autogradother_backends, default_included, default_excluded, runtime(ALIAS), backends(AUTOGRAD_KEY) and
     autograd(BACKEND_KEY).
 
+    With --tensor and --context, which `resolve --help` describes, it is the key set of a call: of such tensors, on a
+    thread in these contexts.
+
     With --against the exit code is 1 when the two universes differ. Names of builds and source lines do not count.
     """
     from dispatch_cli.model.problem import InputError
 
     if expression is not None and against is not None:
         raise click.UsageError("--against holds whole universes against each other; give no key with it.")
+    if (tensors or contexts) and (expression is not None or against is not None):
+        raise click.UsageError(
+            "--tensor and --context ask for the keys of a call; give no key and no --against with them."
+        )
     from dispatch_cli import api
 
     try:
         chosen, *others = api.load_universes([universe] if against is None else [universe, against], allow_outside)
-        report, how = _differences(chosen, others[0]) if others else _keys(chosen, expression)
+        if tensors or contexts:
+            report, how = _keys_of_call(chosen, tensors, contexts)
+        else:
+            report, how = _differences(chosen, others[0]) if others else _keys(chosen, expression)
     except InputError as error:
         raise BadInput(error, out.color) from None
     show(report, out, **how)
@@ -63,6 +82,24 @@ def _differences(one: Universe, other: Universe) -> tuple[Any, dict[str, Any]]:
     from dispatch_cli.report.universe_differences import differences_report
 
     return differences_report(one, other), {}
+
+
+def _keys_of_call(
+    universe: Universe, tensors: tuple[str, ...], contexts: tuple[str, ...]
+) -> tuple[Any, dict[str, Any]]:
+    """The keys of a call of any operator. Errors: InputError."""
+    from dispatch_cli.model.call import CallError
+    from dispatch_cli.model.problem import InputError, Problem
+    from dispatch_cli.report.call_keys import call_keys_report
+
+    problems: list[Problem] = []
+    specs, entered = read_thread(universe, tensors, contexts, problems)
+    if problems:
+        raise InputError(tuple(problems))
+    try:
+        return call_keys_report(universe, specs, entered), {}
+    except CallError as error:
+        raise refused_call(error, tensors, entered) from None
 
 
 def _keys(universe: Universe, expression: str | None) -> tuple[Any, dict[str, Any]]:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dispatch_cli.cli.call_options import CallOptions, problem_of, read_call
+from dispatch_cli.cli.call_options import CallOptions, context_option, read_call, refused_call, tensor_option
 from dispatch_cli.cli.completion import (
-    complete_contexts,
     complete_devices,
     complete_dtypes,
     complete_keys,
     complete_layouts,
     complete_operators,
-    complete_tensors,
 )
 from dispatch_cli.cli.options import SourceOptions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
@@ -57,14 +55,7 @@ def _call_options(command: _Command) -> _Command:
 @click.command("resolve")
 @click.argument("operator", metavar="OP", shell_complete=complete_operators)
 @source_options
-@click.option(
-    "--tensor",
-    "tensors",
-    multiple=True,
-    metavar="SPEC",
-    shell_complete=complete_tensors,
-    help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'; give it several times.",
-)
+@tensor_option
 @_call_options
 @click.option(
     "--keyset",
@@ -72,14 +63,7 @@ def _call_options(command: _Command) -> _Command:
     shell_complete=complete_keys,
     help="A key set to call with, as a redispatch does: without thread state and mask. EXPR as `keys` reads it.",
 )
-@click.option(
-    "--context",
-    "contexts",
-    multiple=True,
-    metavar="TEXT",
-    shell_complete=complete_contexts,
-    help="What the call happens in, the outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME and others",
-)
+@context_option
 @click.option(
     "--stop-after", type=click.IntRange(min=1), metavar="N", help="Show the first N steps only; 1 is the first kernel."
 )
@@ -107,10 +91,10 @@ def command(
     key in unboxed calls: those of torch.rand and the like, and of C++. torch.ops makes boxed calls, where it adds
     none: write 'cpu boxed'.
 
-    A context is autocast DEVICE, inference_mode, no_grad, below_autograd, below_ADInplaceOrView,
-    enable_functionalization, suspend_functionalization, python_dispatcher, no_python_dispatcher, pre_dispatch,
-    mode=NAME, pre_dispatch_mode=NAME, include=KEY, exclude=KEY, or one of functorch's transforms: vmap, grad, jvp,
-    functionalize.
+    A context is autocast DEVICE, autocast DEVICE off, inference_mode, inference_mode(False), no_grad, enable_grad,
+    below_autograd, below_ADInplaceOrView, enable_functionalization, suspend_functionalization, python_dispatcher,
+    no_python_dispatcher, pre_dispatch, mode=NAME, pre_dispatch_mode=NAME, include=KEY, exclude=KEY, or one of
+    functorch's transforms: vmap, grad, jvp, functionalize.
 
     OP may be a higher-order operator. Without files, --base and -k it is looked up in the newest embedded PyTorch
     state.
@@ -137,7 +121,6 @@ def _report(
 ) -> ResolveReport | ResolveHigherOrderReport:
     """The call, simulated. Errors: InputError, with everything that is wrong with what was asked."""
     from dispatch_cli.model.call import CallError
-    from dispatch_cli.model.problem import InputError
 
     given = read_call(state, asked)
     try:
@@ -154,5 +137,4 @@ def _report(
         call = simulate(state, given.name, given.tensors, given.contexts, given.keys, asked.options)
         return resolve_report(state, call, over_assumed, asked.keyset, stop_after)
     except CallError as error:
-        of_context = not asked.tensors or error.text in map(str, given.contexts)
-        raise InputError((problem_of(error, "--context" if of_context else "--tensor"),)) from None
+        raise refused_call(error, asked.tensors, given.contexts) from None

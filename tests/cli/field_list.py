@@ -75,6 +75,7 @@ guards examples/scenarios/06_factory.fixed.yaml
 guards tests/cli/fields/all.yaml
 guards tests/cli/fields/over.yaml
 keys
+keys --tensor cpu --context inference_mode
 keys '(CPU|AutogradCUDA)-CUDA-Autograd'
 keys --universe torch-2.4 --against torch-2.15
 keys AutogradOther

@@ -115,7 +115,10 @@ def test_tensors_and_contexts() -> None:
     assert offered("resolve aten::mm --tensor 'cuda spa", "cuda spa") == layouts
     assert "plain\tcuda cpu" not in offered("resolve aten::mm --tensor 'cuda ", "cuda ")
     assert offered("resolve aten::mm --tensor sub", "sub") == ["part\tsubclass="]
-    assert offered("resolve aten::mm --context inf", "inf") == ["plain\tinference_mode"]
+    assert offered("resolve aten::mm --context inf", "inf") == [
+        "plain\tinference_mode",
+        "plain\tinference_mode\\(False\\)",
+    ]
     assert offered("resolve aten::mm --context incl", "incl") == ["part\tinclude="]
     assert offered("resolve aten::mm --context 'autocast c", "c") == ["plain\tautocast cpu", "plain\tautocast cuda"]
 

@@ -256,3 +256,23 @@ def test_hostile_expressions() -> None:
         assert (result.code, result.out) == (2, "")
         assert "\x1b" not in result.err
         assert "\u202e" not in result.err
+
+
+def test_keys_of_a_call() -> None:
+    result = call("keys", "--tensor", "cuda sparse", "--context", "inference_mode", "--format", "json")
+    found = json.loads(result.out)
+    assert found["tensors"] == [
+        {"tensor": "cuda sparse", "keys": ["SparseCUDA", "ADInplaceOrView", "AutogradCUDA", "AutocastCUDA"]}
+    ]
+    assert found["printed"] == "DispatchKeySet(SparseCUDA, BackendSelect, ADInplaceOrView)"
+    both = call("keys", "--tensor", "cpu", "--tensor", "cuda", "--context", "exclude=autogradcpu", "--format", "csv")
+    assert both.code == 0
+
+
+def test_what_is_wrong_with_a_described_call_is_said_at_once() -> None:
+    result = call("keys", "--tensor", "nowhere", "--context", "infernce_mode", "--context", "autocast nowhere")
+    assert (result.code, result.out) == (2, "")
+    for text in ("no device 'nowhere'", "did you mean inference_mode?", "--context 'autocast nowhere'", "3 errors"):
+        assert text in result.err
+    for other in (("CPU",), ("--against", "torch-2.4")):
+        assert "ask for the keys of a call" in call("keys", "--tensor", "cpu", *other).err

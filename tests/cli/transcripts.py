@@ -62,6 +62,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "keys": ("keys",),
     "keys_key": ("keys", "SparseCPU"),
     "keys_alias": ("keys", "CompositeExplicitAutograd"),
+    "keys_call": ("keys", "--tensor", "cuda sparse", "--context", "inference_mode"),
     "keys_set": ("keys", "(CPU|AutogradCUDA)-CUDA-Autograd"),
     "keys_differences": ("keys", "--universe", "torch-2.4", "--against", "torch-2.15"),
 }

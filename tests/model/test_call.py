@@ -46,6 +46,10 @@ CONTEXTS = {
     "no_grad": Context(ContextKind.NO_GRAD),
     "Below_adinplaceorview": Context(ContextKind.BELOW_AD_INPLACE_OR_VIEW),
     "autocast cuda": Context(ContextKind.AUTOCAST, device="cuda"),
+    "autocast cuda off": Context(ContextKind.AUTOCAST, device="cuda", enabled=False),
+    "enable_grad": Context(ContextKind.ENABLE_GRAD),
+    "inference_mode(False)": Context(ContextKind.INFERENCE_MODE, enabled=False),
+    "inference_mode(True)": Context(ContextKind.INFERENCE_MODE),
     "autocast=cuda": Context(ContextKind.AUTOCAST, device="cuda"),
     "mode=FakeTensorMode": Context(ContextKind.MODE, name="FakeTensorMode"),
     "mode=FakeTensorMode=b": Context(ContextKind.MODE, name="FakeTensorMode", instance="b"),
@@ -68,7 +72,7 @@ WRONG_TENSORS = {
 }
 WRONG_CONTEXTS = {
     "autocst cpu": ("'autocst' is no context", "did you mean autocast?"),
-    "autocast": ("'autocast' needs a device, such as `autocast cpu`", None),
+    "autocast": ("'autocast' needs a device, such as `autocast cpu` or `autocast cpu off`", None),
     "vmap 2": ("'vmap' takes nothing, and '2' follows it", None),
     "include=": ("'include' needs a dispatch key", "write include=KEY"),
     "  ": ("a context is empty", "write one such as `no_grad` or `autocast cpu`"),

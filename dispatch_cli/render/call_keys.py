@@ -1,0 +1,35 @@
+"""The key set with which an operator would be called: each tensor's keys, the thread's, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dispatch_cli.render.document import Block, Fact, Facts, Gap, Paragraph, ParagraphKind, Run, Tone, lines
+from dispatch_cli.render.key_wording import listed
+from dispatch_cli.render.resolve_wording import thread_lines
+from dispatch_cli.render.sheet import fact_sheet as sheet
+from dispatch_cli.report.call_keys import CallKeysReport
+
+__all__ = ["document", "sheet"]
+
+
+def document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
+    """The tensors with their keys, the thread, and the set of the call."""
+    called = ", ".join(one.tensor for one in report.tensors) or "no tensors"
+    within = f" in {', '.join(report.contexts)}" if report.contexts else ""
+    yield Paragraph(f"Keys of a call with {called}{within}", kind=ParagraphKind.TITLE)
+    yield Paragraph(Run(f"in {report.universe}", Tone.DIM))
+    yield Gap()
+    yield Facts(
+        [
+            *(Fact(f"Tensor {one.tensor}", listed(one.keys, "none")) for one in report.tensors),
+            Fact("Thread", lines(*thread_lines(report.included, report.excluded))),
+            Fact("Keys", f"{len(report.keys)}: {listed(report.keys, 'none')}"),
+            Fact("Highest", report.highest),
+            Fact("Functionalities", listed(report.functionalities, "none")),
+            Fact("Backends", listed(report.backends, "none")),
+            Fact("Raw", report.raw),
+        ]
+    )
+    yield Gap()
+    yield Paragraph("An operator takes the keys away at which it falls through; `dispatch-cli resolve OP` shows them.")
