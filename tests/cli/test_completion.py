@@ -148,7 +148,7 @@ def test_lines_are_split_as_shells_do(text: str, line: Line) -> None:
     assert read_line(text) == line
 
 
-FREE = {"import_", "modules", "numbers", "stop_after", "report"}
+FREE = {"modules", "report"}
 """Parameters whose values are no names that dispatch-cli knows."""
 
 
@@ -164,5 +164,5 @@ def parameters() -> Iterator[Any]:
 @pytest.mark.parametrize("parameter", list(parameters()))
 def test_every_parameter_that_takes_a_name_is_completed(parameter: click.Parameter) -> None:
     flag = isinstance(parameter, click.Option) and parameter.is_flag
-    chosen = isinstance(parameter.type, click.Choice)
-    assert flag or chosen or parameter.name in FREE or parameter._custom_shell_complete is not None
+    number_or_choice = not isinstance(parameter.type, click.types.StringParamType)
+    assert flag or number_or_choice or parameter.name in FREE or parameter._custom_shell_complete is not None
