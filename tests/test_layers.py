@@ -39,6 +39,7 @@ ALLOWED: dict[str, set[str]] = {
         "report",
         "render",
         "cli",
+        "universes",
     },
 }
 """Part of the package → the parts that it may import; ``""`` is the package itself (its version)."""
