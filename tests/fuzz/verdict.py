@@ -96,7 +96,9 @@ def _read_html(text: str) -> None:
 
 def _read_markdown(text: str) -> None:
     found = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
-    tokens = [token for one in found for token in (one, *(one.children or ())) if token.content != "<br>"]
+    tokens = [
+        token for one in found for token in (one, *(one.children or ())) if token.content not in ("<br>", "<!-- -->")
+    ]
     foreign = [token.content for token in tokens if token.type in ("html_block", "html_inline", "image")]
     assert foreign == [], f"{foreign[:3]}"
     links = [token for one in found for token in (one.children or ()) if token.type == "link_open"]
