@@ -29,6 +29,7 @@ from dispatch_cli.cli.options import (
     warn_of_overrides,
 )
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show, write, write_for_ci
+from dispatch_cli.cli.step_summary import append_step_summary, step_summary_option
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -44,9 +45,16 @@ if TYPE_CHECKING:
 @check_options
 @click.option("--pytorch", is_flag=True, help="Check what PyTorch itself registered, without what the files register.")
 @click.option("--summary", is_flag=True, help="One row for each check that found something, in place of the findings.")
+@step_summary_option
 @output_options("raw", *FOR_CI)
 def command(
-    source: SourceOptions, ops: tuple[str, ...], options: CheckOptions, pytorch: bool, summary: bool, out: Output
+    source: SourceOptions,
+    ops: tuple[str, ...],
+    options: CheckOptions,
+    pytorch: bool,
+    summary: bool,
+    step_summary: str | None,
+    out: Output,
 ) -> None:
     """Check invariants, registrations and guards; for CI.
 
@@ -84,6 +92,7 @@ def command(
         assert known is not None and baseline is not None, "--update-baseline needs a baseline"
         _update(known, baseline, report)
         raise click.exceptions.Exit(0)
+    append_step_summary(report, step_summary)
     if out.format in FOR_CI:
         write_for_ci("findings", report, out)
     elif out.format == "raw":

@@ -11,6 +11,7 @@ from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, show
+from dispatch_cli.cli.step_summary import step_summary_option
 
 if TYPE_CHECKING:
     from dispatch_cli.crossref.answers import Answers, Probed
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @live_options
 @filter_option("all that the declarations say something of, or all")
 @allow_outside_option
+@step_summary_option
 @output_options(*FOR_CI)
 def command(
     files: tuple[str, ...],
@@ -33,6 +35,7 @@ def command(
     timeout: int,
     ops: tuple[str, ...],
     allow_outside: bool,
+    step_summary: str | None,
     out: Output,
 ) -> None:
     """Find drift between declarations and the built library; or compare dispatch-cli with PyTorch.
@@ -61,10 +64,11 @@ def command(
     if state is not None and not _is_capture(state):
         from dispatch_cli.cli.drift import show_drift
 
-        show_drift(files, state, Asked(python, modules, timeout), ops, allow_outside, out)
+        show_drift(files, state, Asked(python, modules, timeout), ops, allow_outside, step_summary, out)
         return
-    if out.format in FOR_CI:
-        raise click.UsageError(f"--format {out.format} is for declarations that are compared with a live PyTorch.")
+    if out.format in FOR_CI or step_summary is not None:
+        option = "--step-summary" if step_summary is not None else f"--format {out.format}"
+        raise click.UsageError(f"{option} is for declarations that are compared with a live PyTorch.")
     _compare(state, recorded, Asked(python, modules, timeout) if live else None, ops, out)
 
 

@@ -10,6 +10,7 @@ from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, load_settings, refu
 from dispatch_cli.cli.live import Asked, ask_live
 from dispatch_cli.cli.options import chosen_of_both_kinds, guarded_names
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
+from dispatch_cli.cli.step_summary import append_step_summary
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -24,6 +25,7 @@ def show_drift(
     asked: Asked,
     ops: tuple[str, ...],
     allow_outside: bool,
+    step_summary: str | None,
     out: Output,
 ) -> None:
     """Ask the library, and show where it is not as declared. state: what the files declare. asked: what is asked.
@@ -55,6 +57,7 @@ def show_drift(
         higher_order=higher_order,
         built=library,
     )
+    append_step_summary(report, step_summary)
     if out.format in FOR_CI:
         write_for_ci("findings", report, out)
     else:

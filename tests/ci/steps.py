@@ -1,0 +1,151 @@
+"""The GitHub Action and the GitLab recipe, carried out step by step as their runners do it.
+
+usage: python -m tests.ci.steps    (installs dispatch-cli as the two say, from this checkout)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / "action.yml"
+RECIPE = ROOT / "examples" / "ci" / "dispatch-cli.gitlab-ci.yml"
+_INPUT = re.compile(r"\$\{\{ inputs\.(\w+) \}\}")
+
+
+class Ran(NamedTuple):
+    """A step that ran: its name, exit code, and what it wrote."""
+
+    name: str
+    code: int
+    out: str
+    err: str
+
+
+class Job(NamedTuple):
+    """A job: its exit code, the steps that ran, and the page that GitHub shows of it."""
+
+    code: int
+    steps: tuple[Ran, ...]
+    summary: str = ""
+
+    @property
+    def out(self) -> str:
+        """What all steps wrote to standard output."""
+        return "".join(step.out for step in self.steps)
+
+
+def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] = ()) -> Job:
+    """Carry out the steps of the action in a folder, as a runner does; those whose name begins so are skipped.
+
+    ``$RUNNER_TEMP`` is the folder ``temp`` in it. Errors: ValueError for what a runner would not understand.
+    """
+    action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
+    known = action["inputs"]
+    if unknown := [name for name in inputs if name not in known]:
+        raise ValueError(f"the action has no input {unknown}")
+    if missing := [name for name, one in known.items() if one.get("required") and name not in inputs]:
+        raise ValueError(f"the action needs the input {missing}")
+    values = {name: inputs.get(name, one.get("default", "")) for name, one in known.items()}
+    summary = folder / "temp" / "summary.md"
+    summary.parent.mkdir(exist_ok=True)
+    summary.touch()
+    runner = {
+        "RUNNER_TEMP": str(folder / "temp"),
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "GITHUB_ACTIONS": "true",
+    }
+    ran: list[Ran] = []
+    for step in action["runs"]["steps"]:
+        failed = any(one.code for one in ran)
+        if step["name"].startswith(tuple(skipped) or ("-",)) or not _is_due(step.get("if"), values, failed):
+            continue
+        if step["shell"] != "bash":
+            raise ValueError(f"{step['shell']} is not a shell that is known here")
+        variables = {name: _with_inputs(text, values) for name, text in step.get("env", {}).items()}
+        if "${{" in step["run"]:
+            raise ValueError("an expression in a script is an injection of what it stands for")
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
+        ran.append(_run(step["name"], command, step["run"], folder, {**runner, **variables}))
+    return Job(next((one.code for one in ran if one.code), 0), tuple(ran), summary.read_text(encoding="utf-8"))
+
+
+def _with_inputs(text: str, values: Mapping[str, str]) -> str:
+    found = _INPUT.sub(lambda match: values[match[1]], text)
+    if "${{" in found:
+        raise ValueError(f"the expression in {text!r} is not known here")
+    return found
+
+
+def _is_due(condition: str | None, values: Mapping[str, str], failed: bool) -> bool:
+    """Whether a step runs: without a status function only when none before it has failed."""
+    text = (condition or "").removeprefix("${{").removesuffix("}}")
+    parts = [part.strip() for part in text.split("&&") if part.strip()]
+    due = not failed
+    if "!cancelled()" in parts:
+        parts.remove("!cancelled()")
+        due = True
+    for part in parts:
+        match = re.fullmatch(r"inputs\.(\w+) != ''", part)
+        if match is None:
+            raise ValueError(f"the condition {part!r} is not known here")
+        due = due and values[match[1]] != ""
+    return due
+
+
+def run_recipe(folder: Path, variables: Mapping[str, str], skip_install: bool = False) -> Job:
+    """Carry out the GitLab job in a folder: one script of all its lines, as a runner makes it."""
+    job: dict[str, Any] = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))["dispatch-cli"]
+    if unknown := [name for name in variables if name not in job["variables"]]:
+        raise ValueError(f"the recipe has no variable {unknown}")
+    lines = [*([] if skip_install else job["before_script"]), *job["script"]]
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
+    ran = _run("dispatch-cli", command, "\n".join(lines), folder, {**job["variables"], **variables, "CI": "true"})
+    return Job(ran.code, (ran,))
+
+
+def _run(name: str, command: Sequence[str], script: str, folder: Path, variables: Mapping[str, str]) -> Ran:
+    with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as file:
+        file.write(script)
+    try:
+        done = subprocess.run(
+            [*command, file.name],
+            cwd=folder,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=600,
+        )
+    finally:
+        Path(file.name).unlink()
+    return Ran(name, done.returncode, done.stdout, done.stderr)
+
+
+def main() -> int:
+    """Run both whole, with the example declarations; say how they end."""
+    with tempfile.TemporaryDirectory() as directory:
+        action = run_action(Path(directory), {"files": str(ROOT / "examples" / "custom_library.yaml")})
+    with tempfile.TemporaryDirectory() as directory:
+        files = {"DISPATCH_CLI": str(ROOT), "DISPATCH_FILES": str(ROOT / "examples" / "custom_library.yaml")}
+        recipe = run_recipe(Path(directory), files)
+    for name, job in (("action.yml", action), (RECIPE.name, recipe)):
+        print(f"{name}: exit code {job.code}")
+        for step in job.steps:
+            print(f"  {step.name}: {step.code}\n{step.out}{step.err if step.code else ''}", end="")
+    passed = "All checks passed" in action.summary and "All checks passed" in recipe.out
+    return 0 if action.code == recipe.code == 0 and passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

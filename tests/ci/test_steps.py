@@ -1,0 +1,144 @@
+"""The GitHub Action and the GitLab recipe do what they say: their steps are carried out.
+
+dispatch-cli is that of this Python; ``python -m tests.ci.steps`` installs it as well, as `.ci/run` does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.ci.steps import ACTION, Job, run_action, run_recipe
+from tests.crossref.test_drift import answer
+from tests.crossref.test_stand_in import python_that_answers
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the steps are for bash")
+
+GOOD = """\
+dispatch: 1
+operators:
+  - func: demo::op(Tensor x) -> Tensor # dispatch-cli: ignore[no-fake-kernel] not compiled
+    dispatch: {CPU: op_cpu, XLA: op_xla, AutocastCPU: fallthrough, Autograd: op_autograd}
+suppress:
+  - {checks: no-autocast-fallback, reason: nobody uses autocast on XLA}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project with declarations and a stand-in for a Python with PyTorch; dispatch-cli is there already."""
+    program = f'#!/bin/sh\nexec "{sys.executable}" -m dispatch_cli "$@"\n'
+    for place in ("temp/dispatch-cli/bin", ".dispatch-cli/bin"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "dispatch-cli").write_text(program, encoding="utf-8")
+        (tmp_path / place / "dispatch-cli").chmod(0o755)
+    (tmp_path / "declarations").mkdir()
+    (tmp_path / "declarations" / "good.yaml").write_text(GOOD, encoding="utf-8")
+    python_that_answers(answer(), tmp_path)
+    return tmp_path
+
+
+def action(folder: Path, **inputs: str) -> Job:
+    return run_action(folder, inputs, skipped=("Install",))
+
+
+def test_the_action_passes(folder: Path) -> None:
+    job = action(folder, files="declarations/*.yaml")
+    assert (job.code, job.out) == (0, "")
+    assert [step.name for step in job.steps] == ["Check the declarations"]
+    assert job.summary.startswith("## dispatch-cli check-invariants\n\nAll checks passed: 1 operator, ")
+
+
+def test_the_action_fails_for_findings_and_says_where(folder: Path) -> None:
+    text = GOOD.replace(", Autograd: op_autograd", "")
+    (folder / "bad.yaml").write_text(text, encoding="utf-8")
+    job = action(folder, files="bad.yaml", sarif="out.sarif")
+    assert [(step.name, step.code) for step in job.steps] == [("Write SARIF", 0), ("Check the declarations", 1)]
+    assert job.code == 1
+    assert "file=bad.yaml,line=4,col=" in job.out
+    assert "title=no-autograd-kernel::" in job.out
+    run = json.loads((folder / "out.sarif").read_text(encoding="utf-8"))["runs"][0]
+    assert {one["ruleId"] for one in run["results"]} == {"no-autograd-kernel"}
+    assert "| no-autograd-kernel | warning | 1 |" in job.summary
+    assert "| warning | bad.yaml:4:" in job.summary
+    assert action(folder, files="bad.yaml", arguments="--fail-on error").code == 0
+
+
+def test_the_action_fails_for_bad_input(folder: Path) -> None:
+    (folder / "bad.yaml").write_text(GOOD.replace("XLA", "XLLA"), encoding="utf-8")
+    job = action(folder, files="bad.yaml", sarif="out.sarif")
+    assert (job.code, [step.code for step in job.steps]) == (2, [0, 2])
+    assert job.out.startswith("::error file=bad.yaml,line=4,col=")
+    assert "## dispatch-cli check-invariants\n\nNothing was checked: 1 error in the input\n" in job.summary
+    assert "did you mean XLA?" in job.summary
+    run = json.loads((folder / "out.sarif").read_text(encoding="utf-8"))["runs"][0]
+    assert run["invocations"][0]["exitCode"] == 2
+
+
+def test_the_action_finds_drift_after_a_failed_check(folder: Path) -> None:
+    text = GOOD.replace("XLA: op_xla", "CUDA: op_cuda").replace(
+        " # dispatch-cli: ignore[no-fake-kernel] not compiled", ""
+    )
+    (folder / "a.yaml").write_text(text, encoding="utf-8")
+    job = action(
+        folder,
+        files="a.yaml",
+        arguments="--select no-fake-kernel --fail-on info",
+        python="./python",
+        **{"import": "demo"},
+    )
+    assert [(step.name, step.code) for step in job.steps] == [
+        ("Check the declarations", 1),
+        ("Compare them with the built library", 1),
+    ]
+    assert job.code == 1
+    assert "title=no-fake-kernel::" in job.steps[0].out
+    titles = {line.split("title=")[1].split("::")[0] for line in job.steps[1].out.splitlines()}
+    assert titles == {"drift-missing", "drift-undeclared"}
+    heads = [line for line in job.summary.splitlines() if line.startswith("## ")]
+    assert heads == ["## dispatch-cli check-invariants", "## dispatch-cli crossref"]
+    assert "| error | a.yaml:4:" in job.summary
+
+
+def test_names_in_the_inputs_are_no_commands(folder: Path) -> None:
+    job = action(folder, files="$(touch owned) `touch owned`;touch owned", arguments="$(touch owned)")
+    assert job.code == 2
+    assert not (folder / "owned").exists()
+
+
+def test_the_action_has_no_expression_in_a_script() -> None:
+    text = ACTION.read_text(encoding="utf-8")
+    assert "${{" not in "".join(part.partition("\n    - name:")[0] for part in text.split("run: |")[1:])
+
+
+def test_the_recipe_passes(folder: Path) -> None:
+    job = run_recipe(folder, {"DISPATCH_FILES": "declarations/*.yaml"}, skip_install=True)
+    assert job.code == 0
+    assert "All checks passed: 1 operator, " in job.out
+    suites = ElementTree.parse(folder / "dispatch.junit.xml").getroot()
+    assert {suite.get("failures") for suite in suites} == {"0"}
+    assert not (folder / "drift.junit.xml").exists()
+
+
+def test_the_recipe_finds_drift(folder: Path) -> None:
+    text = GOOD.replace("XLA: op_xla", "CUDA: op_cuda")
+    (folder / "a.yaml").write_text(text, encoding="utf-8")
+    variables = {"DISPATCH_FILES": "a.yaml", "DISPATCH_IMPORT": "demo", "DISPATCH_PYTHON": "./python"}
+    job = run_recipe(folder, variables, skip_install=True)
+    assert job.code == 1
+    assert "error[drift-missing]: demo::op: PyTorch 2.4.1+cu121 with demo has no kernel at CUDA" in job.out
+    suites = ElementTree.parse(folder / "drift.junit.xml").getroot()
+    assert sum(int(suite.get("failures") or 0) for suite in suites) == 2
+
+
+def test_the_recipe_fails_for_bad_input(folder: Path) -> None:
+    (folder / "a.yaml").write_text(GOOD.replace("XLA", "XLLA"), encoding="utf-8")
+    job = run_recipe(folder, {"DISPATCH_FILES": "a.yaml"}, skip_install=True)
+    assert job.code == 2
+    assert "did you mean XLA?" in job.steps[0].err
+    assert "XLLA" in (folder / "dispatch.junit.xml").read_text(encoding="utf-8")
