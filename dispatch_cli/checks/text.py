@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from dispatch_cli.engine.call.brief import brief
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
@@ -55,7 +56,7 @@ def end_words(call: Call) -> str:
     """How a call ends."""
     end = call.end
     if end.error is not None:
-        return f"the error {end.error.text.split(chr(10), 1)[0]}"
+        return f"the error {brief(end.error.text.split(chr(10), 1)[0])}"
     if end.handler is not None:
         return f"the {end.handler.kind.value} {end.handler.name}"
     last = call.hops[-1]

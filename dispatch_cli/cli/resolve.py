@@ -67,6 +67,7 @@ def _call_options(command: _Command) -> _Command:
 @click.option(
     "--stop-after", type=click.IntRange(min=1), metavar="N", help="Show the first N steps only; 1 is the first kernel."
 )
+@click.option("--full", is_flag=True, help="Show PyTorch's error texts whole, however long they are.")
 @output_options(csv=False)
 def command(
     source: SourceOptions,
@@ -75,6 +76,7 @@ def command(
     keyset: str | None,
     contexts: tuple[str, ...],
     stop_after: int | None,
+    full: bool,
     out: Output,
     **options: str | None,
 ) -> None:
@@ -111,7 +113,7 @@ def command(
     except InputError as error:
         raise BadInput(error, out.color) from None
     warn_of_overrides(state, out.color)
-    show(report, out)
+    show(report, out, full=full)
     if report.fails:
         raise click.exceptions.Exit(EXIT_CALL_FAILS)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from dispatch_cli.engine.call.brief import brief
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.trace import End, ErrorKind, Handler, HandlerKind
 from dispatch_cli.render.words import short_kernel
@@ -90,16 +89,11 @@ def raised_label(end: End) -> str:
 _ENDS = ": the kernels call one another without end, and the process ends"
 
 
-def error_lines(end: End | None, short: bool) -> list[str]:
-    """An error's text as PyTorch words it, up to the dumps that it may end with; short, its first sentence."""
+def error_lines(end: End | None, full: bool) -> list[str]:
+    """An error's text as PyTorch words it: the beginning of one that is long; in full, all that is known of it."""
     if end is None or end.error is None or not end.error.text:
         return []
-    lines = end.error.text.partition("\n\n")[0].rstrip().split("\n")
-    if short:
-        first, *rest = _SENTENCE.split(lines[0], maxsplit=1)
-        return [f"{first} …" if rest else first]
-    return lines if end.error.whole else [*lines, "…"]
-
-
-_SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z])")
-"""Between two sentences."""
+    text = end.error.text.rstrip()
+    if not full and (short := brief(text)) != text:
+        return [f"{short} (--full shows the whole text)"]
+    return [*text.split("\n"), *([] if end.error.whole else ["…"])]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.render.divergence_wording import REASONS, because_of
-from dispatch_cli.render.words import before_label, short_kernel, some_of
+from dispatch_cli.render.words import before_label, fallthrough_text, short_kernel, some_of
 from dispatch_cli.report.explain import ExplainReport, SlotExplanation
 from dispatch_cli.report.explain_alias import AliasExplanation, BlockExplanation, Registered
 from dispatch_cli.report.explain_rules import Concerned, Role, RuleLine, RuleState
@@ -64,13 +64,17 @@ def kernel_label(row: TableRow | Concerned, short: bool = False) -> str:
     kernel = short_kernel(row.kernel) if short or row.core_fallback else row.kernel
     if row.core_fallback:
         kernel = f"PyTorch's own, {kernel}"
-    return f"fallthrough {kernel}" if row.fallthrough else kernel
+    if not row.fallthrough:
+        return kernel
+    return f"fallthrough {kernel}" if fallthrough_text(row.kernel, row.span) else "fallthrough"
 
 
 def kernel_phrase(row: TableRow, short: bool = False) -> str:
     """A kernel inside a sentence."""
     if row.kernel is None:
         return "nothing"
+    if row.fallthrough and not fallthrough_text(row.kernel, row.span):
+        return "a fallthrough"
     if row.core_fallback:
         phrase = f"PyTorch's own fallback, {short_kernel(row.kernel)}"
     elif row.kernel.startswith("registered at "):
@@ -188,5 +192,6 @@ def registered_sentences(key: str, registered: tuple[Registered, ...]) -> Iterat
     for one in registered:
         place = f", declared at {one.span}" if one.span is not None else ""
         kernel = f"the kernel {one.kernel}" if one.kernel.startswith("registered at ") else one.kernel
-        kernel = f"a fallthrough, {kernel}" if one.fallthrough else kernel
+        if one.fallthrough:
+            kernel = f"a fallthrough, {kernel}" if fallthrough_text(one.kernel, one.span) else "a fallthrough"
         yield f"{key} {'has' if one.active else 'had'} {kernel}{place}{'.' if one.active else ', overridden now.'}"

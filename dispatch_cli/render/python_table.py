@@ -24,7 +24,15 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.higher_order import decided
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import aside_lines, keys_label, place_cell, short_function, short_kernel, source_label
+from dispatch_cli.render.words import (
+    aside_lines,
+    fallthrough_text,
+    keys_label,
+    place_cell,
+    short_function,
+    short_kernel,
+    source_label,
+)
 from dispatch_cli.report.folding import Folded, Folding, unfolded
 from dispatch_cli.report.python_table import PythonRow, PythonTable, PythonTableReport, fold_python
 from dispatch_cli.report.table import Aside
@@ -76,9 +84,12 @@ def _kernel(run: Folded[PythonRow], short: bool) -> Inline:
         return (Run("Python ", Tone.ALIAS), Run(short_function(name) if short else name))
     if row.kernel is None:
         return Run(f"error: {row.rule.value if short else row.error}", Tone.BAD)
-    kernel = short_kernel(row.kernel) if short else row.kernel
-    text = Run("PyTorch's own", Tone.DIM) if row.core_fallback else Run(kernel)
-    return joined(Run("fallthrough ", Tone.WARN), text) if row.fallthrough else text
+    if row.core_fallback:
+        text = Run("PyTorch's own", Tone.DIM)
+        return joined(Run("fallthrough ", Tone.WARN), text) if row.fallthrough else text
+    if row.fallthrough:
+        return joined(Run("fallthrough", Tone.WARN), fallthrough_text(row.kernel, row.span, short))
+    return Run(short_kernel(row.kernel) if short else row.kernel)
 
 
 def _chosen_by_cpp(run: Folded[PythonRow], short: bool) -> Inline:

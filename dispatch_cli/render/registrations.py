@@ -20,7 +20,7 @@ from dispatch_cli.render.document import (
     Under,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import inherited_lines, origins_of, place_cell, plural, short_kernel
+from dispatch_cli.render.words import fallthrough_text, inherited_lines, origins_of, place_cell, plural, short_kernel
 from dispatch_cli.report.registrations import (
     FallbackRow,
     KernelRow,
@@ -96,10 +96,16 @@ def _key(row: KernelRow, _: bool) -> Inline:
 
 
 def _kernel(row: KernelRow, short: bool) -> Inline:
-    falls = Run("fallthrough " if "fallthrough" in row.flags else "", Tone.WARN)
-    kernel = Run(short_kernel(row.kernel) if short else row.kernel)
+    falls, kernel = _falls("fallthrough" in row.flags, row.kernel, row.span, short)
     signature = "" if row.signature is None or short else f" {row.signature}"
     return falls, kernel, Run(signature + _fake_words(row), Tone.DIM)
+
+
+def _falls(falls: bool, kernel: str, span: Span | None, short: bool) -> tuple[Run, Run]:
+    """Whether a kernel falls through, and its text."""
+    if falls:
+        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(kernel, span, short))
+    return Run(""), Run(short_kernel(kernel) if short else kernel)
 
 
 def _fake_words(row: KernelRow) -> str:
@@ -124,7 +130,7 @@ def _fills(row: KernelRow, short: bool) -> Inline:
 
 
 def _fallback_kernel(row: FallbackRow, _: bool) -> Inline:
-    return Run("fallthrough " if row.fallthrough else "", Tone.WARN), Run(row.kernel)
+    return _falls(row.fallthrough, row.kernel, row.span, short=False)
 
 
 KERNELS: list[Column[KernelRow]] = [

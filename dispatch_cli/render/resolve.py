@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 DOES_TONES = {Does.RAISES: Tone.BAD, Does.ENDS: Tone.KERNEL, Does.DECOMPOSES: Tone.KERNEL}
 
 
-def document(report: ResolveReport, width: int | None = None) -> Iterator[Block]:
-    """The answer, then for each selection its keys and its steps."""
+def document(report: ResolveReport, width: int | None = None, full: bool = False) -> Iterator[Block]:
+    """The answer, then for each selection its keys and its steps. full: long texts of errors are whole."""
     short = width is not None
     options = [Fact(name.capitalize(), label) for name, label in option_labels(report)]
     yield from heading(report, report.schema or f"{report.operator} (no schema: dangling)", options)
-    yield from answer(report.end, end_sentence(report, short), short)
+    yield from answer(report.end, end_sentence(report, short), full)
     yield from path(step.hop.slot for step in report.steps)
     sentences = [*excluded_sentences(report, short), *alternative_sentences(report)]
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
@@ -92,11 +92,11 @@ def heading(
     yield Gap()
 
 
-def answer(end: End | None, sentence: str, short: bool) -> Iterator[Block]:
-    """How the call ends, and the text of its error."""
+def answer(end: End | None, sentence: str, full: bool) -> Iterator[Block]:
+    """How the call ends, and the text of its error; in full, a long one is whole."""
     fails = end is not None and end.error is not None
     yield Paragraph(Run(sentence, Tone.BAD if fails else Tone.HEAD))
-    if error := error_lines(end, short):
+    if error := error_lines(end, full):
         yield Paragraph(lines(*error), indent=2, kind=ParagraphKind.QUOTE)
     if end is not None and end.fake is not None:
         yield Paragraph(fake_sentence(end.fake))

@@ -35,12 +35,12 @@ from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve_higher_order import HigherOrderStep, ResolveHigherOrderReport
 
 
-def document(report: ResolveHigherOrderReport, width: int | None = None) -> Iterator[Block]:
-    """The answer, the keys of the first selection and of the last, the steps."""
+def document(report: ResolveHigherOrderReport, width: int | None = None, full: bool = False) -> Iterator[Block]:
+    """The answer, the keys of the first selection and of the last, the steps. full: long texts of errors are whole."""
     short = width is not None
     effect = ", with a side effect" if report.side_effect else ""
     yield from heading(report, f"{report.operator} (higher-order operator{effect})", place="declared")
-    yield from answer(report.end, end_sentence(report, short), short)
+    yield from answer(report.end, end_sentence(report, short), full)
     if report.backward_error is not None:
         yield Paragraph(Run(deferred_sentence(report), Tone.WARN))
     if report.fake_modes is not None:

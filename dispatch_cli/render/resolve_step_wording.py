@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dispatch_cli.engine.call.trace import ChosenBy, Does, Why
 from dispatch_cli.engine.keys.named_sets import functionalities_of
 from dispatch_cli.model.kernel import RedispatchKind
-from dispatch_cli.render.words import short_kernel, some_of
+from dispatch_cli.render.words import fallthrough_text, short_kernel, some_of
 from dispatch_cli.report.resolve import Assumed, StepReport
 from dispatch_cli.report.table import TableRow
 
@@ -95,8 +95,9 @@ def kernel_label(row: TableRow, short: bool) -> str:
         return "-"
     if row.core_fallback:
         return "PyTorch's own" if short or row.fallthrough else f"PyTorch's own, {short_kernel(row.kernel)}"
-    kernel = short_kernel(row.kernel) if short else row.kernel
-    return f"fallthrough {kernel}" if row.fallthrough else kernel
+    if row.fallthrough:
+        return f"fallthrough{fallthrough_text(row.kernel, row.span, short)}"
+    return short_kernel(row.kernel) if short else row.kernel
 
 
 def kernel_phrase(step: StepReport, short: bool) -> str:

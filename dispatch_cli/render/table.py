@@ -25,6 +25,7 @@ from dispatch_cli.render.document import (
 from dispatch_cli.render.words import (
     aside_lines,
     before_label,
+    fallthrough_text,
     inherited_lines,
     keys_label,
     note_text,
@@ -122,11 +123,13 @@ def _kernel(run: Folded[TableRow], short: bool) -> Inline:
     row = run.answer
     if row.kernel is None:
         text = Run("-", Tone.DIM)
+    elif row.fallthrough and not row.core_fallback:
+        text = Run(fallthrough_text(row.kernel, row.span, short)[1:])
     elif row.core_fallback:
         text = Run("PyTorch's own" if len(run.keys) > 1 else f"PyTorch's own, {short_kernel(row.kernel)}", Tone.DIM)
     else:
         text = Run(short_kernel(row.kernel) if short else row.kernel)
-    found = (Run("fallthrough ", Tone.WARN), text) if row.fallthrough else (text,)
+    found = (Run("fallthrough" + " " * bool(text.text), Tone.WARN), text) if row.fallthrough else (text,)
     if not row.stale:
         return found
     live = row.live_kernel or "nothing"

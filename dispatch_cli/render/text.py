@@ -195,14 +195,17 @@ def _by_rich(renderables: Iterable[RenderableType], style: Style, wraps: bool) -
     )
     for renderable in renderables:
         console.print(renderable, soft_wrap=not wraps)
-    found = buffer.getvalue()
+    from dispatch_cli.render.placed_text import BLANK
+
+    found = buffer.getvalue().replace(BLANK, " ")
     return found if style.color else "\n".join(line.rstrip() for line in found.split("\n"))
 
 
 def _rich(line: Sequence[Run]) -> Text:
-    from rich.text import Text
+    from dispatch_cli.render.placed_text import BLANK, PlacedText
 
-    found = Text.assemble(*((run.text, LOOKS[run.tone]) for run in line))
+    texts = ((run.text.replace(" ", BLANK) if run.tone is Tone.PLACE else run.text, LOOKS[run.tone]) for run in line)
+    found = PlacedText.assemble(*texts)
     found.rstrip()
     return found
 
@@ -210,7 +213,9 @@ def _rich(line: Sequence[Run]) -> Text:
 def _rich_lines(lines: Iterable[TextLine]) -> Text:
     from rich.text import Text
 
-    return Text("\n").join(map(_rich, lines))
+    from dispatch_cli.render.placed_text import PlacedText
+
+    return PlacedText().append_text(Text("\n").join(map(_rich, lines)))
 
 
 def _wrapping(block: Block, style: Style) -> Iterator[RenderableType]:
@@ -231,7 +236,10 @@ def _hanging(found: Text, indent: int, hang: int, style: Style) -> Iterator[Rend
     """A text whose first line stands at *indent*, and its further lines *hang* behind it."""
     from rich.console import Console
 
+    from dispatch_cli.render.placed_text import shortened
+
     console, width = Console(width=style.width), max(style.width or UNLIMITED, indent + hang + 1)
+    found = shortened(found, width - indent - hang)
     if hang:
         first = found.wrap(console, width - indent)[0]
         yield _indented(first, indent)

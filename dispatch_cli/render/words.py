@@ -63,6 +63,16 @@ def short_kernel(debug: str) -> str:
     return re.sub(r"^registered at (?:.*[/\\])?([^/\\]+:\d+)(?= \[|$)", r"\1", debug, count=1)
 
 
+def fallthrough_text(kernel: str, span: Span | None, short: bool = False) -> str:
+    """What there is to say of a fallthrough beside that it is one and where it is declared, with a blank before it.
+
+    Where it is declared in a file, a dump has the place of the operator's entry or block there; one place is enough.
+    """
+    if span is not None and kernel.rpartition(":")[0] == f"registered at {span.file}":
+        return ""
+    return f" {short_kernel(kernel) if short else kernel}"
+
+
 def short_function(name: str) -> str:
     """A Python function for a narrow place: without its module; a function inside one keeps the outer one's name."""
     parts = name.split(".")

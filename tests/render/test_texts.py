@@ -68,8 +68,10 @@ def test_a_json_document() -> None:
 
 def test_csv_reads_back() -> None:
     rows = [("a", 'b "c", d'), ("", " e "), ("=1+1", "x;y")]
-    text = "".join(csv_text(Sheet(("one", "two"), iter(rows))))
+    text = "".join(csv_text(Sheet(("one", "two"), iter(rows)), exact=True))
     assert list(csv.reader(io.StringIO(text))) == [["one", "two"], *map(list, rows)]
+    marked = "".join(csv_text(Sheet(("one", "two"), iter(rows))))
+    assert list(csv.reader(io.StringIO(marked)))[1:] == [["a", 'b "c", d'], ["", " e "], ["'=1+1", "x;y"]]
     assert "".join(csv_text(Sheet(("one", "two"), ()))) == "one,two\n"
     assert "".join(csv_text(Sheet(("one",), [("a\x1b\nb",)]))) == "one\na\\x1b\\nb\n"
 

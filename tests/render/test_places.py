@@ -1,0 +1,108 @@
+"""Places in narrow terminals: never broken, and shortened in the middle where no line has room for them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Fact,
+    Facts,
+    Paragraph,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+    lines,
+)
+from dispatch_cli.render.text import Style, text
+from tests.cli.support import in_terminal
+
+PLACES = (
+    "a/b.yaml:12345:67",
+    "/__w/pytorch/pytorch/build/aten/src/ATen/RegisterCompositeExplicitAutogradNonFunctional_0.cpp:12345",
+    "C:\\Users\\someone\\a folder\\declarations\\of\\mine.yaml:12345:67",
+    "日本語/カーネル/とても長い名前の宣言ファイル.yaml:12345:67",
+    "deep/" * 40 + "x.yaml:12345",
+    "x" * 150 + ":12345:6",
+)
+NUMBER = re.compile(r":12345(?::67?)?(?!\d)")
+
+
+def blocks(place: str) -> list[Block]:
+    """A place wherever one can be: in sentences, in brackets, in facts and in cells."""
+    columns: list[Column[str]] = [
+        Column("Key", lambda _, __: "AutogradPrivateUse1", wraps=False),
+        Column("Kernel", lambda row, _: f"registered at {row}"),
+        Column("Declared at", lambda row, _: Run(row, Tone.PLACE)),
+    ]
+    narrow: Column[str] = Column("Place", lambda row, _: Run(row, Tone.PLACE), Under("Key"))
+    return [
+        Paragraph(f"AutogradCPU holds the kernel registered at {place} (rule 1, kernel), and that is the answer."),
+        Paragraph((Run("declared at ", Tone.DIM), Run(place, Tone.PLACE), Run(".")), indent=4, hang=4),
+        Paragraph(f"previous registration (registered at {place}), new", hang=4),
+        Facts([Fact("note", lines(f"the kernel is here ({place})", f"see {place}."))], indent=4),
+        Facts([Fact("a label that is long, longer than its share of a line", f"at {place}")]),
+        TableBlock(columns, [place]),
+        TableBlock([columns[0], narrow], [place]),
+    ]
+
+
+@pytest.mark.parametrize("color", [False, True])
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_is_in_one_piece(place: str, width: int, color: bool) -> None:
+    found = re.sub(r"\x1b\[[0-9;]*m", "", "".join(text(blocks(place), Style(width, color))))
+    assert len(NUMBER.findall(found)) == 9
+    last = place.partition(":12345")[0].split()[-1]
+    for line in found.splitlines():
+        for number in NUMBER.finditer(line):
+            before = line[: number.start()].split()[-1]
+            assert before.lstrip("(") == last or "…" in before, line
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_is_shortened_without_a_terminal(place: str) -> None:
+    assert "".join(text(blocks(place), Style())).count(place) == 9
+
+
+COMMANDS = (
+    ("table", "{file}"),
+    ("register", "{file}"),
+    ("explain", "mylib::an_operator", "AutogradCPU", "{file}"),
+    ("resolve", "mylib::an_operator", "{file}", "--tensor", "cpu"),
+    ("check-invariants", "{file}"),
+    ("guards", "{file}"),
+    ("explain", "aten::add.Tensor", "PrivateUse1"),
+    ("resolve", "aten::add.Tensor", "--tensor", "privateuseone"),
+    ("table", "--base", "torch-2.15", "--op", "aten::add.Tensor"),
+    ("register", "--base", "torch-2.15", "--op", "aten::add.Tensor"),
+)
+PLACE = re.compile(r"\.(?:yaml|cpp|py|h)(?P<number>(?::\d+)*)")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("args", COMMANDS, ids=" ".join)
+def test_answers_have_whole_places(args: tuple[str, ...], columns: int, tmp_path: Path) -> None:
+    """Every file's name is followed by a line, and every line of a file is one that the file has."""
+    folder = tmp_path / ("a_rather_long_name_of_a_folder/" * 3)
+    folder.mkdir(parents=True)
+    file = folder / "declarations_of_my_library.yaml"
+    file.write_text(
+        "dispatch: 1\n" + "\n" * 1000 + "operators:\n  - func: mylib::an_operator(Tensor a) -> Tensor\n    dispatch:\n"
+        "      CPU: native\n      CompositeImplicitAutograd: math\n      AutogradCPU: fallthrough\n"
+        "guards:\n  - {op: mylib::an_operator, key: CUDA, kernel: other}\n",
+        encoding="utf-8",
+    )
+    words = [word.format(file=file) for word in args]
+    found = in_terminal(columns, *words)
+    assert found.code in (0, 1)
+    for match in PLACE.finditer(found.out):
+        numbers = match["number"].split(":")[1:]
+        assert numbers, found.out[max(0, match.start() - 200) : match.end() + 20]
+        if match[0].startswith(".yaml"):
+            assert int(numbers[0]) in range(1001, 1011), found.out[match.start() - 100 : match.end() + 20]
