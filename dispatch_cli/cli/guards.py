@@ -75,7 +75,7 @@ def command(
         if higher_order:
             from dispatch_cli.report.guards_higher_order import recorded_higher_order_guards
 
-            guarded.append(recorded_higher_order_guards(state, higher_order, slots, kernels=not rules_only))
+            guarded.append(recorded_higher_order_guards(state, higher_order, slots, not rules_only, bool(ops)))
         write(guards_yaml(itertools.chain(*guarded)), out.file)
         return
     from dispatch_cli.cli.check_options import refuse_unknown_checks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.higher_order.place import AtPlace, answer_at
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable
@@ -15,14 +16,21 @@ from dispatch_cli.report.recorded_guards import GuardFact
 
 
 def recorded_higher_order_guards(
-    state: State, operators: Iterable[HigherOrderOperator], keys: frozenset[str] | None, kernels: bool
+    state: State,
+    operators: Iterable[HigherOrderOperator],
+    keys: frozenset[str] | None,
+    kernels: bool,
+    named: bool = False,
 ) -> Iterator[Guard]:
     """Guards for what the implementations do now: one for each, at all its keys, modes, subclasses and transforms.
+
+    An operator that the user's own files say nothing of is guarded when it is *named*, or there are no such files.
 
     keys: the slots to guard, and then nothing else; None for all. kernels: whether the user's implementations are to
     stay, and not only the rules; those of PyTorch's own operators are free.
     """
-    for operator in operators:
+    takes_all = named or not View(state, ()).has_files
+    for operator in (one for one in operators if takes_all or one.is_own):
         yield from _of_operator(state, operator, keys, kernels and operator.is_own)
 
 

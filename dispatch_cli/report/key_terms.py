@@ -36,9 +36,12 @@ def key_terms(universe: Universe, keys: Iterable[str], alias: str | None) -> Key
         excepted = _terms(universe, left_out) if len(left_out) > LEAST else tuple(left_out)
         if len(beyond) + 1 + len(excepted) < len(slots) or not excepted:
             return KeyTerms((*beyond, alias), excepted)
-    exact = [one for one, covered in universe.aliases.items() if len(covered) >= LEAST and set(covered) == set(slots)]
-    if exact:
-        return KeyTerms((exact[0],))
+    for one, covered in universe.aliases.items():
+        left_out = [key for key in covered if key not in slots]
+        if len(covered) - len(left_out) == len(slots) >= LEAST and not left_out:
+            return KeyTerms((one,))
+        if len(covered) - len(left_out) == len(slots) > FEW and len(left_out) < LEAST:
+            return KeyTerms((one,), tuple(left_out))
     return KeyTerms(_terms(universe, slots) if len(slots) > FEW else tuple(slots))
 
 

@@ -223,3 +223,29 @@ def test_places_of_captured_kernels_are_recorded_without_lines() -> None:
     for place, code in (("/y/f [1].cpp:99", 0), ("/x/src/g.cpp:12", 1)):
         Path("cap.yaml").write_text(library.replace("/x/src/f [1].cpp:12", place), encoding="utf-8")
         assert check("cap.yaml", "--guards", "g.yaml").code == code
+
+
+def test_a_capture_with_modules_is_recorded_without_what_pytorch_has() -> None:
+    """Higher-order operators of PyTorch are in it, too; and the autograd keys of backends are said in short."""
+    falls = {key: {"fallthrough": True} for key in load("torch-2.15").per_backend["AutogradFunctionality"]}
+    capture = {
+        "dispatch": 1,
+        "snapshot": True,
+        "pytorch": True,
+        "universe": "torch-2.15",
+        "operators": [{"func": "aten::f(Tensor x) -> Tensor", "dispatch": {"CPU": {"debug": "f"}}}],
+        "higher_order_operators": [{"name": "theirs", "dispatch": {"CPU": "theirs_cpu"}}],
+        "imported": {
+            "modules": ["m"],
+            "operators": [{"func": "m::f(Tensor x) -> Tensor", "dispatch": {"CPU": {"debug": "mine"}}}],
+            "higher_order_operators": [{"name": "mine", "dispatch": {"CPU": "mine_cpu", **falls}}],
+        },
+    }
+    Path("cap.json").write_text(json.dumps(capture), encoding="utf-8")
+    assert yaml.safe_load(call("guards", "cap.json", "--record").out)["guards"] == [
+        {"op": "m::f", "key": "CPU", "rule": "kernel", "kernel": "mine"},
+        {"op": "mine", "key": "CPU", "rule": "kernel", "kernel": "mine_cpu"},
+        {"op": "mine", "key": "Autograd", "except": "AutogradOther, AutogradNestedTensor", "fallthrough": True},
+    ]
+    named = yaml.safe_load(call("guards", "cap.json", "--record", "--op", "theirs").out)["guards"]
+    assert [one["op"] for one in named] == ["theirs"]
