@@ -6,7 +6,7 @@ import re
 from fnmatch import translate
 from functools import lru_cache
 
-from dispatch_cli.checks.text import kernel_text
+from dispatch_cli.checks.text import first_line, kernel_text
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
@@ -73,7 +73,7 @@ def call_ends(want: Expectation, call: Call) -> bool:
             return last is not None and last.slot in texts
         case _:
             error = call.end.error
-            return error is not None and matches(error.text.split("\n", 1)[0], texts)
+            return error is not None and matches(first_line(error.text), texts)
 
 
 def _is_named(kernel: Kernel, globs: tuple[str, ...]) -> bool:

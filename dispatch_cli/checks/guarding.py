@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, call_ends, holds, matcher
-from dispatch_cli.checks.text import end_words, wanted_words
+from dispatch_cli.checks.text import call_words, end_words, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
@@ -162,11 +162,7 @@ class Guards:
     def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Violation]:
         from dispatch_cli.engine.call.simulate import simulate
 
-        what = ", ".join(map(str, call.tensors)) or "no tensors"
-        if call.options.given:
-            what += f" and {call.options}"
-        if call.contexts:
-            what += f" under {', '.join(map(str, call.contexts))}"
+        what = call_words(call)
         try:
             done = simulate(self._view.state, name, call.tensors, call.contexts, options=call.options)
         except CallError as error:

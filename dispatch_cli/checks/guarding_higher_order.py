@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, matches
-from dispatch_cli.checks.text import wanted_words
+from dispatch_cli.checks.text import call_words, first_line, wanted_words, without_hint
 from dispatch_cli.engine.call.higher_order.place import AtPlace, PlaceAnswer, answer_at
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
@@ -104,11 +104,9 @@ def _holds(state: State, operator: HigherOrderOperator, want: Expectation, held:
 def _of_call(
     state: State, guard: Guard, operator: HigherOrderOperator, call: GuardedCall
 ) -> Iterator[HigherOrderViolation]:
-    what = ", ".join(map(str, call.tensors)) or "no tensors"
-    if call.contexts:
-        what += f" under {', '.join(map(str, call.contexts))}"
+    what = call_words(call)
     if call.options.given:
-        yield HigherOrderViolation((), f"a call with {call.options}", "no such call: it has no schema")
+        yield HigherOrderViolation((), f"a call with {what}", "no such call: it has no schema")
         return
     try:
         done = simulate_higher_order(state, operator, call.tensors, call.contexts)
@@ -134,13 +132,13 @@ def _ends(want: Expectation, call: HigherOrderCall) -> bool:
         case GuardField.AT:
             return last.key in want.texts
         case _:
-            return error is not None and matches(error.text.split("\n", 1)[0], want.texts)
+            return error is not None and matches(first_line(error.text), want.texts)
 
 
 def _end_words(call: HigherOrderCall) -> str:
     last, end = call.hops[-1], call.end
     if end.error is not None:
-        return f"the error {end.error.text.split(chr(10), 1)[0].partition('Hint:')[0]}"
+        return f"the error {without_hint(first_line(end.error.text))}"
     if end.handler is not None:
         return f"the {end.handler.kind.value} {end.handler.name}"
     return f"a call that ends in {last.impl.kernel if last.impl is not None else 'nothing'} at {last.key}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
+from dispatch_cli.checks.text import without_hint
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall
-from dispatch_cli.engine.call.thread import INFRA_MODES
+from dispatch_cli.engine.call.thread import INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
@@ -18,7 +19,6 @@ from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator
 from dispatch_cli.model.universe import AUTOGRAD
 
-_PROXY_MODE = INFRA_MODES[1]
 _BELOW_AUTOGRAD = "below_autograd"
 _Problem = TypeVar("_Problem", bound=Hashable)
 
@@ -66,13 +66,13 @@ def _unhandled(state: State, operator: HigherOrderOperator, mode: str) -> str | 
     if not _asks_a_mode(call) and not _decomposes(call):
         # what is at the autograd keys raises, or it is not known to call the operator again
         call = simulate_higher_order(state, operator, (tensor,), (Context.parse(_BELOW_AUTOGRAD), entered))
-    if not _lacks(call) and mode == _PROXY_MODE:
+    if not _lacks(call) and mode == PROXY_MODE:
         # torch.export without Dynamo traces above autograd
         contexts = (Context.parse("pre_dispatch"), Context.parse(f"pre_dispatch_mode={mode}"))
         call = simulate_higher_order(state, operator, (tensor,), contexts)
     if not _lacks(call) or call.end.error is None:
         return None
-    return call.end.error.text.split("Hint:", 1)[0].rstrip()
+    return without_hint(call.end.error.text)
 
 
 _MODES = (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)

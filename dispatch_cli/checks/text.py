@@ -9,7 +9,7 @@ from dispatch_cli.engine.call.brief import brief
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
-from dispatch_cli.model.guard import Expectation, GuardField
+from dispatch_cli.model.guard import Expectation, GuardedCall, GuardField
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 
 MAX_NAMED = 4
@@ -52,11 +52,29 @@ def kernel_text(call: Call) -> str | None:
     return last.live.kernel.debug if last.live.kernel is not None else None
 
 
+def first_line(text: str) -> str:
+    """The first line of an error's text."""
+    return text.split("\n", 1)[0]
+
+
+def without_hint(text: str) -> str:
+    """An error's text without the hint at its end, which PyTorch gives where an operator has no rule for a mode."""
+    return text.split("Hint:", 1)[0].rstrip()
+
+
+def call_words(call: GuardedCall) -> str:
+    """What a guarded call is made with, after ``a call with``."""
+    words = ", ".join(map(str, call.tensors)) or "no tensors"
+    if call.options.given:
+        words += f" and {call.options}"
+    return f"{words} under {', '.join(map(str, call.contexts))}" if call.contexts else words
+
+
 def end_words(call: Call) -> str:
     """How a call ends."""
     end = call.end
     if end.error is not None:
-        return f"the error {brief(end.error.text.split(chr(10), 1)[0])}"
+        return f"the error {brief(first_line(end.error.text))}"
     if end.handler is not None:
         return f"the {end.handler.kind.value} {end.handler.name}"
     last = call.hops[-1]

@@ -18,7 +18,7 @@ from dispatch_cli.cli.system import CannotWrite, ReaderGone
 if TYPE_CHECKING:
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.document import Block
-    from dispatch_cli.render.text import Style
+    from dispatch_cli.render.text_lines import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -170,7 +170,7 @@ def warn(blocks: Iterable[Block], color: str) -> None:
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:
     """Width and colour for a stream: a terminal's own width, and no limit where there is no terminal."""
-    from dispatch_cli.render.text import Style
+    from dispatch_cli.render.text_lines import Style
 
     terminal = output is None and stream.isatty()
     if color == "auto":

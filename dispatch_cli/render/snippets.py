@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph, ParagraphKind, Run, Tone
-from dispatch_cli.render.text import width_of
+from dispatch_cli.render.text_lines import width_of
 from dispatch_cli.render.text_safety import safe
 from dispatch_cli.report.source_lines import line_at
 

@@ -15,7 +15,7 @@ from dispatch_cli.engine.call.higher_order.handlers import FUNCTIONAL_CLASS
 from dispatch_cli.engine.call.higher_order.place import AtPlace, answer_at
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
-from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES
+from dispatch_cli.engine.call.thread import FAKE_TENSOR_MODE, INFRA_MODES, PROXY_MODE
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.python.higher_order import HigherOrderTable, Slot, problems_of
 from dispatch_cli.model.call import CallError, Context, TensorSpec
@@ -96,7 +96,7 @@ def _remedies(table: HigherOrderTable, place: ImplPlace) -> Iterator[tuple[ImplE
         yield own(ImplKind.MODE, FAKE_TENSOR_MODE, "fake")
     elif kind is not ImplKind.DISPATCH:
         # a mode that traces calls the operator again to get a result
-        again = kind is ImplKind.TRANSFORM or name == INFRA_MODES[1]
+        again = kind is ImplKind.TRANSFORM or name == PROXY_MODE
         yield own(kind, name, "fake" if name == FAKE_TENSOR_MODE else name, again)
     elif name in universe.covered_by(AUTOGRAD):
         yield (ImplEdit(operator, ImplKind.AUTOGRAD, "", f"{operator}_autograd"),)

@@ -12,7 +12,8 @@ from dispatch_cli import universes
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.universe import Universe
 from dispatch_cli.render.grid import code_of, document
-from dispatch_cli.render.text import Style, text
+from dispatch_cli.render.text import text
+from dispatch_cli.render.text_lines import Style
 from dispatch_cli.report.table import Before, OperatorTable, TableReport, TableRow
 
 UNIVERSE = universes.load("torch-2.15")

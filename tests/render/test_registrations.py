@@ -11,7 +11,8 @@ from dispatch_cli.api import load_state, what_if_state
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.registrations import document
-from dispatch_cli.render.text import Style, text
+from dispatch_cli.render.text import text
+from dispatch_cli.render.text_lines import Style
 from dispatch_cli.report.registrations import registrations_report
 from tests.cli.support import ROOT
 

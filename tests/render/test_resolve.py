@@ -23,7 +23,8 @@ from dispatch_cli.render.data import json_text
 from dispatch_cli.render.document import Block
 from dispatch_cli.render.html import html
 from dispatch_cli.render.markdown import markdown
-from dispatch_cli.render.text import Style, text
+from dispatch_cli.render.text import text
+from dispatch_cli.render.text_lines import Style
 from dispatch_cli.report.resolve import ResolveReport, resolve_report
 from dispatch_cli.report.resolve_higher_order import ResolveHigherOrderReport, resolve_higher_order_report
 

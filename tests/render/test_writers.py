@@ -33,7 +33,8 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.html import html
 from dispatch_cli.render.markdown import markdown
-from dispatch_cli.render.text import Style, text, width_of
+from dispatch_cli.render.text import text
+from dispatch_cli.render.text_lines import Style, width_of
 from dispatch_cli.render.text_safety import safe
 
 HOSTILE = [

@@ -25,7 +25,7 @@ PRE_DISPATCH_MODES = ("ProxyTorchDispatchMode", "FunctionalTensorMode", "SchemaC
 
 Source: ``torch._ops._ModeStackStateForPreDispatch``.
 """
-FAKE_TENSOR_MODE, _, FUNCTIONAL_TENSOR_MODE = INFRA_MODES
+FAKE_TENSOR_MODE, PROXY_MODE, FUNCTIONAL_TENSOR_MODE = INFRA_MODES
 
 
 class Mode(NamedTuple):

@@ -1,0 +1,142 @@
+"""Blocks as lines of a terminal, where they fit its width as they are; nothing is wrapped here."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import NamedTuple
+
+from dispatch_cli.render.document import (
+    UNDER,
+    Block,
+    Fact,
+    Facts,
+    Gap,
+    Inline,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    ShownCells,
+    TableBlock,
+    Tone,
+    cells_of,
+    joined,
+    lines_of,
+    runs_of,
+    toned,
+)
+from dispatch_cli.render.text_safety import safe
+
+GAP = 2
+"""Blanks between columns."""
+BELOW = Run(" " * UNDER)
+"""What a line begins with that stands below another in its cell."""
+HEADS = (ParagraphKind.TITLE, ParagraphKind.SECTION)
+
+TextLine = list[Run]
+"""A line that is laid out. Its runs are safe to print, and do not break."""
+
+
+class Style(NamedTuple):
+    """width: in columns, None where nothing limits it. color: whether in colour."""
+
+    width: int | None = None
+    color: bool = False
+
+
+def width_of(text: str) -> int:
+    """Columns that a text takes. Rich's tables of wide characters are asked only where there may be one."""
+    if text.replace("…", ".").replace("·", ".").isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def shown_lines(inline: Inline, tone: Tone = Tone.PLAIN) -> list[TextLine]:
+    """Lines that are safe to print. tone: of the runs that have none."""
+    return [[toned(Run(safe(run.text), run.tone), tone) for run in line] for line in lines_of(inline)]
+
+
+def line_width(line: TextLine) -> int:
+    """Columns that a line takes."""
+    return sum(width_of(run.text) for run in line)
+
+
+def _blanks(count: int) -> TextLine:
+    """So many blanks; none where the count is negative."""
+    return [Run(" " * count)] if count > 0 else []
+
+
+def laid_out(block: Block, width: int | None) -> list[TextLine] | None:
+    """A block without wrapping; None where there is no room for it."""
+    if isinstance(block, Gap):
+        return [[]]
+    if isinstance(block, TableBlock):
+        return _rows(block, width)
+    if isinstance(block, Facts):
+        return facts_lines(block, width)
+    block = marked(block)
+    tone = Tone.HEAD if block.kind in HEADS else Tone.PLAIN
+    first, *others = shown_lines(block.inline, tone)
+    found = [_blanks(block.indent) + first, *(_blanks(block.indent + block.hang) + line for line in others)]
+    return found if block.kind is ParagraphKind.CODE else _fitting(found, width)
+
+
+def marked(block: Paragraph) -> Paragraph:
+    """An item of a list with its mark, and its further lines behind that."""
+    if block.kind is not ParagraphKind.ITEM:
+        return block
+    return block._replace(inline=joined(_ITEM, block.inline), hang=block.hang + len(_ITEM))
+
+
+_ITEM = "- "
+
+
+def _fitting(lines: list[TextLine], width: int | None) -> list[TextLine] | None:
+    return lines if width is None or all(line_width(line) <= width for line in lines) else None
+
+
+def facts_lines(block: Facts, width: int | None) -> list[TextLine] | None:
+    """Labels and texts side by side; None where there is no room for it."""
+    rows = [(label_line(row, block.tone), shown_lines(row.inline)) for row in block.rows]
+    room = max((line_width(label) for label, _ in rows), default=0)
+    found = []
+    for label, texts in rows:
+        for position, line in enumerate(texts):
+            head = [] if position else label
+            found.append([*_blanks(block.indent), *head, *_blanks(room - line_width(head) + GAP), *line])
+    return _fitting(found, width)
+
+
+def label_line(fact: Fact, tone: Tone) -> TextLine:
+    """The label of a fact. tone: of the runs that have none."""
+    return shown_lines(fact.label, tone)[0]
+
+
+def _rows(table: TableBlock, width: int | None) -> list[TextLine] | None:  # type: ignore[type-arg]
+    full = _aligned(cells_of(table), table.indent)
+    if width is None or _fitting(full, width) is not None:
+        return full
+    note = [[], *shown_lines(table.narrow_note)] if runs_of(table.narrow_note) else []
+    for stacked in (False, True):
+        lines = [*_aligned(cells_of(table, short=True, stacked=stacked), table.indent), *note]
+        if _fitting(lines, width) is not None:
+            return lines
+    return None
+
+
+def _aligned(grid: ShownCells, indent: int) -> list[TextLine]:
+    """Every cell as wide as its column, the headers first."""
+    cells = [[shown_lines(column.header, Tone.HEAD) for column in grid.columns]]
+    cells += [[shown_lines(cell) for cell in row] for row in grid.rows]
+    widths = [max(line_width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
+    found = []
+    for row in cells:
+        for parts in zip_longest(*row, fillvalue=[]):
+            line = _blanks(indent)
+            for position, (part, width, column) in enumerate(zip(parts, widths, grid.columns, strict=True)):
+                rest = _blanks(width - line_width(part))
+                line += _blanks(GAP) if position else []
+                line += [*rest, *part] if column.right else [*part, *rest]
+            found.append(line)
+    return found
