@@ -67,6 +67,7 @@ class Finding(NamedTuple):
     details: named facts for machines and for the second lines of a text report, in order.
     span: the declaration to look at first. related: other places that matter.
     mark: the word on the span's line that is meant, such as the key of a registration; a report says the place of it.
+    mark_follows: whether it stands behind the span, as in a guard; the key of a registration stands before its kernel.
     tip: what to do, where the check's documentation does not say enough for this finding.
     group_message: one sentence that says what all findings with that sentence and place have in common; a text for
         people may show them together, with the details of each.
@@ -88,6 +89,7 @@ class Finding(NamedTuple):
     mark: str | None = None
     subject: str = ""
     fix: tuple[Edit, ...] = ()
+    mark_follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ class Check:
         at: Registration | None = None,
         span: Span | None = None,
         mark: str | None = None,
+        mark_follows: bool = False,
         related: Iterable[tuple[str, Span | None]] = (),
         details: tuple[tuple[str, str], ...] = (),
         tip: str | None = None,
@@ -167,4 +170,4 @@ class Check:
         how_bad = severity or self.severity
         others = tuple(Related(words, place) for words, place in related if place is not None)
         where = span, others, group_message
-        return Finding(self.id, how_bad, message, name, key, details, *where, tip, mark, subject, fix)
+        return Finding(self.id, how_bad, message, name, key, details, *where, tip, mark, subject, fix, mark_follows)

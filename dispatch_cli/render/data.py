@@ -32,6 +32,7 @@ OMITTED = {
     "Assumed": frozenset({"kernels"}),
     "ErrorFact": frozenset({"place"}),
     "ErrorStep": frozenset({"place"}),
+    "Finding": frozenset({"mark_follows"}),
     "HigherOrderHop": frozenset({"entry"}),
     "HigherOrderImpl": frozenset(
         {"fallthrough", "redispatches", "not_implemented", "deferred_error", "raises", "errors"}

@@ -19,17 +19,19 @@ def line_at(span: Span) -> str | None:
     return lines[span.line - 1] if span.line <= len(lines) and lines[span.line - 1].strip() else None
 
 
-def at_word(span: Span, word: str) -> Span:
-    """The place of *word* on the span's line: at the span or before it, else after it; the span where it is not there.
+def at_word(span: Span, word: str, follows: bool = False) -> Span:
+    """The place of *word* on the span's line, at the span or nearest to it; the span where the word is not there.
 
-    A registration is declared where its kernel stands, and its key stands before that.
+    It is looked for before the span first, else behind it; where it *follows*, the other way round.
     """
     line = line_at(span)
     if line is None:
         return span
     columns = [found.start() + 1 for found in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)]
-    before = [column for column in columns if column <= span.column]
-    return span._replace(column=(before[-1:] or columns[:1] or [span.column])[0])
+    before = [column for column in columns if column <= span.column][::-1]
+    behind = [column for column in columns if column >= span.column]
+    found = behind + before if follows else before + behind
+    return span._replace(column=found[0]) if found else span
 
 
 def _lines(file: str) -> tuple[str, ...]:

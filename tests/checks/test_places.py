@@ -69,3 +69,52 @@ def test_the_place_is_that_of_the_key(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     found = call("check-invariants", "x.yaml", "--select", "terminal-fallthrough", "--format", "json").out
     assert places_in_json(found) == [("x.yaml", 4, line.index("CPU") + 1)]
+
+
+def test_a_name_that_stands_once_is_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = '    dispatch: {"CPU, CUDA": fallthru, Meta: m}'
+    Path("x.yaml").write_text(
+        f"dispatch: 1\noperators:\n  - func: m::f(Tensor x) -> Tensor\n{line}\n", encoding="utf-8"
+    )
+    args = ("check-invariants", "x.yaml", "--select", "misspelt-fallthrough")
+    place = ("x.yaml", 4, line.index("fallthru") + 1)
+    assert underlined(call(*args).out) == [place, place]
+    (result,) = json.loads(call(*args, "--format", "sarif").out)["runs"][0]["results"]
+    assert [one["key"] for one in result["properties"]["findings"]] == ["CPU", "CUDA"]
+    assert places_for_ci(args) == ({place}, {place})
+
+
+ON_ONE_LINE = {
+    "guard": ('guards: [{op: "m::f", key: CUDA, rule: kernel}, {op: "m::f", key: CUDA, kernel: x}]', "CUDA"),
+    "unmatched-guard": (
+        'guards: [{op: "m::g", key: CUDA, rule: kernel}, {op: "m::g", key: CUDA, kernel: x}]',
+        "m::g",
+    ),
+    "unused-suppression": (
+        'suppress: [{checks: [guard], op: "m::f", reason: a}, {checks: [guard], op: "m::f", reason: b}]',
+        "guard",
+    ),
+    "higher-order-mode": (
+        "higher_order_operators: [{name: twice, dispatch: {CPU: a}}, {name: twice_more, dispatch: {CPU: a}}, "
+        "{name: more, dispatch: {CPU: a}}]",
+        "twice|twice_more|more",
+    ),
+}
+
+
+@pytest.mark.parametrize("check", ON_ONE_LINE)
+def test_the_place_is_that_of_the_word_in_its_own_entry(
+    check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line, word = ON_ONE_LINE[check]
+    head = "dispatch: 1\noperators:\n  - {func: m::f(Tensor x) -> Tensor, dispatch: {CPU: a}}\n"
+    Path("x.yaml").write_text(f"{head}{line}\n", encoding="utf-8")
+    args = ("check-invariants", "x.yaml", "--select", f"{check},guard")
+    places = places_in_json(call(*args, "--format", "json").out)
+    expected = [("x.yaml", 4, found.start() + 1) for found in re.finditer(rf"\b({word})\b", line)]
+    assert places == expected
+    assert underlined(call(*args).out) == places
+    sarif, github = places_for_ci(args)
+    assert sarif == github == set(places)

@@ -32,6 +32,24 @@ def test_the_nearest_before_the_place_is_meant(
     assert at_word(Span("a.yaml", 2, column + 1), word) == Span("a.yaml", 2, expected + 1)
 
 
+@pytest.mark.parametrize(
+    ("column", "word", "expected"),
+    [
+        (0, "CPU", LINE.index("CPU:")),
+        (LINE.index("XLA"), "CPU", LINE.rindex("CPU")),
+        (LINE.index("d}"), "CPU", LINE.rindex("CPU")),
+        (LINE.index("d}"), "XLA", LINE.index("XLA")),
+        (5, "CUDA", 5),
+    ],
+)
+def test_the_nearest_behind_the_place_is_meant_where_the_word_follows(
+    column: int, word: str, expected: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(f"first\n{LINE}\n", encoding="utf-8")
+    assert at_word(Span("a.yaml", 2, column + 1), word, follows=True) == Span("a.yaml", 2, expected + 1)
+
+
 @pytest.mark.parametrize("span", [Span("nowhere.yaml", 1, 5), Span("a.yaml", 9, 5), Span("-", 1, 5)])
 def test_a_line_that_is_not_there_leaves_the_place(span: Span, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

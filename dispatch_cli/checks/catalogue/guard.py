@@ -70,6 +70,7 @@ def finding_of(view: View, violation: Violation) -> Finding:
         details=(("wanted", wanted), ("found", violation.found), *slots, *reason),
         span=guard.span,
         mark=(guard.keys or tuple(place.name for place in guard.places) or guard.ops)[0],
+        mark_follows=True,
         related=_related(view, violation),
         subject=wants_text(guard),
     )

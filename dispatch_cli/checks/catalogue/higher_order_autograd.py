@@ -57,6 +57,7 @@ def find(view: View) -> Iterator[Finding]:
             details=(("keys", keys), ("error", problem.error)),
             span=operator.span,
             mark=operator.name,
+            mark_follows=True,
             severity=Severity.INFO if problem.others and problem.keys == (AUTOGRAD_OTHER,) else None,
         )
 

@@ -60,6 +60,7 @@ def find(view: View) -> Iterator[Finding]:
             details=tuple((problem.mode, problem.error) for problem in problems),
             span=operator.span,
             mark=operator.name,
+            mark_follows=True,
             tip=f"`dispatch-cli explain {operator.name} {modes[0]}` shows what to declare",
         )
 

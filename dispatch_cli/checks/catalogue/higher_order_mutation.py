@@ -57,6 +57,7 @@ def find(view: View) -> Iterator[Finding]:
             details=(("error", problem.error),),
             span=operator.span,
             mark=operator.name,
+            mark_follows=True,
         )
 
 

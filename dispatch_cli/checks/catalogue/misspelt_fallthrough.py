@@ -73,7 +73,9 @@ def _finding(registration: Registration, operator: str | None, what: str, fix: t
         f"{what} has the name {registration.kernel.function}, and does not fall through",
         operator,
         registration.key,
-        at=registration,
+        span=registration.kernel.span,
+        mark=registration.kernel.function,
+        mark_follows=True,
         tip=f"did you mean {WORD}?",
         fix=fix,
     )

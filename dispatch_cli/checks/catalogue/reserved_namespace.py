@@ -78,6 +78,7 @@ def _of_definition(view: View, step: Define) -> Iterator[Finding]:
             name,
             span=step.span,
             mark=str(name) if step.block.implicit else None,
+            mark_follows=True,
             tip="define it in a namespace of your own",
         )
 

@@ -64,6 +64,7 @@ def finding_of(guard: Guard, what: str, glob: str, tip: str | None = None) -> Fi
         f"a pattern of the guard matches nothing: there is no {what} {glob}",
         span=guard.span,
         mark=glob,
+        mark_follows=True,
         related=[
             *(("the guard comes from there", span) for span in guard.through),
             *(("the same guard is declared here", span) for span in guard.repeated_at),

@@ -44,6 +44,7 @@ def find(view: View) -> Iterator[Finding]:
             f"nothing that {names} finds is suppressed here",
             span=suppression.span,
             mark=names,
+            mark_follows=True,
             subject=suppression.reason,
         )
 
