@@ -16,6 +16,7 @@ from dispatch_cli.cli.check_options import (
     progress_on,
     read_known,
     refuse_unknown_checks,
+    say_outcome,
 )
 from dispatch_cli.cli.options import (
     OWN_OR_ALL,
@@ -101,10 +102,7 @@ def command(
         write(raw_findings(state.dispatcher, report), out.file)
     else:
         show(summary_of(report) if summary else report, out)
-    if out.file is not None:
-        from dispatch_cli.render.findings_summary import outcome
-
-        say_written(out.file, outcome(summary_of(report)).text)
+    say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
 
 

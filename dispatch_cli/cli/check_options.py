@@ -13,13 +13,14 @@ import click
 
 from dispatch_cli.cli.completion import complete_checks, complete_files
 from dispatch_cli.cli.options import as_sentence
-from dispatch_cli.cli.output import BadInput
+from dispatch_cli.cli.output import BadInput, Output, say_written
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.check import Check
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.settings import CheckSettings, Selector
     from dispatch_cli.report.baseline import Entry
+    from dispatch_cli.report.findings import FindingsReport
 
 SEVERITIES = ("error", "warning", "info")
 PATIENCE = 0.3
@@ -185,6 +186,15 @@ def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color
         for error, hint in zip(errors, hints, strict=True)
     )
     raise BadInput(InputError(tuple(found)), color)
+
+
+def say_outcome(report: FindingsReport, out: Output) -> None:
+    """Say on standard error how a run of the checks ends, where a file has its answer."""
+    if out.file is not None:
+        from dispatch_cli.render.findings_summary import outcome
+        from dispatch_cli.report.findings import summary_of
+
+        say_written(out.file, outcome(summary_of(report)).text)
 
 
 @contextmanager

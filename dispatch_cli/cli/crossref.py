@@ -10,7 +10,7 @@ import click
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
-from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, show
+from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
 from dispatch_cli.cli.step_summary import step_summary_option
 
 if TYPE_CHECKING:
@@ -88,7 +88,12 @@ def _compare(
     assert probed is not None, "a file without answers is refused where there is no live PyTorch"
     subject = subject_of(state) if state is not None else replay(recorded or probed)
     comparison = compare(subject, probed.answers, *_names(subject, probed.answers, ops))
-    show(crossref_report(comparison), out, slots=comparison.slots)
+    report = crossref_report(comparison)
+    show(report, out, slots=comparison.slots)
+    if out.file is not None:
+        from dispatch_cli.render.crossref import outcome
+
+        say_written(out.file, outcome(report, len(comparison.slots)).text)
     raise click.exceptions.Exit(1 if comparison.differences else 0)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, load_settings, refuse_unknown_checks
+from dispatch_cli.cli.check_options import NO_CHECK_OPTIONS, load_settings, refuse_unknown_checks, say_outcome
 from dispatch_cli.cli.live import Asked, ask_live
 from dispatch_cli.cli.options import chosen_of_both_kinds, guarded_names
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
@@ -62,6 +62,7 @@ def show_drift(
         write_for_ci("findings", report, out)
     else:
         show(report, out)
+    say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed else 0)
 
 

@@ -17,7 +17,7 @@ from dispatch_cli.cli.options import (
     load_state,
     source_options,
 )
-from dispatch_cli.cli.output import Output, output_options, show, write
+from dispatch_cli.cli.output import Output, output_options, say_written, show, write
 
 
 @click.command("guards")
@@ -84,4 +84,8 @@ def command(
     refuse_unknown_checks(state, (), out.color)
     report = guards_report(state, guarded_names(names, higher_order) if ops else None)
     show(report, out)
+    if out.file is not None:
+        from dispatch_cli.render.guards import outcome
+
+        say_written(out.file, outcome(report).text)
     raise click.exceptions.Exit(1 if report.failing else 0)

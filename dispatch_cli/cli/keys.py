@@ -9,7 +9,7 @@ import click
 from dispatch_cli.cli.call_options import context_option, read_thread, refused_call, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
 from dispatch_cli.cli.options import allow_outside_option
-from dispatch_cli.cli.output import BadInput, Output, output_options, show
+from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
 
 if TYPE_CHECKING:
     from dispatch_cli.model.universe import Universe
@@ -74,6 +74,10 @@ def command(
     except InputError as error:
         raise BadInput(error, out.color) from None
     show(report, out, **how)
+    if others and out.file is not None:
+        from dispatch_cli.render.universe_differences import outcome
+
+        say_written(out.file, outcome(report))
     if others and not report.equal:
         raise click.exceptions.Exit(1)
 

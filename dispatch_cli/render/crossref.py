@@ -38,7 +38,7 @@ def document(report: CrossrefReport, _: int | None = None, *, slots: Sequence[st
         yield Gap()
     if report.python is not None:
         yield from _divergences(report.python, places)
-    yield _sum(report, len(slots))
+    yield Paragraph(outcome(report, len(slots)))
 
 
 COUNTS: list[Column[Count]] = [
@@ -88,17 +88,18 @@ def _group(group: DivergenceGroup) -> Iterator[Block]:
     yield Paragraph(f"{plural(len(group.operators), 'operator')}: {some_of(group.operators)}", indent=6, hang=2)
 
 
-def _sum(report: CrossrefReport, slots: int) -> Paragraph:
+def outcome(report: CrossrefReport, slots: int) -> Run:
+    """How much is equal, or differs, in one sentence. slots: how many a table of the engine has."""
     counts = {count.part: count for count in report.counts}
     compared = plural(counts[Compared.OPERATOR].compared, "operator")
     if Compared.HIGHER_ORDER in counts:
         compared += f" and {plural(counts[Compared.HIGHER_ORDER].compared // slots, 'higher-order operator')}"
     if report.equal:
-        return Paragraph(Run(f"Equal: {compared} ({report.universe})", Tone.KERNEL))
+        return Run(f"Equal: {compared} ({report.universe})", Tone.KERNEL)
     others = {one.operator for one in report.differences if one.part is Compared.HIGHER_ORDER}
     different = counts[Compared.OPERATOR].different + len(others)
     number = plural(len(report.differences), "difference")
-    return Paragraph(Run(f"{number} in {different:,} of {compared} ({report.universe})", Tone.BAD))
+    return Run(f"{number} in {different:,} of {compared} ({report.universe})", Tone.BAD)
 
 
 def sheet(report: CrossrefReport) -> Sheet:

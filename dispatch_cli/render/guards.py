@@ -19,25 +19,13 @@ MAX_BROKEN = 3
 
 def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
     """A row for each guard, what is broken below, and the count."""
-    count = len(report.guards)
-    suppressed = sum(row.verdict is GuardStatus.SUPPRESSED for row in report.guards)
-    bad = sum(row.verdict in BAD for row in report.guards)
-    if not count:
-        yield Paragraph(Run(f"No guards ({report.universe})", Tone.DIM))
+    suppressed = _suppressed(report)
+    if not report.guards:
+        yield Paragraph(outcome(report))
         return
     yield TableBlock(COLUMNS, report.guards)
     yield Gap()
-    guards = plural(count, "guard")
-    if bad:
-        text = f"{bad} of {guards} {'does' if bad == 1 else 'do'} not hold ({report.universe})"
-        yield Paragraph(Run(text, Tone.BAD))
-    else:
-        text = f"{'It holds' if count == 1 else 'All hold'}: {guards} ({report.universe})"
-        if suppressed:
-            text = (
-                f"{count - suppressed} of {guards} {'holds' if count - suppressed == 1 else 'hold'} ({report.universe})"
-            )
-        yield Paragraph(Run(text, Tone.KERNEL))
+    yield Paragraph(outcome(report))
     if suppressed:
         yield Paragraph(Run(f"{suppressed} suppressed, as in check-invariants", Tone.DIM))
     if report.repeated:
@@ -45,6 +33,24 @@ def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
             "more asks for the same as one of them" if report.repeated == 1 else "more ask for the same as one of them"
         )
         yield Paragraph(Run(f"{report.repeated} {says}", Tone.DIM))
+
+
+def outcome(report: GuardsReport) -> Run:
+    """How many guards hold, in one sentence."""
+    count, suppressed = len(report.guards), _suppressed(report)
+    bad = sum(row.verdict in BAD for row in report.guards)
+    guards, holding = plural(count, "guard"), count - suppressed
+    if not count:
+        return Run(f"No guards ({report.universe})", Tone.DIM)
+    if bad:
+        return Run(f"{bad} of {guards} {'does' if bad == 1 else 'do'} not hold ({report.universe})", Tone.BAD)
+    if suppressed:
+        return Run(f"{holding} of {guards} {'holds' if holding == 1 else 'hold'} ({report.universe})", Tone.KERNEL)
+    return Run(f"{'It holds' if count == 1 else 'All hold'}: {guards} ({report.universe})", Tone.KERNEL)
+
+
+def _suppressed(report: GuardsReport) -> int:
+    return sum(row.verdict is GuardStatus.SUPPRESSED for row in report.guards)
 
 
 def title(row: GuardRow) -> str:

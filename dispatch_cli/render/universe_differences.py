@@ -21,6 +21,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.key_wording import listed
 from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import plural
 from dispatch_cli.report.universe_differences import DifferenceRow, DifferencesReport
 
 TITLES = {
@@ -56,7 +57,7 @@ def document(report: DifferencesReport, _: int | None = None) -> Iterator[Block]
     one, other = (f"{report.universe} (PyTorch {report.torch})", f"{report.against} (PyTorch {report.against_torch})")
     yield Paragraph(f"{one} and {other}", kind=ParagraphKind.TITLE)
     if report.equal:
-        yield Paragraph("No difference.")
+        yield Paragraph(f"{outcome(report)}.")
         return
     yield Paragraph(Run("Only what differs is listed.", Tone.DIM))
     for aspect, found in groupby(report.differences, key=lambda row: row.aspect):
@@ -66,6 +67,11 @@ def document(report: DifferencesReport, _: int | None = None) -> Iterator[Block]
         else:
             yield Paragraph(TITLES[aspect])
             yield _section(report, [*found])
+
+
+def outcome(report: DifferencesReport) -> str:
+    """How many differences there are."""
+    return plural(len(report.differences), "difference") if report.differences else "No difference"
 
 
 def _section(report: DifferencesReport, found: list[DifferenceRow]) -> Block:

@@ -71,6 +71,7 @@ def test_a_broken_guard(
         details=(("wanted", wanted), ("found", found)),
         span=place(6, 26),
         mark=key,
+        mark_follows=True,
         related=tuple(
             Related(f"{what or 'the kernel in the slot'} is registered here", place(*where)) for what, where in places
         ),
@@ -128,6 +129,7 @@ def test_a_call_that_does_not_end_as_wanted(state_of: StateOf) -> None:
         ),
         span=place(6, 10),
         mark="demo::op",
+        mark_follows=True,
         related=(Related("the kernel in the slot is registered here", place(4, 21)),),
     )
 
@@ -179,6 +181,7 @@ def test_a_guard_that_guards_nothing(guard: str, what: str, tip: str | None, sta
         message=f"a pattern of the guard matches nothing: there is no {what}",
         span=place(6, f"  - {{{guard}}}".index(what.split()[-1]) + 1),
         mark=what.split()[-1],
+        mark_follows=True,
         tip=tip,
     )
 

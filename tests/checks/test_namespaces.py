@@ -30,6 +30,7 @@ def test_an_operator_in_a_namespace_of_pytorch(state_of: StateOf) -> None:
             span=Span("x.yaml", 4, 11),
             tip="define it in a namespace of your own",
             mark="quantized::mine",
+            mark_follows=True,
         ),
     )
 

@@ -145,6 +145,29 @@ def test_a_file_of_findings_is_announced(tmp_path: Path) -> None:
     assert clean == Result(0, "", f"{target}: {call('check-invariants', 'examples/add.yaml').out}")
 
 
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("guards", "examples/scenarios/08_ambiguous.fixed.yaml"), 0),
+        (("guards", "examples/scenarios/08_ambiguous.yaml"), 1),
+        (("crossref", "tests/recordings/torch-2.4.1.state.json.xz", "--op", "aten::add.Tensor"), 0),
+    ],
+)
+def test_a_file_of_a_comparison_is_announced(args: tuple[str, ...], code: int, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    summary = call(*args).out.splitlines()[-1]
+    assert call(*args, "--format", "json", "-o", str(target)) == Result(code, "", f"{target}: {summary}\n")
+
+
+@pytest.mark.parametrize(("universe", "code"), [("torch-2.4", 1), ("torch-2.15", 0)])
+def test_a_file_of_the_differences_of_universes_is_announced(universe: str, code: int, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    result = call("keys", "--universe", "torch-2.15", "--against", universe, "--format", "json", "-o", str(target))
+    count = len(json.loads(target.read_text(encoding="utf-8"))["differences"])
+    assert result == Result(code, "", f"{target}: {f'{count} differences' if count else 'No difference'}\n")
+    assert call("keys", "--universe", universe, "-o", str(target)) == Result(0, "", "")
+
+
 def test_a_file_that_takes_no_answer_takes_no_problems_either(tmp_path: Path) -> None:
     result = call("check-invariants", "examples/broken.yaml", "--format", "json", "-o", str(tmp_path / "no" / "x.json"))
     assert (result.code, result.out) == (2, "")
