@@ -19,7 +19,8 @@ from dispatch_cli.render.document import (
     Under,
     lines,
 )
-from dispatch_cli.render.text import Style, text
+from dispatch_cli.render.text import text
+from dispatch_cli.render.text_lines import Style
 from tests.cli.support import in_terminal
 
 PLACES = (
