@@ -207,14 +207,21 @@ def write(
         _write_to_stdout(chunks, for_people)
         return
     from dispatch_cli.cli.files import write_file
-    from dispatch_cli.model.read_files import is_noted
 
-    if not replaces_input and is_noted(output):
-        raise CannotWrite(f"cannot write {output}: the answer is made from this file")
+    if not replaces_input:
+        refuse_input(output)
     try:
         write_file(chunks, output, compressed)
     except OSError as error:
         raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
+
+
+def refuse_input(output: str) -> None:
+    """Refuse a file that the answer is made from. Errors: CannotWrite."""
+    from dispatch_cli.model.read_files import is_noted
+
+    if is_noted(output):
+        raise CannotWrite(f"cannot write {output}: the answer is made from this file")
 
 
 def _write_to_stdout(chunks: Iterable[str], for_people: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.output import BadInput
+from dispatch_cli.cli.output import BadInput, refuse_input
 from dispatch_cli.cli.system import CannotWrite
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def call(*args: Any, step_summary: str | None, **others: Any) -> Any:
         file = step_summary or None  # where there is no such file, CI systems leave the variable empty
+        if file is not None:
+            from dispatch_cli.model import read_files
+
+            read_files.start()
         try:
             return command(*args, step_summary=file, **others)
         except BadInput as error:
@@ -51,9 +55,12 @@ def _title() -> str:
 
 
 def _append(chunks: Iterable[str], file: str) -> None:
+    from dispatch_cli.cli.files import check_target
     from dispatch_cli.render.text_safety import UNENCODABLE
 
+    refuse_input(file)
     try:
+        check_target(Path(file))
         with Path(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
             stream.writelines((*chunks, "\n"))
     except OSError as error:

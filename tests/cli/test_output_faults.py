@@ -405,6 +405,23 @@ def test_an_answer_does_not_replace_what_it_is_made_from(number: int, tmp_path: 
         assert read.read_bytes() == before
 
 
+def test_a_summary_is_appended_to_no_input_and_no_read_only_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    for text in ("dispatch: 1\noperators: [{func: 'a::b(Tensor x) -> Tensor'}]\n", "dispatch: 1\nbogus: 1\n"):
+        file.write_text(text, encoding="utf-8")
+        for options in ((), ("-o", str(tmp_path / "out.txt"))):
+            found = call("check-invariants", str(file), "--step-summary", str(file), *options)
+            assert found.code == 2
+            assert f"Error: cannot write {file}: the answer is made from this file\n" in found.err
+            assert file.read_text(encoding="utf-8") == text
+    summary = tmp_path / "summary.md"
+    summary.write_text("as it was", encoding="utf-8")
+    summary.chmod(0o444)
+    found = call("check-invariants", "examples/add.yaml", "--step-summary", str(summary))
+    assert (found.code, summary.read_text(encoding="utf-8")) == (2, "as it was")
+    assert "it is read-only" in found.err
+
+
 def test_a_baseline_is_its_own_input(tmp_path: Path) -> None:
     baseline = str(tmp_path / "baseline.json")
     args = ("check-invariants", "examples/stale.yaml", "--baseline", baseline)
