@@ -277,7 +277,7 @@ def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: 
         (("operators", 0, "kernels", "CPU", 0, "debug"), None, "operators[0].kernels.CPU[0].debug must be a text"),
         (("operators", 0, "tags"), ["a", 1], "operators[0].tags[1] must be a text"),
         (("modules",), "m", "modules must be a list"),
-        (("universe", "runtime"), [1], "universe: field 'runtime' must be a list of key names"),
+        (("universe", "runtime"), [1], "universe: field 'runtime' must be a list of names"),
         (("skipped",), [{}], "skipped[0].name is missing"),
     ],
 )
