@@ -65,7 +65,7 @@ def subject_of(state: State) -> Subject:
             python_keys[name] = tuple(key for key, _ in base.python_kernels(name))
     for kernel in state.declarations.python_kernels:
         name = str(kernel.operator)
-        python_keys[name] = (*python_keys.get(name, ()), kernel.dispatch_key)
+        python_keys[name] = tuple(dict.fromkeys((*python_keys.get(name, ()), kernel.dispatch_key)))
     higher_order = {operator.name: operator for operator in state.higher_order_operators}
     return Subject(state.dispatcher, python_keys, (), higher_order)
 

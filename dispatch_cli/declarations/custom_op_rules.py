@@ -9,26 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dispatch_cli.model.schema import AliasInfo, Argument, FunctionSchema, TypeKind
-from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list, writes
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
 from dispatch_cli.model.universe import TorchLibrary
 
 OUT = "out"
 """The tag of operators that write to what they are given to write to."""
 
 
-def is_mutable(schema: FunctionSchema) -> bool:
-    """``schema.is_mutable``: an argument is written to."""
-    return any(map(writes, schema.arguments))
-
-
 def is_view(schema: FunctionSchema) -> bool:
     """``schema._is_view_op()``: an argument has an alias and is not written to."""
     return any(argument.alias is not None and not argument.alias.write for argument in schema.arguments)
-
-
-def has_tensors(schema: FunctionSchema) -> bool:
-    """``has_tensor_arg``."""
-    return any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.arguments)
 
 
 def is_functional(schema: FunctionSchema, allow_view: bool) -> bool:

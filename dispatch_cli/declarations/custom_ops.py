@@ -26,7 +26,7 @@ from dispatch_cli.declarations.tree import Node, Sequence
 from dispatch_cli.model.declarations import Block, Define
 from dispatch_cli.model.kernel import AliasAnalysisKind, FakeImpl, Kernel, Redispatch, RedispatchKind, WrapKind, Wrapped
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SELECT, EXPLICIT, META
 
@@ -100,7 +100,7 @@ def _register_fake(operator: LibraryOperator, values: Values, default: PythonFun
 
 def _register_in_place(operator: LibraryOperator, schema: FunctionSchema, span: Span) -> None:
     """The kernels at ADInplaceOrView: PyTorch's fallback for views, and one that counts versions of what is written."""
-    library, mutable = operator.library, rules.is_mutable(schema)
+    library, mutable = operator.library, is_mutable(schema)
     if library.view_fallback and (mutable or rules.is_view(schema)):
         operator.register(AD_INPLACE_OR_VIEW, library.custom_op, None, span, _BELOW_KEY)
     if mutable:
@@ -126,7 +126,7 @@ def _register_kernels(
     kernels: dict[str, str] = {}
     for devices, several in groups:
         for function in several:
-            if devices != [DEFAULT] and operator.library.backend_select and not rules.has_tensors(schema):
+            if devices != [DEFAULT] and operator.library.backend_select and not has_tensors(schema):
                 wraps = Wrapped(WrapKind.BACKEND_SELECT)
                 operator.register(BACKEND_SELECT, operator.library.custom_op, wraps, function.span)
             for device in devices:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dispatch_cli.engine.call import fake_errors
-from dispatch_cli.engine.call.schema_facts import is_tensor, is_tensor_list
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error
 from dispatch_cli.model.fake_tensor import FakeRules
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list
 from dispatch_cli.model.universe import Universe
 
 CPU, META = "cpu", "meta"

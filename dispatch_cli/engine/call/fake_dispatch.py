@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from dispatch_cli.engine.call import errors, fake_errors
 from dispatch_cli.engine.call.fake_devices import Mismatch, foreach_mismatch, mismatch
-from dispatch_cli.engine.call.fake_inside import gives_up, without_python, without_results, zeros_for
+from dispatch_cli.engine.call.fake_inside import gives_up, like_result, without_python, without_results, zeros_for
 from dispatch_cli.engine.call.fake_path import FakeOutcome, FakePath
 from dispatch_cli.engine.call.fake_tensor_mode import INPLACE_VIEW, LIFTS, QUERIES, Callee
 from dispatch_cli.engine.call.kernels.generated import called_by, calls_hidden, calls_more
-from dispatch_cli.engine.call.schema_facts import arguments_of, has_tensor, is_mutable, makes_a_tensor, takes_device
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl, makes_a_tensor, takes_device
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import End, Error, Hop
@@ -29,6 +29,7 @@ from dispatch_cli.model.kernel import FakeImpl
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import has_tensors
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import IMPLICIT, META, Universe
 
@@ -40,8 +41,6 @@ Result = tuple[FakeOutcome, Error | None]
 Judge = Callable[[Universe, FakeRules, OperatorName, FunctionSchema, tuple[Value, ...]], Mismatch | None]
 """Says whether tensors of different devices fail."""
 
-BUILTIN = ("aten", "prim", "prims")
-"""The namespaces of PyTorch's own operators (``torch._library.utils.is_builtin``)."""
 FBGEMM = "fbgemm::gmm"
 """An operator whose own kernel may run on zeros, beside those of some namespaces (``can_run_unsafe_fallback``)."""
 FOREACH = "aten::_foreach_"
@@ -50,8 +49,6 @@ CONSTRUCTORS = "torch._subclasses.fake_impls.constructors"
 FOREACH_IMPL = "torch._subclasses.fake_impls.foreach_run_and_map_input_device"
 DEVICE, META_DEVICE = "device", "meta"
 DATA_DEPENDENT, DYNAMIC_SHAPE = "data_dependent_output", "dynamic_output_shape"
-RETURNED = frozenset({"out", "inplace"})
-"""Tags of operators that return what they are given to write to."""
 _SPARSE = (Layout.SPARSE, Layout.SPARSE_CSR, Layout.SPARSE_CSC, Layout.SPARSE_BSR, Layout.SPARSE_BSC)
 
 
@@ -100,7 +97,7 @@ class FakeCall(NamedTuple):
             return FakeOutcome(FakePath.QUERY), None
         fakes = any(value.spec is not None and value.spec.fake is not None for value in self.values)
         numbers = Callee.of(self.operator.name).takes_numbers
-        if not fakes and (self.name in LIFTS or (numbers and has_tensor(self.schema))):
+        if not fakes and (self.name in LIFTS or (numbers and has_tensors(self.schema))):
             return FakeOutcome(FakePath.CONSTANT), None
         return None
 
@@ -215,6 +212,7 @@ class FakeCall(NamedTuple):
             other = None if kernel is None else called_by(self.dispatcher, name, tags, kernel.debug)
             if error is not None or other is None:
                 break
+            options = like_result(schema, values, options)
             values = without_results(schema, values)
             if path is FakePath.META:  # what a kernel makes is on the device of the tensors that it is given
                 options = options._replace(device=META_DEVICE)
@@ -244,7 +242,4 @@ class FakeCall(NamedTuple):
         return self._run(FakePath.FALLBACK, values, without_python(self.maker, self.thread), self.options)
 
     def _is_trivial(self) -> bool:
-        """``can_generate_trivial_fake_impl``."""
-        if self.operator.name.namespace in BUILTIN or RETURNED & {*self.tags}:
-            return self.operator.name.namespace not in BUILTIN
-        return self.schema is not None and is_mutable(self.schema) and not self.schema.returns
+        return has_trivial_fake_impl(self.operator.name, self.schema, self.tags)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch_cli.engine.call.fake_devices import differ
-from dispatch_cli.engine.call.schema_facts import arguments_of, writes
+from dispatch_cli.engine.call.schema_facts import arguments_of
 from dispatch_cli.engine.call.tensors import PYTHON_KEYS, TensorMaker, Value
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import Layout
+from dispatch_cli.model.options import Options
 from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import writes
 from dispatch_cli.model.universe import PYTHON, Universe
 
 NOT_FOR_SPARSE = frozenset(f"torch._subclasses.fake_impls.{name}" for name in ("meta_select", "_reshape_copy"))
@@ -51,3 +53,12 @@ def without_results(schema: FunctionSchema | None, values: tuple[Value, ...]) ->
         for argument, value in zip(arguments, values, strict=True)
         if not value.is_absent and (argument is None or not (argument.kwarg_only and writes(argument)))
     )
+
+
+def like_result(schema: FunctionSchema | None, values: tuple[Value, ...], options: Options) -> Options:
+    """The options that a generated kernel passes to a factory: those of the tensor that it writes to."""
+    arguments = arguments_of(schema, len(values))
+    for argument, value in zip(arguments, values, strict=True):
+        if argument is not None and argument.kwarg_only and writes(argument) and value.spec is not None:
+            return options._replace(device=value.spec.device, layout=value.spec.layout.value)
+    return options

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
-from dispatch_cli.model.schema.arguments import is_tensor, is_tensor_list, writes
+from dispatch_cli.model.schema.arguments import has_tensors, is_mutable, is_tensor, is_tensor_list, writes
 from dispatch_cli.model.schema.model import Argument
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
-__all__ = [
-    "arguments_of",
-    "has_aliases",
-    "is_in_place",
-    "is_mutable",
-    "is_optional_list",
-    "is_tensor",
-    "is_tensor_list",
-    "is_view",
-    "makes_a_tensor",
-    "mixes_aliases",
-    "most_tensors",
-    "returns_tensors_only",
-    "takes_device",
-    "takes_tensor_list",
-    "writes",
-]
+BUILTIN = ("aten", "prim", "prims")
+"""The namespaces of PyTorch's own operators (``torch._library.utils.is_builtin``)."""
+RETURNED = frozenset({"out", "inplace"})
+"""Tags of operators that return what they are given to write to."""
 
 
 def is_optional_list(kind: SchemaType) -> bool:
@@ -51,19 +39,9 @@ def most_tensors(schema: FunctionSchema) -> int | None:
     return sum(is_tensor(argument.type) for argument in schema.arguments)
 
 
-def has_tensor(schema: FunctionSchema | None) -> bool:
-    """Whether an argument takes a tensor, or several (``contains_tensor_types``)."""
-    return schema is not None and most_tensors(schema) != 0
-
-
 def has_aliases(schema: FunctionSchema | None) -> bool:
     """``hasAnyAliasInfo``."""
     return schema is not None and any(one.alias is not None for one in (*schema.arguments, *schema.returns))
-
-
-def is_mutable(schema: FunctionSchema | None) -> bool:
-    """``is_mutable``: an argument is written to."""
-    return schema is not None and any(map(writes, schema.arguments))
 
 
 def is_in_place(schema: FunctionSchema | None) -> bool:
@@ -112,6 +90,13 @@ def takes_device(schema: FunctionSchema) -> bool:
 
 def makes_a_tensor(schema: FunctionSchema | None) -> bool:
     """``_is_tensor_constructor``: it takes no tensors and returns one."""
-    if schema is None or has_tensor(schema):
+    if schema is None or has_tensors(schema):
         return False
     return len(schema.returns) == 1 and schema.returns[0].type.kind is TypeKind.TENSOR
+
+
+def has_trivial_fake_impl(name: OperatorName, schema: FunctionSchema | None, tags: tuple[str, ...]) -> bool:
+    """``can_generate_trivial_fake_impl``: what the operator returns is known, since it only writes."""
+    if name.namespace in BUILTIN:
+        return False
+    return not RETURNED.isdisjoint(tags) or (schema is not None and is_mutable(schema) and not schema.returns)

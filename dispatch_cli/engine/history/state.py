@@ -56,14 +56,20 @@ class State:
         return declared or (() if self.source is None else (self.source.name,))
 
     def python_kernels(self, name: OperatorName) -> list[PythonKernel]:
-        """The kernels that the Python dispatcher has for an operator: the captured ones, then the declared ones."""
+        """The kernels that the Python dispatcher has for an operator, one a key: the captured, then the declared ones.
+
+        One that replaces an earlier one at its key goes to the end, as in ``OpOverload.py_kernels``.
+        """
         from dispatch_cli.model.declarations import PythonKernel
 
-        captured: list[PythonKernel] = []
+        found: dict[str, PythonKernel] = {}
         if self.source is not None and str(name) in self.source.names:
             kernels = self.source.python_kernels(str(name))
-            captured = [PythonKernel(name, key, kernel) for key, kernel in kernels]
-        return captured + self._declared_python_kernels.get(name, [])
+            found = {key: PythonKernel(name, key, kernel) for key, kernel in kernels}
+        for declared in self._declared_python_kernels.get(name, ()):
+            found.pop(declared.dispatch_key, None)
+            found[declared.dispatch_key] = declared
+        return [*found.values()]
 
     def fake_rules(self, name: OperatorName) -> FakeRules:
         """What ``FakeTensorMode`` asks for of an operator, beside its kernels: declared, else captured."""

@@ -1,8 +1,8 @@
-"""What an argument of a schema is: a tensor, a list of tensors, one that is written to."""
+"""What an argument of a schema is: a tensor, a list of tensors, one that is written to; and whether there is one."""
 
 from __future__ import annotations
 
-from dispatch_cli.model.schema.model import Argument
+from dispatch_cli.model.schema.model import Argument, FunctionSchema
 from dispatch_cli.model.schema.types import SchemaType, TypeKind
 
 
@@ -21,3 +21,13 @@ def is_tensor_list(kind: SchemaType) -> bool:
 def writes(argument: Argument | None) -> bool:
     """Whether the argument is written to."""
     return argument is not None and argument.alias is not None and argument.alias.write
+
+
+def is_mutable(schema: FunctionSchema | None) -> bool:
+    """``is_mutable``: an argument is written to."""
+    return schema is not None and any(map(writes, schema.arguments))
+
+
+def has_tensors(schema: FunctionSchema | None) -> bool:
+    """Whether an argument takes a tensor, or several (``contains_tensor_types``, ``has_tensor_arg``)."""
+    return schema is not None and any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.arguments)

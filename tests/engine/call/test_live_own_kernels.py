@@ -15,7 +15,7 @@ from dispatch_cli import universes
 from dispatch_cli.api import load_state
 from dispatch_cli.capture.write import state_text
 from dispatch_cli.engine.call.options import option_argument
-from dispatch_cli.engine.call.schema_facts import is_mutable, is_tensor, most_tensors
+from dispatch_cli.engine.call.schema_facts import most_tensors
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.history.state import State
@@ -23,6 +23,7 @@ from dispatch_cli.model.call import Context, Layout, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema
+from dispatch_cli.model.schema.arguments import is_mutable, is_tensor
 from dispatch_cli.model.universe import Universe
 from tests.capture.support import live_state, torch_python
 from tests.engine.call.random_calls import names

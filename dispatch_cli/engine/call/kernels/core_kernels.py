@@ -19,14 +19,7 @@ from dispatch_cli.engine.call.kernels.handwritten import (
     Place,
 )
 from dispatch_cli.engine.call.options import select_backend
-from dispatch_cli.engine.call.schema_facts import (
-    arguments_of,
-    has_aliases,
-    is_mutable,
-    is_tensor,
-    is_tensor_list,
-    is_view,
-)
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_view
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, decomposes, ends, raises, redispatches
 from dispatch_cli.engine.call.thread import Thread
 from dispatch_cli.engine.call.trace import ErrorKind, Why
@@ -34,6 +27,7 @@ from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
+from dispatch_cli.model.schema.arguments import is_mutable, is_tensor, is_tensor_list
 from dispatch_cli.model.universe import (
     AD_INPLACE_OR_VIEW,
     AUTOGRAD,

@@ -11,19 +11,12 @@ from collections.abc import Callable
 
 from dispatch_cli.engine.call.errors import meta, refused
 from dispatch_cli.engine.call.kernels import functorch, python_key
-from dispatch_cli.engine.call.schema_facts import (
-    arguments_of,
-    has_aliases,
-    is_optional_list,
-    is_tensor_list,
-    is_view,
-    mixes_aliases,
-    writes,
-)
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_aliases, is_optional_list, is_view, mixes_aliases
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises, redispatches
 from dispatch_cli.engine.call.tensors import BIT_KEYS, Value
 from dispatch_cli.engine.call.trace import ErrorKind
 from dispatch_cli.model.call import Bit, WrapperKind
+from dispatch_cli.model.schema.arguments import is_tensor_list, writes
 from dispatch_cli.model.schema.model import Argument
 from dispatch_cli.model.universe import BACK, FRONT, FUNCTIONALIZE, META, PRE_DISPATCH, PYTHON
 

@@ -11,19 +11,14 @@ from __future__ import annotations
 
 from dispatch_cli.engine.call.errors import crash, failed_assert, raised_by_kernel, refused
 from dispatch_cli.engine.call.kernels.python_key import active_fake_mode, refused_slice
-from dispatch_cli.engine.call.schema_facts import (
-    has_aliases,
-    is_in_place,
-    is_mutable,
-    returns_tensors_only,
-    takes_tensor_list,
-)
+from dispatch_cli.engine.call.schema_facts import has_aliases, is_in_place, returns_tensors_only, takes_tensor_list
 from dispatch_cli.engine.call.step import KernelStep, Moment, calls_anew, raises
 from dispatch_cli.engine.call.tensors import TensorMaker, Value
 from dispatch_cli.engine.call.thread import GRADS, Layer, LocalKeys, Thread
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.model.call import ContextKind, Layout, Wrapper, WrapperKind
+from dispatch_cli.model.schema.arguments import is_mutable
 from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, BACK, FRONT, FUNCTIONALIZE
 
 BATCHED, BATCHED_NESTED = "FuncTorchBatched", "BatchedNestedTensor"

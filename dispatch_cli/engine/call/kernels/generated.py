@@ -32,6 +32,8 @@ _OF_EACH = {
     "ScalarAndTensor": ("Scalar",),
 }
 """The overload of an operator of lists, and those that the operator of one tensor may have for it."""
+_ONE_OF = {"maximum": "clamp_min", "minimum": "clamp_max"}
+"""The operators of lists whose kernels call an operator of another name for each tensor."""
 _EXPLICIT = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 """The alias keys at which a kernel may call other operators, below autograd."""
 
@@ -98,7 +100,8 @@ def _candidates(name: OperatorName, tags: tuple[str, ...]) -> Iterator[OperatorN
         return
     namespace, _, short = name.name.partition("::")
     if short.startswith(_FOREACH):
-        of_each = f"{namespace}::{short.removeprefix(_FOREACH)}"
+        each = short.removeprefix(_FOREACH)
+        of_each = f"{namespace}::{_ONE_OF.get(each, each)}"
         yield from (name._replace(name=of_each, overload=one) for one in _OF_EACH.get(overload, ()))
     elif _takes_number(name):
         out = _OUT if overload.endswith(_OUT) else ""

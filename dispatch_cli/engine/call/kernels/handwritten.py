@@ -60,7 +60,12 @@ CALLS_OTHERS: frozenset[Place] = frozenset(
 EXCLUDES: frozenset[Place] = frozenset({("LegacyBatchingRegistrations", "FuncTorchBatched", "aten::cat")})
 """The batching rule excludes its key in every case, as the newer ones do."""
 
-CALLS = {"aten::rsub.Scalar": "aten::sub.Tensor", "aten::_sparse_sum.dim": "aten::_indices"}
+CALLS = {
+    "aten::_sparse_sum.dim": "aten::_indices",
+    "aten::bitwise_left_shift_.Tensor_Scalar": "aten::bitwise_left_shift.Tensor_out",
+    "aten::bitwise_right_shift_.Tensor_Scalar": "aten::bitwise_right_shift.Tensor_out",
+    "aten::rsub.Scalar": "aten::sub.Tensor",
+}
 """What composite kernels call whose names do not tell it, or tell something else."""
 
 NOT_IMPLEMENTED: dict[Place, str] = {

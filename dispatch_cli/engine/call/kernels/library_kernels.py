@@ -11,7 +11,7 @@ from dispatch_cli.engine.call.errors import refused
 from dispatch_cli.engine.call.fake_errors import no_fake_impl
 from dispatch_cli.engine.call.kernels.view_fallback import in_place_or_view
 from dispatch_cli.engine.call.options import select_registered_device
-from dispatch_cli.engine.call.schema_facts import arguments_of, is_mutable
+from dispatch_cli.engine.call.schema_facts import arguments_of, has_trivial_fake_impl
 from dispatch_cli.engine.call.step import KernelStep, Moment, ends, raises, redispatches
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.trace import Error, ErrorKind, Why
@@ -21,8 +21,6 @@ from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, BACKEND_SE
 
 _OUT = "out"
 """The tag of operators that write to what they are given to write to."""
-_TRIVIAL = frozenset({_OUT, "inplace"})
-"""The tags of operators that return what they write to."""
 _CUSTOM_OPS = re.compile(r"[/\\]torch[/\\]_library[/\\]custom_ops\.py:[0-9]+")
 """Where ``torch.library.custom_op`` registers what it makes of a user's functions."""
 _LIBRARY = re.compile(r"[/\\]torch[/\\]library\.py:[0-9]+")
@@ -79,19 +77,23 @@ def has_no_fake(kernel: Kernel | None) -> bool:
 
 
 def without_fake(moment: Moment) -> KernelStep:
-    """That kernel knows what an operator returns that only writes (``can_generate_trivial_fake_impl``)."""
-    schema = moment.schema
-    trivial = not _TRIVIAL.isdisjoint(moment.tags) or (is_mutable(schema) and schema is not None and not schema.returns)
+    """That kernel knows what an operator returns that only writes."""
+    trivial = has_trivial_fake_impl(moment.name, moment.schema, moment.tags)
     return ends(Why.CORE_KERNEL) if trivial else raises(no_fake_impl(moment.name), Why.CORE_KERNEL)
 
 
 def _without_keywords(moment: Moment) -> Error | None:
-    """What a kernel of ``register_autocast`` raises that gets arguments by keyword; defaults may be left out.
+    """What a kernel of ``register_autocast`` raises that gets arguments by keyword; the dispatcher leaves defaults out.
 
-    What is passed beside tensors is not known, so only those count that must be.
+    Of what is passed beside tensors only the options are known, so others count only where they have no default.
     """
     arguments = () if moment.schema is None else moment.schema.arguments
-    names = [one.name for one in arguments if one.kwarg_only and one.default is None]
+    given = {name for name, _ in moment.options.given}
+    names = [
+        one.name
+        for one in arguments
+        if one.kwarg_only and (one.default is None or (one.default.value is None and one.name in given))
+    ]
     if not names:
         return None
     end = f", got {names}" if of_custom_op(moment.entry.kernel) else "."

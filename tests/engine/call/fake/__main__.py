@@ -3,7 +3,8 @@
 usage: python -m tests.engine.call.fake PYTHON [SEED] [KINDS] [RANDOM]
 
 KINDS: kinds of calls, separated by commas (see `live_calls.py`). RANDOM: how many random operators are called besides.
-It prints a table by what FakeTensorMode did: calls made, judged and agreed, and calls that cannot be made, by reason.
+It prints a table by what FakeTensorMode did: calls made, judged and agreed, those of which only the way is judged and
+not the error, those whose end the engine leaves open; and calls that cannot be made, by reason.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ KINDS = "plain,alone,requires_grad,no_grad,inference_mode,sparse,cuda,mixed"
 def table(verdicts: list[Verdict]) -> str:
     """The table, and every call that differs."""
     made = [one for one in verdicts if one.path]
-    lines = [f"{'path':<18}{'calls':>8}{'judged':>8}{'agreed':>8}{'not followed':>14}"]
+    lines = [f"{'path':<18}{'calls':>8}{'judged':>8}{'agreed':>8}{'in part':>10}{'left open':>11}"]
     for path in sorted({one.path for one in made}):
         own = [one for one in made if one.path == path]
         lines.append(_row(path, own))
@@ -38,6 +39,8 @@ def table(verdicts: list[Verdict]) -> str:
     lines += ["", "not makeable:"]
     reasons = Counter(one.why for one in verdicts if not one.path)
     lines += [f"{count:>8}  {why}" for why, count in reasons.most_common()]
+    lines += ["", "judged in part:"]
+    lines += [f"{count:>8}  {why}" for why, count in Counter(one.part for one in made if one.part).most_common()]
     lines += ["", "not judged:"]
     lines += [f"{count:>8}  {why}" for why, count in Counter(one.why for one in made if not one.judged).most_common()]
     lines += ["", "different:"]
@@ -51,8 +54,8 @@ def table(verdicts: list[Verdict]) -> str:
 
 def _row(word: str, verdicts: list[Verdict]) -> str:
     judged, agreed = sum(one.judged for one in verdicts), sum(one.agrees for one in verdicts)
-    not_followed = sum(one.not_followed for one in verdicts)
-    return f"{word:<18}{len(verdicts):>8}{judged:>8}{agreed:>8}{not_followed:>14}"
+    in_part, left_open = sum(bool(one.part) for one in verdicts), sum(one.left_open for one in verdicts)
+    return f"{word:<18}{len(verdicts):>8}{judged:>8}{agreed:>8}{in_part - left_open:>10}{left_open:>11}"
 
 
 def captured(python: str) -> tuple[State, Any]:

@@ -24,7 +24,9 @@ Answer = dict[str, Any]
 class Verdict(NamedTuple):
     """A call that was made. path: what FakeTensorMode did. why: why it cannot be judged, or how ours differs.
 
-    not_followed: the engine says that it does not know how the call ends; such a call is neither judged nor agreed.
+    part: why only the way that the call goes is judged, not its error. Whether and how far a call is judged follows
+    from what PyTorch did alone, or, of a call of which the engine says that it does not know the end, from that
+    statement (left_open); never from whether the two agree.
     """
 
     answer: Answer
@@ -32,7 +34,8 @@ class Verdict(NamedTuple):
     judged: bool
     agrees: bool
     why: str = ""
-    not_followed: bool = False
+    part: str = ""
+    left_open: bool = False
 
 
 def live_answers(
@@ -73,7 +76,7 @@ def judge(state: State, answers: Iterable[Answer]) -> Iterator[Verdict]:
             why = "PyTorch has registered more for it since the capture"
             yield Verdict(answer, answer["path"], judged=False, agrees=False, why=why)
             continue
-        yield _judged(answer, predicted(state, answer))
+        yield verdict(answer, predicted(state, answer))
 
 
 def predicted(state: State, answer: Answer) -> Call | str:
@@ -86,78 +89,113 @@ def predicted(state: State, answer: Answer) -> Call | str:
         return f"{type(error).__name__}: {error}"
 
 
-def _judged(answer: Answer, call: Call | str) -> Verdict:
+def verdict(answer: Answer, call: Call | str) -> Verdict:
+    """What PyTorch did, against what the engine says."""
     path: str = answer["path"]
+    reason = _unknown_way(answer)
+    if reason is not None:
+        return Verdict(answer, path, judged=False, agrees=False, why=reason)
     if isinstance(call, str):
         return Verdict(answer, path, judged=True, agrees=False, why=call)
-    said = path_of(call.end)
-    error = call.end.error
+    part, left_open = _unknown_error(answer) or "", False
+    ways, said = _ways(answer, part), path_of(call.end)
     if call.end.fake is not None and not call.end.fake.followed:
-        return _not_followed(answer, said)
-    if path == "raised":
-        # An error before any operator was called: a kernel above the mode raises it, for its arguments perhaps.
-        before = error is not None and call.end.fake is None
-        same = error is not None and error.type == answer["error"]
-        return Verdict(answer, path, before, before and same, "the kernel raises before it calls an operator")
-    if path == "outside" and answer.get("error") and call.end.fake is not None:
-        return Verdict(answer, path, judged=False, agrees=False, why="a kernel above the mode raises")
-    if path == "fallback" and NOT_THERE.search(answer["own_text"]):
-        return Verdict(answer, path, path == said, path == said, "the device is not there")
-    if path == "implementation" == said and answer["own_error"] and error and answer["own_error"] != error.type:
-        return Verdict(answer, path, judged=False, agrees=False, why="the mode's function raises for the arguments")
-    if path == "fallback" and said == "meta" and not OF_THE_DISPATCHER.search(answer["meta_text"]):
-        return Verdict(answer, path, judged=False, agrees=False, why="the kernel at Meta refuses the arguments")
-    if path == "meta" and said in ("fallback", "none") and answer["own_error"]:
-        return Verdict(answer, path, judged=False, agrees=False, why="the kernel at Meta raises before it calls others")
+        part, left_open = "the engine says that it does not follow the kernel", True
+        agrees = not ways.isdisjoint({said, *NOT_AT_META})
+    else:
+        agrees = said in ways
+    why = "" if agrees else f"ours: {said} {call.end.error or ''}"
+    if agrees and said == path:
+        why = _other_function(answer, call.end) or ("" if part else _other_error(answer, call.end))
+    return Verdict(answer, path, judged=True, agrees=not why, why=why, part=part, left_open=left_open)
+
+
+def _unknown_way(answer: Answer) -> str | None:
+    """Why it cannot be known what the mode does with the operator; None where it can."""
+    path = answer["path"]
+    if path == "raised" and not OF_DISPATCH.search(answer["text"]):
+        return "a kernel above the mode raises before it calls an operator"
+    if path == "outside" and answer.get("error"):
+        return "a kernel above the mode raises when it has called others"
+    return None
+
+
+def _unknown_error(answer: Answer) -> str | None:
+    """Why the error cannot be known from what is registered; None where it can, and where there is none."""
+    path, error, text = answer["path"], answer.get("own_error"), answer.get("own_text", "")
+    if _meta_refuses(answer):
+        return "the kernel at Meta refuses the arguments"
+    if not error or text.removeprefix("NYI: ") == answer["shown"]:
+        return None
+    if NOT_THERE.search(text):
+        return "the device is not there"
+    own = text.startswith(f"Could not run '{answer['operator']}'")
+    if (path == "fallback" or own) and OF_DISPATCH.search(text):
+        return None
+    if path in AT_META and (TWO_DEVICES.search(text) or ONE_TOO_MANY.search(text)):
+        return None
+    if path == "fake-impl" and NO_FAKE_IMPL.search(text):
+        return None
+    return f"{path}: a kernel or a function raises for the arguments"
+
+
+def _ways(answer: Answer, part: str) -> frozenset[str]:
+    """What the engine may say. part: why the error cannot be known."""
+    path = answer["path"]
     if path == "no operator":
-        agrees = said in ("outside", "kernel")
-        return Verdict(answer, path, judged=True, agrees=agrees, why="" if agrees else f"ours: {said}")
-    if path != said:
-        return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {said} {call.end.error or ''}")
-    return _same_path(answer, path, call.end)
+        return frozenset({"outside", "kernel"})
+    if path == "raised":
+        return frozenset({"error"})
+    if (part and path == "meta") or _meta_refuses(answer):
+        # the kernel at Meta raises before it calls others, of which one may have no kernel at Meta
+        return frozenset({"meta", *NOT_AT_META})
+    return frozenset({path})
 
 
-def _not_followed(answer: Answer, said: str) -> Verdict:
-    """An answer that leaves the end open: it allows for what a kernel that is not followed may lead to, and no more."""
-    path: str = answer["path"]
-    if path not in (said, "fallback", "none"):
-        return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {said}, not followed")
-    why = "the engine says that it does not follow the kernel"
-    return Verdict(answer, path, judged=False, agrees=False, why=why, not_followed=True)
+def _meta_refuses(answer: Answer) -> bool:
+    """Whether a kernel at Meta raises NotImplementedError itself, for which the mode takes its fallback."""
+    refused = answer["path"] == "fallback" and answer["meta_text"]
+    return bool(refused) and OF_DISPATCH.search(answer["meta_text"]) is None
 
 
-def _same_path(answer: Answer, path: str, end: End) -> Verdict:
-    """Both went the same way: the function, and the error that is predicted, must be the same, too."""
-    function = None if end.fake is None else end.fake.function
-    if path in ("decomposition", "prim-meta", "implementation") and answer["function"] != function:
-        generic = path == "implementation" and function is None and end.error is not None
-        if not generic:
-            return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {function} not {answer['function']}")
-    if end.error is not None and not NOT_THERE.search(answer.get("own_text", "")):
-        text = end.error.text
-        if TWO_DEVICES.search(text) and answer["own_error"] and not TWO_DEVICES.search(answer["own_text"]):
-            return Verdict(answer, path, judged=False, agrees=False, why="the kernel at Meta raises for the arguments")
-        same = answer["own_error"] == end.error.type and (
-            path == "fallback" or answer["own_text"].startswith(text[: 300 if end.error.whole else 200])
-        )
-        if not same:
-            return Verdict(answer, path, judged=True, agrees=False, why=f"ours: {end.error.type}: {text[:80]}")
-    elif answer.get("own_error") in OF_THE_MODE and answer["own_text"].removeprefix("NYI: ") == answer["shown"]:
-        return Verdict(answer, path, judged=True, agrees=False, why=f"ours: no error, not {answer['own_error']}")
-    elif path in AT_META and TWO_DEVICES.search(answer.get("own_text") or ""):
-        return Verdict(answer, path, judged=True, agrees=False, why="ours: no error, not one of two devices")
-    return Verdict(answer, path, judged=True, agrees=True)
+def _other_function(answer: Answer, end: End) -> str:
+    """How the function differs that is called; empty where it does not."""
+    path, function = answer["path"], None if end.fake is None else end.fake.function
+    if path not in ("decomposition", "prim-meta", "implementation") or answer["function"] == function:
+        return ""
+    generic = path == "implementation" and function is None and end.error is not None
+    return "" if generic else f"ours: {function} not {answer['function']}"
 
 
-OF_THE_DISPATCHER = re.compile("^Could not run '|: attempted to run this operator with Meta tensors|^$")
-"""In the text of a NotImplementedError that no kernel raises; others are for arguments that are not described."""
+def _other_error(answer: Answer, end: End) -> str:
+    """How an error that can be known differs; empty where it does not."""
+    own = "own_" if "own_error" in answer else ""
+    live, text = answer.get(f"{own}error") or None, answer.get(f"{own}text") or ""
+    ours = end.error
+    if ours is None or live is None:
+        return "" if ours is None and live is None else f"ours: {ours or 'no error'}, not {live or 'none'}: {text[:80]}"
+    if ours.type == live and text.startswith(ours.text[: 300 if ours.whole else 200]):
+        return ""
+    return f"ours: {ours.type}: {ours.text[:80]}, not {live}: {text[:80]}"
+
+
+OF_DISPATCH = re.compile(
+    "^Could not run '|: attempted to run this operator with Meta tensors|: We could not find the fake impl for this op|"
+    "^There were no tensor arguments to this function"
+)
+"""In the text of an error that no kernel raises, but the dispatcher."""
 NOT_THERE = re.compile("not compiled with|Found no NVIDIA driver")
 """In the text of the error of a device that the machine does not have."""
 TWO_DEVICES = re.compile("at least two devices|two different devices")
 """In the text of the error for fake tensors of two devices."""
+ONE_TOO_MANY = re.compile(r"expected at most \d+ argument\(s\) but received")
+"""In the text of the error of an operator that gets a device from the mode, and takes none."""
+NO_FAKE_IMPL = re.compile("There was no fake impl registered")
+"""In the text of the error of an operator of ``custom_op`` without a fake implementation."""
 AT_META = ("meta", "implementation")
-"""Where the mode itself raises it; elsewhere an operator does that is called from there."""
-OF_THE_MODE = ("UnsupportedOperatorException", "DataDependentOutputException", "DynamicOutputShapeException")
+"""Where the mode itself raises those; elsewhere an operator does that is called from there."""
+NOT_AT_META = ("fallback", "none")
+"""What the mode does where a kernel is missing at Meta."""
 
 
 def path_of(end: End) -> str:

@@ -47,7 +47,7 @@ def test_sparse_tensors(live: tuple[State, Any], seed: str) -> None:
     names = random.Random(seed).sample(state.dispatcher.names(), OPERATORS)
     verdicts = [*judge(state, live_answers(torch_python(), names, ["sparse"], seed))]
     judged = [one for one in verdicts if one.judged]
-    open_ends = [one for one in verdicts if one.not_followed]
+    open_ends = [one for one in verdicts if one.left_open]
     assert len(judged) > OPERATORS / 2, f"seed {seed}"
     assert sum(one.agrees for one in judged) >= 0.98 * len(judged), f"seed {seed}\n{table(verdicts)}"
     assert len(open_ends) <= 0.2 * len(judged), f"seed {seed}\n{table(verdicts)}"

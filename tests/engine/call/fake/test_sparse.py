@@ -37,6 +37,12 @@ def end_of(state: State, name: str, tensors: int, kind: str = "cpu fake sparse")
         ("aten::bitwise_and.Scalar", 1, FakePath.FALLBACK, "NotImplementedError"),  # bitwise_and.Tensor has neither
         ("aten::rsub.Scalar", 1, FakePath.FALLBACK, None),  # sub.Tensor, whose kernel refuses a dense tensor
         ("aten::add.Scalar", 1, FakePath.META, None),  # add.Tensor has a kernel at SparseMeta
+        (
+            "aten::from_file.out",
+            1,
+            FakePath.FALLBACK,
+            "NotImplementedError",
+        ),  # from_file, sparse like the result
         ("aten::isinf", 1, FakePath.FALLBACK, None),  # the kernel at SparseMeta only raises
     ],
 )
@@ -55,6 +61,20 @@ def test_not_followed(state: State, name: str, tensors: int) -> None:
     assert end.error is None
     assert OPEN in fake_sentence(fake)
     assert end_of(state, name, tensors, "cpu fake")[0].followed
+
+
+@pytest.mark.parametrize(
+    ("name", "tensors", "missing"),
+    [
+        ("aten::_foreach_maximum.Scalar_out", 4, "aten::clamp_min"),
+        ("aten::bitwise_left_shift_.Tensor_Scalar", 1, "aten::bitwise_left_shift.Tensor_out"),
+        ("aten::from_file.out", 1, "aten::from_file"),
+    ],
+)
+def test_what_the_kernel_calls(state: State, name: str, tensors: int, missing: str) -> None:
+    error = end_of(state, name, tensors)[1].error
+    assert error is not None
+    assert error.text.startswith(f"Could not run '{missing}' with arguments from the 'SparseCPU' backend")
 
 
 def test_a_kernel_that_is_not_implemented(state: State) -> None:
