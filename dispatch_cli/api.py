@@ -26,6 +26,7 @@ def load_state(
     bases: Sequence[str] = (),
     guards: Sequence[str] = (),
     allow_outside: bool = False,
+    privateuse1: str | None = None,
 ) -> State:
     """Read declaration files, run them as one history, and return the state after it.
 
@@ -34,10 +35,11 @@ def load_state(
     states to start from. guards: files that say what must hold, and register nothing.
     allow_outside: whether files may lead, by what they extend or by links, to files outside of their project: the
     folder of the nearest ``pyproject.toml`` or ``.git`` above the file that is named, else its own.
+    privateuse1: the name of the backend at PrivateUse1, as ``torch.utils.rename_privateuse1_backend`` gives it.
 
     Errors: InputError with every problem of the files, and every registration that the dispatcher refuses.
     """
-    if not paths and not guards and len(bases) == 1 and universe is None:
+    if not paths and not guards and len(bases) == 1 and universe is None and privateuse1 is None:
         # nothing to read and nothing to run: the state as it is
         from dispatch_cli import bases as states
 
@@ -47,7 +49,14 @@ def load_state(
     from dispatch_cli.declarations.loader import load
 
     try:
-        declarations = load(paths, universe=universe, bases=bases, guards=guards, allow_outside=allow_outside)
+        declarations = load(
+            paths,
+            universe=universe,
+            bases=bases,
+            guards=guards,
+            allow_outside=allow_outside,
+            privateuse1=privateuse1,
+        )
     except InputError as error:
         raise InputError(_with_refusals(error)) from None
     return run_declarations(declarations)
@@ -73,28 +82,34 @@ def _place(problem: Problem, order: dict[str, int]) -> tuple[int, int, int]:
     return (-1, 0, 0) if span is None else (order.get(span.file, len(order)), span.line, span.column)
 
 
-def what_if_state(keys: Sequence[str], *, universe: str | None = None, allow_outside: bool = False) -> State:
+def what_if_state(
+    keys: Sequence[str], *, universe: str | None = None, allow_outside: bool = False, privateuse1: str | None = None
+) -> State:
     """The state of one operator ``foo(Tensor x)`` with a kernel at each of *keys*.
 
-    universe, allow_outside: as for `load_state`.
+    universe, allow_outside, privateuse1: as for `load_state`.
 
     Errors: InputError for unknown keys, and for combinations that PyTorch's PythonDispatcher refuses.
     """
     from dispatch_cli.declarations.what_if import what_if
 
-    return run_declarations(what_if(keys, universe, allow_outside))
+    return run_declarations(what_if(keys, universe, allow_outside, privateuse1))
 
 
-def load_universes(names: Sequence[str | None], allow_outside: bool = False) -> list[Universe]:
+def load_universes(
+    names: Sequence[str | None], allow_outside: bool = False, privateuse1: str | None = None
+) -> list[Universe]:
     """The universes of these names or paths; None is the newest embedded one.
 
-    allow_outside: as for `load_state`. Errors: InputError, for all at once.
+    allow_outside, privateuse1: as for `load_state`. Errors: InputError, for all at once.
     """
+    from dispatch_cli.declarations.universe_file import named_backend
+
     found = [_universe(name, allow_outside) for name in names]
     problems = tuple(problem for one in found if isinstance(one, tuple) for problem in one)
     if problems:
         raise InputError(problems)
-    return [one for one in found if not isinstance(one, tuple)]
+    return [named_backend(one, privateuse1) for one in found if not isinstance(one, tuple)]
 
 
 def _universe(name: str | None, allow_outside: bool) -> Universe | tuple[Problem, ...]:
@@ -140,7 +155,7 @@ def _other_universe(universe: Universe, base: Base) -> str | None:
         return f"the state {state} is of universe {names[1]}, not {names[0]}"
     from dispatch_cli.declarations.universe_file import layout_differences
 
-    fields = layout_differences(universe, base.universe)
+    fields = layout_differences(universe.with_backend(base.universe.backend_name), base.universe)
     if not fields:
         return None
     listed = ", ".join(fields)

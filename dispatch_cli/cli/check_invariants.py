@@ -76,7 +76,8 @@ def command(
     if source.keys and options.guards:
         raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
     guards = () if source.keys else (*project.guards, *options.guards)
-    state = load_state(source, out.color, guards, ops)
+    backend = source.privateuse1 or project.privateuse1
+    state = load_state(source._replace(privateuse1=backend, is_set_up=True), out.color, guards, ops)
     if pytorch:
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)

@@ -86,7 +86,12 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
         return key
     from dispatch_cli.model.suggest import suggestion
 
-    hint = as_sentence(suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3))
+    close = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3)
+    hint = as_sentence(
+        close
+        or "the keys of a backend outside of PyTorch are those of PrivateUse1; --privateuse1 NAME "
+        "says what it is called"
+    )
     raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
 
 

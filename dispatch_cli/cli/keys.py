@@ -8,7 +8,7 @@ import click
 
 from dispatch_cli.cli.call_options import context_option, read_thread, refused_call, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
-from dispatch_cli.cli.options import allow_outside_option
+from dispatch_cli.cli.options import allow_outside_option, backend_of_project, privateuse1_option
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     shell_complete=complete_universes,
     help="Show in what the universe differs from this one.",
 )
+@privateuse1_option
 @tensor_option
 @context_option
 @allow_outside_option
@@ -37,6 +38,7 @@ def command(
     expression: str | None,
     universe: str | None,
     against: str | None,
+    privateuse1: str | None,
     tensors: tuple[str, ...],
     contexts: tuple[str, ...],
     allow_outside: bool,
@@ -66,7 +68,8 @@ def command(
     from dispatch_cli import api
 
     try:
-        chosen, *others = api.load_universes([universe] if against is None else [universe, against], allow_outside)
+        wanted = [universe] if against is None else [universe, against]
+        chosen, *others = api.load_universes(wanted, allow_outside, privateuse1 or backend_of_project())
         if tensors or contexts:
             report, how = _keys_of_call(chosen, tensors, contexts)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -35,8 +36,16 @@ class SourceOptions(NamedTuple):
     universe: str | None
     bases: tuple[str, ...]
     allow_outside: bool = False
+    privateuse1: str | None = None
+    is_set_up: bool = False
+    """Whether what the project says is in *privateuse1* already."""
 
 
+privateuse1_option = click.option(
+    "--privateuse1",
+    metavar="NAME",
+    help="The name of the backend at PrivateUse1, such as npu; by default what files or pyproject.toml say.",
+)
 allow_outside_option = click.option(
     "--allow-outside",
     is_flag=True,
@@ -61,9 +70,10 @@ def source_options(
         universe: str | None,
         bases: tuple[str, ...],
         allow_outside: bool,
+        privateuse1: str | None,
         **others: Any,
     ) -> Any:
-        return command(SourceOptions(files, keys, universe, bases, allow_outside), **others)
+        return command(SourceOptions(files, keys, universe, bases, allow_outside, privateuse1), **others)
 
     for decorator in reversed(
         (
@@ -90,6 +100,7 @@ def source_options(
                 shell_complete=complete_universes,
                 help="Key layout; by default what the files say, or the newest.",
             ),
+            privateuse1_option,
             allow_outside_option,
         )
     ):
@@ -144,17 +155,48 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
     from dispatch_cli import api
 
     try:
+        backend = source.privateuse1
+        if backend is None and not source.is_set_up:
+            backend = backend_of_project()
         if source.keys:
-            return api.what_if_state(source.keys, universe=source.universe, allow_outside=source.allow_outside)
+            return api.what_if_state(
+                source.keys, universe=source.universe, allow_outside=source.allow_outside, privateuse1=backend
+            )
         return api.load_state(
             source.files,
             universe=source.universe,
             bases=source.bases,
             guards=guards,
             allow_outside=source.allow_outside,
+            privateuse1=backend,
         )
     except InputError as error:
         raise BadInput(error, color) from None
+
+
+def backend_of_project() -> str | None:
+    """The name of the backend at PrivateUse1 in the nearest project file. Errors: InputError."""
+    folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
+    while True:
+        file = os.path.join(folder, "pyproject.toml")  # noqa: PTH118
+        if os.path.isfile(file):  # noqa: PTH113
+            break
+        folder, below = os.path.dirname(folder), folder  # noqa: PTH120
+        if folder == below:
+            return None
+    try:
+        with open(file, "rb") as text:  # noqa: PTH123
+            said = b"privateuse1" in text.read(1 << 20)
+    except OSError:
+        return None
+    if not said:
+        return None
+    from pathlib import Path
+
+    from dispatch_cli.declarations.project import find_project, read_project
+
+    found = find_project(Path.cwd())
+    return None if found is None else read_project(Path(os.path.relpath(found))).privateuse1
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

@@ -79,6 +79,13 @@ FILE = Record(
             default="the newest embedded one",
         ),
         Field(
+            "privateuse1",
+            TEXT,
+            "The name of the backend at PrivateUse1, as `torch.utils.rename_privateuse1_backend` gives it. With `npu`, "
+            "tensors are on `npu`, and the keys PrivateUse1 and AutogradPrivateUse1 can be written `NPU` and "
+            "`AutogradNPU`; they are shown under their own names, as PyTorch prints them. One name is given in a run.",
+        ),
+        Field(
             "extends",
             either(TEXT, list_of(TEXT, "states and files")),
             "What comes before: embedded states by name, and declaration files by path, relative to this file; in "

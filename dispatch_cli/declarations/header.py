@@ -33,13 +33,14 @@ class Extension:
 class Header:
     """The head of a file. sections: the fields whose values can be read, in the order they are written.
 
-    by: who registered what the file holds.
+    by: who registered what the file holds. privateuse1: the name that it gives to the backend there.
     """
 
     universe: UniverseName | None
     by: Registrant
     extends: tuple[Extension, ...]
     sections: tuple[tuple[str, Node], ...]
+    privateuse1: Scalar | None = None
 
 
 def read_header(problems: Problems, root: Node) -> Header | None:
@@ -72,7 +73,9 @@ def read_header(problems: Problems, root: Node) -> Header | None:
                 key = next(key for key, _ in root.pairs if key.text == name)
                 problems.add("bad-value", f"{name!r} belongs to a snapshot", key, "write snapshot: true as well")
     extends = _extensions(problems, values.get("extends"))
-    return Header(_universe(problems, values.get("universe")), by, extends, sections)
+    backend = values.get("privateuse1")
+    named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
+    return Header(_universe(problems, values.get("universe")), by, extends, sections, named)
 
 
 def _is_of_torchgen(root: Node) -> bool:

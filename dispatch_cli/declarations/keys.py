@@ -63,7 +63,8 @@ class KeyReader:
             return known
         keys: list[str] = []
         good = True
-        for key, offset in parts(text):
+        for written, offset in parts(text):
+            key = self._read(written)
             if key == CATCH_ALL and catch_all:
                 good = False  # Not everywhere, so not to be remembered.
                 keys.append(key)
@@ -80,7 +81,7 @@ class KeyReader:
 
         A block names its key in C++, as a constant: so it reaches the few keys that PyTorch's parser does not know.
         """
-        key = node.text
+        key = self._read(node.text)
         return key if self._is_constant(key) or self._check(problems, key, node) else None
 
     def _is_constant(self, key: str) -> bool:
@@ -105,7 +106,7 @@ class KeyReader:
         for key, offset in parts(node.text):
             place = problems.inside(node, offset)
             if key:
-                yield key, place
+                yield self._read(key), place
             else:
                 problems.add(_CODE, "a dispatch key is missing here", place)
 
@@ -124,7 +125,7 @@ class KeyReader:
 
     def slot(self, problems: Problems, node: Scalar) -> str | None:
         """One runtime key; None, noting it, when it is none."""
-        universe, text = self._universe, node.text
+        universe, text = self._universe, self._read(node.text)
         if universe is not None and universe.is_alias(text):
             message = f"{text} is an alias key: it has no slot of its own"
             problems.add(
@@ -145,6 +146,10 @@ class KeyReader:
             "no-backend", f"{key} is not the key of a backend", node, f"name one such as {universe.backends[0]}"
         )
         return None
+
+    def _read(self, text: str) -> str:
+        """The key that is written, which may have the name that was given to the backend at PrivateUse1."""
+        return text if self._universe is None else self._universe.key_written(text)
 
     def _is_known(self, key: str) -> bool:
         return self._universe is None or self._universe.is_alias(key)

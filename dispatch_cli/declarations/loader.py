@@ -45,6 +45,7 @@ def load(
     bases: Sequence[str] = (),
     guards: Sequence[str] = (),
     allow_outside: bool = False,
+    privateuse1: str | None = None,
 ) -> Declarations:
     """Read declaration files, in order, as one history.
 
@@ -53,11 +54,12 @@ def load(
     before those that the files extend. guards: files that are read after them, and that may say what must hold, but
     register nothing.
     allow_outside: whether files may lead to others outside of their project (`project_folder`).
+    privateuse1: the name of the backend at PrivateUse1; by default what the files say.
 
     Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
     """
     with _no_collection():
-        loader = _Loader(universe, bases, allow_outside)
+        loader = _Loader(universe, bases, allow_outside, privateuse1)
         for path in paths:
             loader.add(path)
         for path in guards:
@@ -95,7 +97,10 @@ class _File:
 
 
 class _Loader:
-    def __init__(self, universe: str | Universe | None, bases: Sequence[str], allow_outside: bool) -> None:
+    def __init__(
+        self, universe: str | Universe | None, bases: Sequence[str], allow_outside: bool, privateuse1: str | None
+    ) -> None:
+        self._backend = privateuse1
         self._given = universe if isinstance(universe, Universe) else None
         self._wanted = universe.name if isinstance(universe, Universe) else universe
         self._allow_outside = allow_outside
@@ -139,7 +144,7 @@ class _Loader:
 
     def finish(self, named: frozenset[str]) -> Declarations:
         """Read the sections of all files, now that their universe is known. named: identities of the user's files."""
-        universe = self._universe()
+        universe = self._named(self._universe())
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
         known = ReadSoFar()
         contexts = [
@@ -264,6 +269,30 @@ class _Loader:
                 first = first or asked
         return self._load_universe(first) if agreed else None
 
+    def _named(self, universe: Universe | None) -> Universe | None:
+        """The universe with the name that the caller or the files give to the backend at PrivateUse1."""
+        if universe is None:
+            return None
+        try:
+            universe = universe if self._backend is None else universe.with_backend(self._backend)
+        except ValueError as error:
+            self._problems.append(Problem("backend-name", str(error)))
+        given = self._backend
+        for file in self._files.values():
+            node = None if file.header is None else file.header.privateuse1
+            if node is None:
+                continue
+            if given not in (None, node.text):
+                message = f"torch.register_privateuse1_backend() has already been set! Current backend: {quoted(given)}"
+                file.problems.add("backend-name", message, node, "one backend can have the key PrivateUse1")
+                continue
+            try:
+                universe = universe.with_backend(node.text)
+            except ValueError as error:
+                file.problems.add("backend-name", str(error), node)
+            given = node.text
+        return universe
+
     def _agrees(self, asked: UniverseName, first: UniverseName | None) -> bool:
         """Whether a file asks for the universe of the others, and of the caller."""
         if self._wanted is not None and not agree(asked.target, asked.inline, self._wanted, self._given):
@@ -325,7 +354,7 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
 }
 
 
-_OF_GUARDS = frozenset({"dispatch", "universe", "extends", "guards", "suppress", "check"})
+_OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guards", "suppress", "check"})
 """The fields of a file that may register nothing."""
 _GUARDS_HINT = "a file that registers something is given without --guards"
 

@@ -19,7 +19,7 @@ from dispatch_cli.model.suggest import suggestion
 
 FILE = "pyproject.toml"
 TABLE = "dispatch-cli"
-FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards")
+FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "privateuse1")
 _SEVERITIES = {severity.value: severity for severity in Severity}
 MAX_DOTS = 256
 """Dots of one name; no real name has as many."""
@@ -133,6 +133,7 @@ class _SettingsReader:
             fail_on=self._severity(table["fail-on"], "fail-on") if "fail-on" in table else None,
             baseline=next(self._paths(table, "baseline"), None),
             guards=tuple(self._paths(table, "guards")),
+            privateuse1=self._backend(table),
         )
         if self._problems:
             raise InputError(tuple(self._problems))
@@ -174,6 +175,13 @@ class _SettingsReader:
                 self._add(error.code, error.message, text, error.hint)
             else:
                 yield path
+
+    def _backend(self, table: Mapping[str, Any]) -> str | None:
+        """The name of the backend at PrivateUse1."""
+        names = list(self._texts(table, "privateuse1"))
+        if len(names) > 1:
+            self._add("wrong-type", "privateuse1 takes one text: one backend can have the key", "privateuse1")
+        return names[0] if names else None
 
     def _texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
         value = table.get(field, [])

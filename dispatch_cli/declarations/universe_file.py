@@ -123,6 +123,14 @@ _BUILD = ("name", "torch", "git", "fallbacks")
 """The fields in which builds of one PyTorch version differ; of the fallbacks, the texts with lines of the source."""
 
 
+def named_backend(universe: Universe, name: str | None) -> Universe:
+    """The universe with that name of the backend at PrivateUse1; None: as it is. Errors: InputError."""
+    try:
+        return universe if name is None else universe.with_backend(name)
+    except ValueError as error:
+        raise InputError((Problem("backend-name", str(error)),)) from None
+
+
 def layout_differences(one: Universe, other: Universe) -> list[str]:
     """The fields in which two layouts of keys differ; what builds are called, and source lines, do not count."""
     found = [field for field in universes.differences(one, other) if field not in _BUILD]

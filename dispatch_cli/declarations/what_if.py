@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dispatch_cli import universes
-from dispatch_cli.declarations.universe_file import load_universe
+from dispatch_cli.declarations.universe_file import load_universe, named_backend
 from dispatch_cli.model.declarations import Block, Declarations, Define, Implement, LibraryKind, Step
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.problem import InputError, Problem
@@ -18,14 +18,17 @@ SCHEMA = "foo(Tensor x) -> Tensor"
 SIGNATURE = "(Tensor _0) -> Tensor _0"
 
 
-def what_if(keys: Sequence[str], universe: str | None = None, allow_outside: bool = False) -> Declarations:
+def what_if(
+    keys: Sequence[str], universe: str | None = None, allow_outside: bool = False, privateuse1: str | None = None
+) -> Declarations:
     """``__test__::foo`` with a kernel ``fn_KEY`` at each key, in order, as PyTorch's PythonDispatcher registers them.
 
     universe: an embedded name or a path. allow_outside: whether that can be a link out of its project.
+    privateuse1: the name of the backend at PrivateUse1.
     Errors: InputError for an unknown key, for a key given twice, and for CompositeImplicitAutograd together with
     CompositeExplicitAutograd; the helper of PyTorch refuses the same.
     """
-    layout = load_universe(universe or universes.default_name(), allow_outside)
+    layout = named_backend(load_universe(universe or universes.default_name(), allow_outside), privateuse1)
     keys = [layout.key_named(key) for key in keys]
     problems = tuple(_problems(keys, layout))
     if problems:

@@ -40,7 +40,8 @@ class CheckSettings(NamedTuple):
 
     select: the checks to run; None leaves that to an earlier section. ignore: checks to leave out of those.
     severities: checks whose findings count as better or worse than they say. fail_on: the mildest severity that makes
-    a run fail. baseline, guards: files, as they can be opened from here.
+    a run fail. baseline, guards: files, as they can be opened from here. privateuse1: the name of the backend at
+    PrivateUse1, which only a project file gives here.
     """
 
     select: tuple[Selector, ...] | None = None
@@ -49,6 +50,7 @@ class CheckSettings(NamedTuple):
     fail_on: Severity | None = None
     baseline: str | None = None
     guards: tuple[str, ...] = ()
+    privateuse1: str | None = None
 
 
 class Suppression(NamedTuple):

@@ -7,7 +7,7 @@ Nothing here decides anything. The names and sets come from a live PyTorch; `dis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,9 +30,14 @@ META = "Meta"
 NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 PRE_DISPATCH = "PreDispatch"
 """The key of the modes before dispatch; what Python chooses for it depends on the modes that are active."""
+PRIVATE_USE1 = "PrivateUse1"
+"""The key of the one backend outside of PyTorch that can give itself a name."""
 PYTHON = "Python"
 """The key of modes and tensor subclasses; no kernel can be registered for it in Python."""
 PYTHON_DISPATCHER = "PythonDispatcher"
+UNNAMED_BACKEND = "privateuseone"
+"""The device type of PrivateUse1 until its backend has a name."""
+_DEVICE_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz_")
 
 
 class CoreFallback(NamedTuple):
@@ -167,6 +172,39 @@ class Universe:
         """Every key in the order of the enum, the order of a registration dump."""
         return tuple(sorted(self.ids, key=self.ids.__getitem__))
 
+    @cached_property
+    def backend_name(self) -> str:
+        """What the backend at PrivateUse1 is called, such as ``npu``; ``privateuseone`` as long as it has no name."""
+        return next((device for device, key in self.devices.items() if key == PRIVATE_USE1), UNNAMED_BACKEND)
+
+    def with_backend(self, name: str) -> Universe:
+        """This universe after ``torch.utils.rename_privateuse1_backend(name)``.
+
+        Devices are printed by the new name; keys are read by it (``AutogradNPU``) and printed as before. Errors:
+        ValueError for a name that PyTorch refuses, or that no device string can have.
+        """
+        if not name or not set(name) <= _DEVICE_LETTERS:
+            raise ValueError(f"{name[:60]!r} is no name of a backend: it has small letters and _ only")
+        if name in self.devices and name != self.backend_name:
+            raise ValueError(f"Cannot register privateuse1 backend with in-tree device name: {name}")
+        named = {name if key == PRIVATE_USE1 else device: key for device, key in self.devices.items()}
+        return replace(self, devices=named)
+
+    def key_written(self, text: str) -> str:
+        """The key that ``AutogradNPU`` stands for where the backend at PrivateUse1 is called ``npu``; else *text*.
+
+        Source: ``c10::parseDispatchKey``, from PyTorch 2.13 on at the latest; 2.4 does not read such names.
+        """
+        key = f"{text.removesuffix(self.backend_name.upper())}{PRIVATE_USE1}"
+        is_named = self.backend_name != UNNAMED_BACKEND and text.endswith(self.backend_name.upper())
+        return key if is_named and key in self.ids and text not in self.ids else text
+
+    def key_in_error(self, key: str) -> str:
+        """How the error of a missing kernel names a key: ``Sparsenpu`` where the backend is called ``npu``."""
+        if self.backend_name == UNNAMED_BACKEND or not key.endswith(PRIVATE_USE1):
+            return key
+        return f"{key.removesuffix(PRIVATE_USE1)}{self.backend_name}"
+
     def key_named(self, text: str) -> str:
         """The key that a person means by *text*; *text* itself where no key is called so.
 
@@ -175,8 +213,8 @@ class Universe:
         bare = text.replace("::", ".").removeprefix("torch._C.").removeprefix("c10.").removeprefix("DispatchKey.")
         if bare in self.ids:
             return bare
-        lower = bare.lower()
-        found = [key for key in self.ids if key.lower() == lower]
+        lower, own = bare.lower(), self.backend_name
+        found = [key for key in self.ids if lower in (key.lower(), key.replace(PRIVATE_USE1, own).lower())]
         return found[0] if len(found) == 1 else text
 
     @cached_property

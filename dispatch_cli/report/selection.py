@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
+from dispatch_cli.model.universe import PRIVATE_USE1
 
 DEFAULT_OVERLOAD = ".default"
 """How PyTorch's Python names the overload that has no name."""
@@ -98,5 +99,6 @@ def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
     """Slots (Undefined among them) whose name matches any of the globs; case does not matter."""
     from fnmatch import fnmatchcase
 
-    lower = [glob.lower() for glob in globs]
-    return frozenset(key for key in dispatcher.universe.slots if any(fnmatchcase(key.lower(), one) for one in lower))
+    lower, universe = [glob.lower() for glob in globs], dispatcher.universe
+    named = {key: (key.lower(), key.replace(PRIVATE_USE1, universe.backend_name).lower()) for key in universe.slots}
+    return frozenset(key for key in named if any(fnmatchcase(name, glob) for name in named[key] for glob in lower))

@@ -148,7 +148,7 @@ def test_lines_are_split_as_shells_do(text: str, line: Line) -> None:
     assert read_line(text) == line
 
 
-FREE = {"modules", "report"}
+FREE = {"modules", "privateuse1", "report"}
 """Parameters whose values are no names that dispatch-cli knows."""
 
 

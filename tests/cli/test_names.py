@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,3 +93,29 @@ def test_keys_in_any_case_wherever_a_key_is_written() -> None:
         for keys in (("cpu", "autogradcpu"), ("CPU", "AutogradCPU"))
     )
     assert one.out.replace("cpu | autogradcpu", "CPU | AutogradCPU") == other.out
+
+
+def test_the_name_of_the_backend_at_privateuse1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = ("--privateuse1", "npu")
+    assert "\nTensors  npu\n" in call("resolve", ADD[0], "--tensor", "npu", *named).out
+    explained = call("explain", ADD[0], "AutogradPrivateUse1")
+    assert call("explain", ADD[0], "autogradnpu", *named) == explained
+    assert call("table", "--op", ADD[0], "--key", "*NPU", *named) == call(
+        "table", "--op", ADD[0], "--key", "*PrivateUse1"
+    )
+    assert call("register", "-k", "npu", *named) == call("register", "-k", "PrivateUse1")
+    keys = call("keys", "--tensor", "npu", *named).out
+    assert "Tensor npu       PrivateUse1, ADInplaceOrView, AutogradPrivateUse1, AutocastPrivateUse1" in keys
+    refused = call("resolve", ADD[0], "--tensor", "npu")
+    assert refused.code == 2
+    assert "the name that `privateuse1` gives it" in refused.err
+    (tmp_path / "pyproject.toml").write_text('[tool.dispatch-cli]\nprivateuse1 = "npu"\n', encoding="utf-8")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert call("explain", ADD[0], "AutogradNPU") == explained
+    assert call("keys", "--tensor", "npu").out == keys
+    assert call("check-invariants", "--op", ADD[0]).code == 0
+    other = call("explain", ADD[0], "AutogradFoo", "--privateuse1", "foo")
+    assert other == explained
+    (tmp_path / "pyproject.toml").write_text('[tool.dispatch-cli]\nprivateuse1 = "cuda"\n', encoding="utf-8")
+    assert "in-tree device name: cuda" in call("explain", ADD[0], "CPU").err

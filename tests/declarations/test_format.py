@@ -19,6 +19,7 @@ from tests.write_reference import format_reference
 EVERY_FIELD = """\
 dispatch: 1
 universe: torch-2.15
+privateuse1: npu
 extends: []
 core_fallbacks: false
 snapshot: true

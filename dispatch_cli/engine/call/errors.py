@@ -55,11 +55,12 @@ def missing_kernel(dispatcher: Dispatcher, name: OperatorName, slot: str, key: s
             f"Available functions are [{available}].\n\n{table}"
         )
         return Error(ErrorKind.NO_TENSORS, NOT_IMPLEMENTED, text)
+    printed = dispatcher.universe.key_in_error(key)
     text = (
-        f"Could not run '{name}' with arguments from the '{key}' backend. This could be because the operator doesn't "
-        "exist for this backend, or was omitted during the selective/custom build process (if using custom build). "
-        "If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for possible "
-        f"resolutions. '{name}' is only available for these backends: [{available}].\n\n{table}"
+        f"Could not run '{name}' with arguments from the '{printed}' backend. This could be because the operator "
+        "doesn't exist for this backend, or was omitted during the selective/custom build process (if using custom "
+        "build). If you are a Facebook employee using PyTorch on mobile, please visit https://fburl.com/ptmfixes for "
+        f"possible resolutions. '{name}' is only available for these backends: [{available}].\n\n{table}"
     )
     return Error(ErrorKind.NO_KERNEL, NOT_IMPLEMENTED, text)
 

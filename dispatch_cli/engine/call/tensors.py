@@ -14,7 +14,7 @@ from dispatch_cli.engine.keys.keyset import DispatchKeySet
 from dispatch_cli.engine.keys.layout import layout_of
 from dispatch_cli.model.call import Absent, Bit, CallError, Layout, TensorSpec, Wrapper, WrapperKind, device_type
 from dispatch_cli.model.suggest import suggestion
-from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, Universe
+from dispatch_cli.model.universe import AD_INPLACE_OR_VIEW, AUTOGRAD, AUTOGRAD_OTHER, UNNAMED_BACKEND, Universe
 
 PYTHON_KEYS = ("Python", "PythonTLSSnapshot")
 """What a tensor with a ``__torch_dispatch__``, and a mode, adds."""
@@ -30,6 +30,7 @@ _FUNCTIONALITY = {
 }
 NESTED = "NestedTensor"
 META = "meta"
+BACKEND_HINT = "a backend outside of PyTorch has the device privateuseone, or the name that `privateuse1` gives it"
 
 
 class Value(NamedTuple):
@@ -194,9 +195,11 @@ class TensorMaker:
         devices = self.universe.devices
         if device is None:
             return next(iter(devices.values()))
+        if device == UNNAMED_BACKEND:  # it is read after the backend has got a name, too
+            device = self.universe.backend_name
         if device not in devices:
             known = ", ".join(devices)
-            hint = suggestion(device, list(devices))
+            hint = suggestion(device, list(devices)) or BACKEND_HINT
             message = f"the universe {self.universe.name} has no device {device[:64]!r} (it has {known})"
             raise CallError(message, text, hint)
         return devices[device]
