@@ -28,6 +28,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "bases": (0.12, _words(words.base)),
     "universe": (0.05, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
     "against": (0.2, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
+    "privateuse1": (0.06, _words(words.backend_name)),
     "ops": (0.2, lambda inputs: inputs.operator() if inputs.careful else words.operator_glob(inputs.dice)),
     "key_globs": (0.3, _words(words.key_glob)),
     "tensors": (0, _words(words.tensor)),

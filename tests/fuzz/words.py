@@ -166,6 +166,11 @@ def universe(dice: Dice) -> str:
     return dice.choice([*universes.names(), *universes.names(), "torch-2.14", "nosuch.json"])
 
 
+def backend_name(dice: Dice) -> str:
+    """A name for the backend at PrivateUse1."""
+    return dice.choice(["npu", "my_dev", "privateuseone", "cuda", "NPU", "", "\x1b[31mx", "n\u202epu", "x" * 300])
+
+
 def kernel(dice: Dice) -> str:
     """A kernel's name."""
     return dice.choice(KERNELS)
