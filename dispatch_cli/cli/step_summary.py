@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.output import BadInput, refuse_input
 from dispatch_cli.cli.system import CannotWrite
 
@@ -38,6 +39,7 @@ def step_summary_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--step-summary",
         metavar="FILE",
+        shell_complete=complete_files,
         help="Append a short Markdown page to FILE as well, such as $GITHUB_STEP_SUMMARY.",
     )(call)
 

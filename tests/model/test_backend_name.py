@@ -37,9 +37,9 @@ def test_as_in_pytorch(name: str, tmp_path: Path) -> None:
     try:
         renamed = universe.with_backend(name)
     except ValueError as error:
-        # PyTorch takes names that no device string can have
+        # PyTorch takes names that no device string can have; 2.4 takes those of other devices, too
         assert live.get("refused", str(error)) == str(error)
-        assert live.get("device") is None
+        assert live.get("device") is None or name in universe.devices
         return
     assert (live["device"], live["unnamed"]) == (name, name)
     assert renamed.devices[name] == "PrivateUse1"
