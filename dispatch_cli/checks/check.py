@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli.model.edit import Edit
 from dispatch_cli.model.problem import Related
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.names import OperatorName
 
-__all__ = ["Check", "CheckStage", "Finding", "Group", "Need", "Related", "Severity"]
+__all__ = ["Bundle", "Check", "CheckStage", "Finding", "Group", "Need", "Related", "Severity"]
 
 
 class Group(Enum):
@@ -91,6 +91,29 @@ class Finding(NamedTuple):
     fix: tuple[Edit, ...] = ()
     mark_follows: bool = False
 
+    @property
+    def reason(self) -> str | None:
+        """What it shares with others at the same place: findings that share it are a group, which can be cut short."""
+        return self.group_message
+
+
+class Bundle(NamedTuple):
+    """Findings about one operator that share a place and a subject, before they are worded.
+
+    Checks that can find very many yield these, as most of very many are counted and never worded.
+    parts: one for each finding, with *key* and *reason* as of `Finding`. reasons: how many there are of each reason.
+    write: gives the finding of a part. The others are as of `Finding`.
+    """
+
+    check: str
+    severity: Severity
+    operator: str
+    span: Span | None
+    subject: str
+    parts: Sequence[Any]
+    reasons: Mapping[str, int]
+    write: Callable[[Any], Finding]
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -108,7 +131,7 @@ class Check:
     title: str
     severity: Severity
     documentation: str
-    find: Callable[[View], Iterator[Finding]]
+    find: Callable[[View], Iterator[Finding | Bundle]]
     needs: tuple[Need, ...] = ()
     default: bool = True
     stage: CheckStage = CheckStage.TABLES
@@ -116,7 +139,7 @@ class Check:
     @classmethod
     def of(
         cls,
-        find: Callable[[View], Iterator[Finding]],
+        find: Callable[[View], Iterator[Finding | Bundle]],
         documentation: str | None,
         code: str,
         severity: Severity,

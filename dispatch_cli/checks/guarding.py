@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
 
+from dispatch_cli.checks.cells import Cell, Cells
 from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, call_ends, holds, matcher
 from dispatch_cli.checks.text import call_words, end_words, wanted_words
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.engine.table.table import Table, TableEntry
+from dispatch_cli.engine.table.table import Plan, Table, TableEntry
 from dispatch_cli.model.call import CallError
 from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator
@@ -27,13 +27,28 @@ class Violation(NamedTuple):
     slot. span: where the implementation of a higher-order operator is declared.
     """
 
-    guard: Guard
-    operator: OperatorName
     keys: tuple[str, ...]
     wanted: str
     found: str
     entry: TableEntry | None = None
     span: Span | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The first of its keys."""
+        return self.keys[0] if self.keys else None
+
+    @property
+    def reason(self) -> str:
+        """What it has in common with what other operators do not do for the guard."""
+        return f"the guard wants {self.wanted}"
+
+
+class BrokenOperator(NamedTuple):
+    """An operator that is not as a guard wants it, and where. Operators with one plan share most of these."""
+
+    operator: OperatorName
+    violations: tuple[Violation, ...]
 
 
 class Guards:
@@ -44,7 +59,7 @@ class Guards:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._tables: dict[OperatorName, Table] = {}
+        self._cells = Cells(view)
         self._found: dict[str, tuple[OperatorName, ...]] = {}
         self._chosen: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
 
@@ -94,26 +109,28 @@ class Guards:
             if not self._slots(glob):
                 yield "dispatch key", glob
 
-    def broken(self, guard: Guard) -> Iterator[Violation]:
-        """Where it is not as a guard wants it."""
+    def broken(self, guard: Guard) -> Iterator[BrokenOperator]:
+        """Where it is not as a guard wants it, operator by operator."""
         keys = self.keys(guard)
-        slots = [self._view.universe.slot[key] for key in keys]
         of_slots = any(want.field in OF_SLOTS for want in guard.wants)
+        of_backend = [want for want in guard.wants if want.field is GuardField.BACKEND]
+        slots = _Slots(guard, self._cells, self._cells.bits(keys))
         for name in self.operators(guard):
-            if guard.call is not None:
-                yield from self._of_call(guard, name, guard.call)
-            for want in guard.wants:
-                if want.field is GuardField.BACKEND:
-                    yield from self._of_backend(guard, name, want)
-            if of_slots and not self._all_hold(guard, name, keys, slots):
-                yield from self._of_slots(guard, name, keys)
+            others = [] if guard.call is None else list(self._of_call(guard, name, guard.call))
+            for want in of_backend:
+                others += self._of_backend(name, want)
+            found = (*others, *slots.broken(name)) if of_slots else tuple(others)
+            if found:
+                yield BrokenOperator(name, found)
         operators = self.higher_order(guard)
         if operators:
             from dispatch_cli.checks.guarding_higher_order import broken as of_higher_order
 
             for operator in operators:
-                for one in of_higher_order(self._view.state, guard, operator, keys):
-                    yield Violation(guard, OperatorName(operator.name), one.keys, one.wanted, one.found, span=one.span)
+                some = of_higher_order(self._view.state, guard, operator, keys)
+                violations = tuple(Violation(one.keys, one.wanted, one.found, None, one.span) for one in some)
+                if violations:
+                    yield BrokenOperator(OperatorName(operator.name), violations)
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""
@@ -125,39 +142,10 @@ class Guards:
             self._chosen[guard.keys, guard.excepted] = found
         return found
 
-    def _all_hold(self, guard: Guard, name: OperatorName, keys: tuple[str, ...], slots: list[int]) -> bool:
-        """Whether all slots are as a guard wants them, which most are.
-
-        Slots with one decision hold one function, but for fallbacks, so that one of them speaks for all.
-        """
-        table = self._table(name)
-        decisions = table.plan.decisions
-        seen: set[object] = set()
-        for key, slot in zip(keys, slots, strict=True):
-            decision = decisions[slot]
-            what = key if decision.rule is Rule.FALLBACK else (decision.rule, decision.source)
-            if what not in seen:
-                seen.add(what)
-                entry = table[key]
-                if not all(holds(want, entry, table) for want in guard.wants):
-                    return False
-        return True
-
-    def _of_slots(self, guard: Guard, name: OperatorName, keys: tuple[str, ...]) -> Iterator[Violation]:
-        table = self._table(name)
-        found: dict[tuple[str, str], list[str]] = {}
-        for key in keys:
-            entry = table[key]
-            wanted = [wanted_words(want) for want in guard.wants if not holds(want, entry, table)]
-            if wanted:
-                found.setdefault((" and ".join(wanted), self._found_words(entry)), []).append(key)
-        for (text, held), some in found.items():
-            yield Violation(guard, name, tuple(some), text, held, table[some[0]])
-
-    def _of_backend(self, guard: Guard, name: OperatorName, want: Expectation) -> Iterator[Violation]:
-        entry = self._table(name)[want.texts[0]]
+    def _of_backend(self, name: OperatorName, want: Expectation) -> Iterator[Violation]:
+        entry = self._cells.own(name)[0][want.texts[0]]
         if entry.rule not in COMPUTING or entry.is_fallthrough:
-            yield Violation(guard, name, (entry.key,), wanted_words(want), self._found_words(entry), entry)
+            yield Violation((entry.key,), wanted_words(want), self._cells.found_words(entry), entry)
 
     def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Violation]:
         from dispatch_cli.engine.call.simulate import simulate
@@ -166,31 +154,14 @@ class Guards:
         try:
             done = simulate(self._view.state, name, call.tensors, call.contexts, options=call.options)
         except CallError as error:
-            yield Violation(guard, name, (), f"a call with {what}", f"no such call: {error.message}")
+            yield Violation((), f"a call with {what}", f"no such call: {error.message}")
             return
         wanted = [wanted_words(want) for want in guard.wants if want.field in OF_CALLS and not call_ends(want, done)]
         if wanted:
             last = done.hops[-1] if done.hops else None
             slots, live = ((last.slot,), last.live) if last is not None else ((), None)
             text = f"{' and '.join(wanted)} from a call with {what}"
-            yield Violation(guard, name, slots, text, end_words(done), live)
-
-    def _found_words(self, entry: TableEntry) -> str:
-        kernel = entry.kernel
-        found = "nothing (missing)"
-        if kernel is not None:
-            found = f"{'fallthrough ' if entry.is_fallthrough else ''}{kernel.label} by rule {entry.rule.value}"
-        blockers = self._view.dispatcher.keys_in(entry.decision.blockers)
-        if blockers:
-            noun = "kernel" if len(blockers) == 1 else "kernels"
-            found += f", because of the {noun} at {', '.join(blockers)}"
-        return found
-
-    def _table(self, name: OperatorName) -> Table:
-        found = self._tables.get(name)
-        if found is None:
-            found = self._tables[name] = self._view.table(name)
-        return found
+            yield Violation(slots, text, end_words(done), live)
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
         found = self._found.get(glob)
@@ -215,6 +186,48 @@ class Guards:
         if glob in universe.slot:
             return (glob,)
         return tuple(key for key in universe.slots if fnmatchcase(key, glob))
+
+
+class _Slots:
+    """The slots of operators, held against one guard. slots: those that it speaks of, as bits."""
+
+    def __init__(self, guard: Guard, cells: Cells, slots: int) -> None:
+        self._wants = guard.wants
+        self._cells = cells
+        self._slots = slots
+        self._compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
+        self._verdicts: dict[int, str] = {}
+        self._shared: dict[Plan, tuple[Violation, ...]] = {}
+
+    def broken(self, name: OperatorName) -> tuple[Violation, ...]:
+        """Where an operator is not as the guard wants it: slots with its own kernels, then the others."""
+        table, own = self._cells.own(name)
+        if self._compares:
+            self._verdicts.clear()
+            return self._violations((*own, *self._cells.shared(table)), table)
+        shared = self._shared.get(table.plan)
+        if shared is None:
+            shared = self._shared[table.plan] = self._violations(self._cells.shared(table), table)
+        return (*self._violations(own, table), *shared)
+
+    def _violations(self, cells: Iterable[Cell], table: Table) -> tuple[Violation, ...]:
+        found: dict[tuple[str, str], tuple[int, TableEntry]] = {}
+        for cell in cells:
+            slots = cell.slots & self._slots
+            if slots and (wanted := self._wanted(cell, table)):
+                reason = wanted, cell.found
+                others, entry = found.get(reason, (0, cell.entry))
+                found[reason] = others | slots, entry
+        keys = self._cells.keys
+        return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in found.items())
+
+    def _wanted(self, cell: Cell, table: Table) -> str:
+        """What a cell misses of what the guard wants, in words; nothing where it holds."""
+        wanted = self._verdicts.get(cell.content)
+        if wanted is None:
+            missed = (wanted_words(want) for want in self._wants if not holds(want, cell.entry, table))
+            wanted = self._verdicts[cell.content] = " and ".join(missed)
+        return wanted
 
 
 def _merged(guards: list[Guard]) -> Guard:

@@ -1,17 +1,21 @@
-"""Run the chosen checks over a view: stage by stage, suppressed findings apart."""
+"""Run the chosen checks over a view: stage by stage, suppressed findings apart, each finding counted as it is made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Check, CheckStage, Finding, Need
+from dispatch_cli.checks.check import Bundle, Check, CheckStage, Finding, Need
+from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.settings import Severity, Suppression
 
 Progress = Callable[[Check, int, int], None]
 """Told of each check before it runs: the check, how many ran before it, and how many there are."""
+
+IsNew = Callable[[str, str | None, str | None, str], bool]
+"""Says of a finding, by check, operator, key and subject, whether it counts; asked once of each."""
 
 
 class Suppressed(NamedTuple):
@@ -24,12 +28,16 @@ class Suppressed(NamedTuple):
 class CheckRun(NamedTuple):
     """What a run of the checks led to, in no order.
 
+    findings, suppressed: those that are listed. totals: of each check that found something, how many there are.
+    suppressed_totals: the same of what is suppressed.
     idle: checks that stayed silent because something they need is not there, and the first such thing.
     """
 
     findings: tuple[Finding, ...]
     suppressed: tuple[Suppressed, ...]
     idle: tuple[tuple[Check, Need], ...]
+    totals: tuple[Listing, ...]
+    suppressed_totals: tuple[Listing, ...]
 
 
 def run_checks(
@@ -38,24 +46,27 @@ def run_checks(
     known: Sequence[Check],
     severities: Mapping[str, Severity] | None = None,
     progress: Progress | None = None,
+    *,
+    limits: Limits | None = None,
+    is_new: IsNew | None = None,
 ) -> CheckRun:
     """Run *checks*, those about records first.
 
     known: every check there is, for the names in suppressions. severities: of checks whose own is overruled.
-    Errors: UnknownCheck for a suppression that names a check that is none.
+    limits: how many findings are listed; None for all. is_new: says of each finding whether it counts; a baseline
+    knows others. Errors: UnknownCheck for a suppression that names a check that is none.
     """
     suppressions = Suppressions(view, known, frozenset(check.id for check in checks))
-    findings: list[Finding] = []
-    suppressed: list[Suppressed] = []
+    takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
+    broken: set[str] = set()
     stage = CheckStage.RECORDS
     for position, check in enumerate(sorted(checks, key=lambda check: check.stage.value)):
         if progress is not None:
             progress(check, position, len(checks))
         if check.stage is not stage:
             if stage is CheckStage.RECORDS:
-                broken = [finding.operator for finding in findings]
-                view = view.without(frozenset(name for name in broken if name is not None))
+                view = view.without(frozenset(broken))
             if check.stage is CheckStage.RUN:
                 view.unused = suppressions.unused()
             stage = check.stage
@@ -64,14 +75,88 @@ def run_checks(
             idle.append((check, missing))
             continue
         severity = (severities or {}).get(check.id)
-        for finding in dict.fromkeys(check.find(view)):
-            by = suppressions.of(finding)
-            one = finding if severity is None else finding._replace(severity=severity)
-            if by is None:
-                findings.append(one)
+        taker = _Taker(check, suppressions, is_new, limits)
+        for found in _each_once(check.find(view)):
+            if isinstance(found, Bundle):
+                taker.bundle(found, severity or found.severity)
             else:
-                suppressed.append(Suppressed(one, by))
-    return CheckRun(tuple(findings), tuple(suppressed), tuple(idle))
+                taker.finding(found, severity or found.severity)
+        takers.append(taker)
+        if stage is CheckStage.RECORDS:
+            broken |= taker.unsuppressed
+    return CheckRun(
+        tuple(finding for one in takers for finding in one.listing.listed),
+        tuple(found for one in takers for found in one.suppressed),
+        tuple(idle),
+        tuple(one.listing for one in takers if one.listing.counts),
+        tuple(one.hidden for one in takers if one.hidden.counts),
+    )
+
+
+class _Taker:
+    """Takes the findings of one check as they are made.
+
+    listing: those that count. hidden, suppressed: those that are suppressed. unsuppressed: the operators of all others,
+    also of those that a baseline knows.
+    """
+
+    def __init__(self, check: Check, suppressions: Suppressions, is_new: IsNew | None, limits: Limits | None) -> None:
+        self.listing = Listing(check.id, limits)
+        self.hidden = Listing(check.id, limits)
+        self.suppressed: list[Suppressed] = []
+        self.unsuppressed: set[str] = set()
+        self._suppressions = suppressions
+        self._is_new = is_new
+        self._by: Suppression | None = None
+
+    def finding(self, one: Finding, severity: Severity) -> None:
+        """Take one."""
+        if self._admits(one, one.key, one.reason, severity):
+            self._keep(one, severity)
+
+    def bundle(self, bundle: Bundle, severity: Severity) -> None:
+        """Take many; where they are only counted, at once."""
+        operator, span = bundle.operator, bundle.span
+        is_plain = self._is_new is None and self._suppressions.says_nothing_of(bundle)
+        if is_plain and all(self.listing.is_full(span, reason) for reason in bundle.reasons):
+            for reason, count in bundle.reasons.items():
+                self.listing.pass_over(count, operator, severity, span, reason)
+            return
+        for part in bundle.parts:
+            if self._admits(bundle, part.key, part.reason, severity):
+                self._keep(bundle.write(part), severity)
+
+    def _admits(self, about: Finding | Bundle, key: str | None, reason: str | None, severity: Severity) -> bool:
+        """Count a finding; whether it is to be listed."""
+        operator, span = about.operator, about.span
+        self._by = self._suppressions.of(about, key)
+        if self._by is not None:
+            return self.hidden.admit(operator, severity, span, reason)
+        if operator is not None:
+            self.unsuppressed.add(operator)
+        is_new = self._is_new is None or self._is_new(about.check, operator, key, about.subject)
+        return is_new and self.listing.admit(operator, severity, span, reason)
+
+    def _keep(self, finding: Finding, severity: Severity) -> None:
+        """List the finding that was admitted last."""
+        one = finding if finding.severity is severity else finding._replace(severity=severity)
+        if self._by is None:
+            self.listing.keep(one)
+        else:
+            self.hidden.keep(one)
+            self.suppressed.append(Suppressed(one, self._by))
+
+
+def _each_once(findings: Iterable[Finding | Bundle]) -> Iterator[Finding | Bundle]:
+    """Findings without repetitions, which bundles have none of."""
+    seen: set[int] = set()
+    for one in findings:
+        if isinstance(one, Finding):
+            same = hash(one)
+            if same in seen:
+                continue
+            seen.add(same)
+        yield one
 
 
 def _has(view: View, need: Need) -> bool:

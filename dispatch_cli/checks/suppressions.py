@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from fnmatch import translate
-from functools import cache
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
-from dispatch_cli.checks.check import Check, Finding
+from dispatch_cli.checks.check import Bundle, Check, Finding
+from dispatch_cli.checks.expectations import matcher
 from dispatch_cli.checks.selection import choose
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
@@ -28,6 +27,7 @@ class Suppressions:
         self._by_line: dict[tuple[str, int], list[tuple[Suppression, frozenset[str]]]] = {}
         self._by_name: list[tuple[Suppression, frozenset[str]]] = []
         self._ids: dict[Suppression, frozenset[str]] = {}
+        self._by_check: dict[str, _ByOperator] = {}
         of_lines: dict[tuple[str, int, int], list[tuple[Suppression, frozenset[str]]]] = {}
         for one in self._all:
             ids = frozenset[str]().union(*(choose(known, selector) for selector in one.checks))
@@ -40,15 +40,22 @@ class Suppressions:
             for line in range(first, last + 1):
                 self._by_line.setdefault((file, line), []).extend(those)
 
-    def of(self, finding: Finding) -> Suppression | None:
+    def of(self, about: Finding | Bundle, key: str | None) -> Suppression | None:
         """The suppression that a finding falls under: of its line, of its operator's definition, or of its name."""
         if not self._all:
             return None
-        for suppression, ids in (*self._at(finding), *self._by_name):
-            if finding.check in ids and (suppression.line is not None or _names(suppression, finding)):
-                self._used.add(suppression)
-                return suppression
-        return None
+        found = self._at(about)
+        if found is None:
+            found = self._by_operator(about.check).first(about.operator, key)
+        if found is not None:
+            self._used.add(found)
+        return found
+
+    def says_nothing_of(self, bundle: Bundle) -> bool:
+        """Whether no suppression can be about a finding of a bundle, whatever its key."""
+        if not self._all:
+            return True
+        return self._at(bundle) is None and not self._by_operator(bundle.check).about(bundle.operator)
 
     def unused(self) -> tuple[Suppression, ...]:
         """The suppressions of the user's own files that suppressed nothing, although every check they name has run."""
@@ -56,25 +63,79 @@ class Suppressions:
             one for one in self._all if one not in self._used and not one.inherited and self._ids[one] <= self._running
         )
 
-    def _at(self, finding: Finding) -> list[tuple[Suppression, frozenset[str]]]:
+    def _by_operator(self, check: str) -> _ByOperator:
+        found = self._by_check.get(check)
+        if found is None:
+            found = self._by_check[check] = _ByOperator(one for one, ids in self._by_name if check in ids)
+        return found
+
+    def _at(self, finding: Finding | Bundle) -> Suppression | None:
+        """The suppression of the line of a finding, or of its operator's definition."""
         if not self._by_line:
-            return []
+            return None
         places = [] if finding.span is None else [finding.span]
         if finding.operator is not None:
             name = OperatorName.parse(finding.operator)
             defined = self._view.defined_at(name)
             if defined is not None:
                 places.append(defined)
-        return [one for place in places for one in self._by_line.get((place.file, place.line), ())]
+        those = (one for place in places for one in self._by_line.get((place.file, place.line), ()))
+        return next((suppression for suppression, ids in those if finding.check in ids), None)
 
 
-def _names(suppression: Suppression, finding: Finding) -> bool:
-    op, key = suppression.op, suppression.key
-    return (op is None or (finding.operator is not None and _matcher(op).match(finding.operator) is not None)) and (
-        key is None or (finding.key is not None and _matcher(key).match(finding.key) is not None)
-    )
+Numbered = tuple[int, Suppression]
+"""A suppression and its position among those of the run: the first one counts."""
 
 
-@cache
-def _matcher(glob: str) -> re.Pattern[str]:
-    return re.compile(translate(glob))
+class _ByOperator:
+    """The suppressions by name of one check, so that a finding is compared with few, however many there are."""
+
+    def __init__(self, suppressions: Iterable[Suppression]) -> None:
+        self._groups: dict[str | None, _ByKey] = {}
+        for position, one in enumerate(suppressions):
+            self._groups.setdefault(one.op, _ByKey()).add(position, one)
+        self._globs = [op for op in self._groups if op is None or _is_glob(op)]
+        self._about: dict[str | None, tuple[_ByKey, ...]] = {}
+
+    def first(self, operator: str | None, key: str | None) -> Suppression | None:
+        """The first that speaks of an operator and a key."""
+        found = [one for group in self.about(operator) if (one := group.first(key)) is not None]
+        return min(found, key=itemgetter(0))[1] if found else None
+
+    def about(self, operator: str | None) -> tuple[_ByKey, ...]:
+        """Those that speak of an operator."""
+        found = self._about.get(operator)
+        if found is None:
+            ops = [op for op in self._globs if op is None or (operator is not None and matcher(op).match(operator))]
+            if operator is not None and operator in self._groups and operator not in ops:
+                ops.append(operator)
+            found = self._about[operator] = tuple(self._groups[op] for op in ops)
+        return found
+
+
+class _ByKey:
+    """The suppressions of one check and one glob of operators."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[str | None, Numbered] = {}
+        self._found: dict[str | None, Numbered | None] = {}
+
+    def add(self, position: int, one: Suppression) -> None:
+        """Add one that comes after all others."""
+        self._by_key.setdefault(one.key, (position, one))
+
+    def first(self, key: str | None) -> Numbered | None:
+        """The first that speaks of a key; each key is compared with each glob once."""
+        if key not in self._found:
+            speaks = (
+                one
+                for glob, one in self._by_key.items()
+                if glob is None
+                or (key is not None and (glob == key or (_is_glob(glob) and matcher(glob).match(key) is not None)))
+            )
+            self._found[key] = next(speaks, None)
+        return self._found[key]
+
+
+def _is_glob(text: str) -> bool:
+    return any(sign in text for sign in "*?[")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
-    from dispatch_cli.report.baseline import Entry
+    from dispatch_cli.report.baseline import BaselineFilter
     from dispatch_cli.report.findings import FindingsReport
 
 
@@ -81,13 +80,17 @@ def command(
     if pytorch:
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
-    known, baseline = read_known(options, project, source.allow_outside)
+    entries, baseline = read_known(options, project, source.allow_outside)
+    from dispatch_cli.checks.listing import Limits
+    from dispatch_cli.report.baseline import BaselineFilter
     from dispatch_cli.report.findings import findings_report, summary_of
 
     refuse_unknown_checks(state, settings, out.color)
     guarded = guarded_names(names, higher_order) if ops else None
+    known = None if entries is None else BaselineFilter(entries, options.update_baseline)
+    limits = None if options.all_findings else Limits()
     with progress_on(sys.stderr) as progress:
-        report = findings_report(state, names, guarded, settings, known, progress, higher_order)
+        report = findings_report(state, names, guarded, settings, known, progress, higher_order, limits=limits)
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, out.color)
     if options.update_baseline:
@@ -107,14 +110,13 @@ def command(
     raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
 
 
-def _update(known: Mapping[Entry, int], baseline: str, report: FindingsReport) -> None:
+def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> None:
     """Write the baseline anew, and say how many findings it has."""
     from dispatch_cli.render.baseline import baseline_json
     from dispatch_cli.render.words import plural
-    from dispatch_cli.report.baseline import renewed
 
     assert report.baseline is not None, "a report with a baseline says what it did"
-    entries = renewed(known, report.baseline, (one.finding for one in report.findings))
+    entries = known.renewed(report.baseline)
     write(baseline_json(entries), baseline, replaces_input=True)
     say_written(baseline, plural(sum(entries.values()), "finding"))
 

@@ -36,6 +36,7 @@ class CheckOptions(NamedTuple):
     exit_zero: bool
     baseline: str | None
     update_baseline: bool
+    all_findings: bool
     guards: tuple[str, ...]
     config: str | None
     no_config: bool
@@ -82,6 +83,12 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="Findings that are known, and left out.",
             ),
             click.option("--update-baseline", is_flag=True, help="Write what is found now to the baseline, and exit."),
+            click.option(
+                "--all-findings",
+                is_flag=True,
+                help="List every finding. Without it, at most 1,000 of a check and 100 of a guard are listed, and the "
+                "others counted.",
+            ),
             click.option(
                 "--guards",
                 multiple=True,

@@ -30,6 +30,7 @@ PAIRS = frozenset({"details"})
 """Fields that are pairs of a name and a value, written as an object."""
 OMITTED = {
     "Assumed": frozenset({"kernels"}),
+    "FindingsReport": frozenset({"affected", "summary"}),
     "ErrorFact": frozenset({"place"}),
     "ErrorStep": frozenset({"place"}),
     "Finding": frozenset({"mark_follows"}),
@@ -65,12 +66,12 @@ Encode = Callable[[Any], Any]
 def json_text(report: Any) -> Iterator[str]:
     """A report as a JSON object. report: a record with its name in ``REPORT``.
 
-    Where the last field is an iterator, it is written item by item, so that a long one is never held whole.
+    Where the last field is an iterator or a list, it is written item by item, so that a long one is never held whole.
     """
     names = names_of(type(report))
     last = getattr(report, names[-1])
     head = {"schema_version": SCHEMA_VERSION, "report": report.REPORT, **_opened(report)}
-    if not isinstance(last, Iterator):
+    if not isinstance(last, Iterator | tuple) or hasattr(last, "_fields"):
         yield f"{_text(head)}\n"
         return
     del head[names[-1]]

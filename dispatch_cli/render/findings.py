@@ -3,33 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.span import Span
 from dispatch_cli.render import findings_summary
 from dispatch_cli.render.document import Block, Column, Fact, Facts, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.findings_summary import SEVERITY_TONES, severity_run
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.snippets import marked_line, snippet
+from dispatch_cli.render.unlisted import unlisted_sentence
 from dispatch_cli.render.words import keys_label, short_kernel
-from dispatch_cli.report.findings import FindingsReport, grouped, summary_of
+from dispatch_cli.report.findings import FindingsReport, UnlistedFindings, grouped, summary_of
 
 INDENT = 4
 FEW = 3
 """So many findings of one check without a place are shown one by one; more are a list."""
 
+MANY = 10
+"""So many findings of one check at one place are shown one by one; more are a list below the place."""
+
 
 def document(report: FindingsReport, width: int | None = None) -> Iterator[Block]:
     """Each finding, or group of findings with the same sentence; then a row for each check, where there are several."""
     titles = {check.id: check.title for check in report.checks}
+    unlisted: dict[tuple[str, Span | None], list[UnlistedFindings]] = {}
+    for one in report.unlisted:
+        unlisted.setdefault((one.check, one.span), []).append(one)
     for placed, found in _alike(grouped(one.finding for one in report.findings)):
         if not placed and len(found) > FEW:
             yield from _list(titles[found[0][0].check], found)
             continue
-        for group in found:
-            yield from _finding(group, width)
+        for span, here in groupby(found, key=lambda group: group[0].span):
+            groups = list(here)
+            first = groups[0][0]
+            others = unlisted.pop((first.check, span), []) if placed else []
+            if len(groups) > MANY:
+                yield from _many(titles[first.check], groups, others, width)
+                continue
+            for group in groups:
+                yield from _finding(group, width)
+            yield from _others(others)
+    yield from _others(one for some in unlisted.values() for one in some)
     yield from findings_summary.document(summary_of(report), always=False)
+
+
+def _others(unlisted: Iterable[UnlistedFindings]) -> Iterator[Block]:
+    """How many more there are."""
+    for one in unlisted:
+        yield Paragraph((severity_run(one.severity), Run(f"[{one.check}]: {unlisted_sentence(one)}")), hang=4)
+        yield Gap()
+
+
+def _many(
+    title: str, groups: list[list[Finding]], unlisted: list[UnlistedFindings], width: int | None
+) -> Iterator[Block]:
+    """Findings of one check at one place: the place once, and a sentence each."""
+    first, *_ = findings = [finding for group in groups for finding in group]
+    count = len(findings) + sum(one.findings for one in unlisted)
+    yield _title(first, f"{count:,} findings against: {title}")
+    yield from _snippet(first, width)
+    for group in groups:
+        message = group[0].message if len(group) == 1 else group[0].group_message or group[0].message
+        yield Paragraph(message, INDENT, hang=2)
+    for one in unlisted:
+        yield Paragraph(unlisted_sentence(one), INDENT, hang=2)
+    common = [pair for pair in first.details if all(pair in finding.details for finding in findings)]
+    related = [one for one in first.related if all(one in finding.related for finding in findings)]
+    tip = _tip(first) if all(one.tip == first.tip for one in findings) else []
+    yield Facts([*(Fact(name, value) for name, value in common), *map(_note, related), *tip], INDENT, Tone.DIM)
+    yield Gap()
 
 
 def _alike(groups: Iterable[list[Finding]]) -> Iterator[tuple[bool, list[list[Finding]]]]:
@@ -121,7 +165,9 @@ def _tip(finding: Finding) -> list[Fact]:
 
 
 def sheet(report: FindingsReport) -> Sheet:
-    """A row for each finding."""
+    """A row for each finding, and one for those of a group that are not listed."""
     findings = (one.finding for one in report.findings)
-    rows = ((one.check, one.severity, one.operator, one.key, one.message, one.span) for one in findings)
+    listed = ((one.check, one.severity, one.operator, one.key, one.message, one.span) for one in findings)
+    others = ((one.check, one.severity, None, None, unlisted_sentence(one), one.span) for one in report.unlisted)
+    rows = chain(listed, others)
     return Sheet(("check", "severity", "operator", "key", "message", "declared_at"), rows)

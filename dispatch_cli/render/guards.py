@@ -72,7 +72,7 @@ def _verdict(row: GuardRow, _: bool) -> Inline:
 
 def _guard(row: GuardRow, short: bool) -> Inline:
     """The guard; below it where it does not hold."""
-    more = len(row.broken) - MAX_BROKEN
+    more = row.broken_count - MAX_BROKEN
     below = [
         *(_broken(one, short) for one in row.broken[:MAX_BROKEN]),
         *([f"and {more} more"] if more > 0 else []),
@@ -107,5 +107,5 @@ COLUMNS: list[Column[GuardRow]] = [
 
 def sheet(report: GuardsReport) -> Sheet:
     """One row per guard."""
-    rows = ((row.verdict, title(row), row.operators, row.slots, len(row.broken), row.span) for row in report.guards)
+    rows = ((row.verdict, title(row), row.operators, row.slots, row.broken_count, row.span) for row in report.guards)
     return Sheet(("verdict", "guard", "operators", "slots", "broken", "declared_at"), rows)

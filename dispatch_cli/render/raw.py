@@ -28,8 +28,9 @@ def raw_tables(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterato
 
 def raw_findings(dispatcher: Dispatcher, report: FindingsReport) -> Iterator[str]:
     """The state that PyTorch's ``checkInvariants`` prints, of every operator with a finding."""
-    affected = dict.fromkeys(one.finding.operator for one in report.findings)
-    names = [OperatorName.parse(text) for text in affected if text is not None]
+    listed = (one.finding.operator for one in report.findings)
+    affected = dict.fromkeys((*(name for name in listed if name is not None), *report.affected))
+    names = [OperatorName.parse(text) for text in affected]
     return _parted(
         f"Canonical state\n~~~~~~~~~~~\n{dump_registrations(dispatcher, name)}\n\n"
         f"Computed table:\n~~~~~~~~~~~\n{dump_table(dispatcher, name)}"

@@ -92,34 +92,43 @@ def _entry(entry: object, number: int) -> Entry:
     raise BaselineError(f"entry {number} of its findings is not one")
 
 
-def apply(
-    findings: Iterable[Finding], entries: Mapping[Entry, int], judged: Callable[[Entry], bool]
-) -> tuple[tuple[Finding, ...], BaselineUse]:
-    """The findings that a baseline does not know, and what it did.
+class BaselineFilter:
+    """Takes the findings of a run one by one, and says of each whether a baseline knows it.
 
-    judged: whether the run could have found what an entry speaks of; other entries stay as they are.
+    entries: the baseline. new: how many findings of each entry it does not know; kept where *renews*.
     """
-    left = Counter(entries)
-    new: list[Finding] = []
-    known = 0
-    for finding in findings:
-        entry = Entry.of(finding)
-        if left[entry] > 0:
-            left[entry] -= 1
-            known += 1
-        else:
-            new.append(finding)
-    gone = ((entry, count) for entry, count in (+left).items() if judged(entry))
-    fixed = sorted(gone, key=lambda one: one[0].order)
-    return tuple(new), BaselineUse(known, tuple(FixedEntry(*entry, count) for entry, count in fixed))
 
+    def __init__(self, entries: Mapping[Entry, int], renews: bool = False) -> None:
+        self._entries = entries
+        self._left = dict(entries)
+        self._renews = renews
+        self._known = 0
+        self.new: Counter[Entry] = Counter()
 
-def renewed(entries: Mapping[Entry, int], use: BaselineUse, new: Iterable[Finding]) -> Counter[Entry]:
-    """The entries of a baseline without those that are fixed, and with those of new findings."""
-    found = Counter(entries)
-    found.subtract({Entry(one.check, one.operator, one.key, one.subject): one.count for one in use.fixed})
-    found.update(map(Entry.of, new))
-    return +found
+    def is_new(self, check: str, operator: str | None, key: str | None, subject: str) -> bool:
+        """Whether a finding is not in the baseline, or one more than it has."""
+        entry = Entry(check, operator, key, subject)
+        left = self._left.get(entry, 0)
+        if left > 0:
+            self._left[entry] = left - 1
+            self._known += 1
+            return False
+        if self._renews:
+            self.new[entry] += 1
+        return True
+
+    def use(self, judged: Callable[[Entry], bool]) -> BaselineUse:
+        """What the baseline did. judged: whether the run could have found what an entry speaks of; others stay."""
+        gone = ((entry, count) for entry, count in self._left.items() if count > 0 and judged(entry))
+        fixed = sorted(gone, key=lambda one: one[0].order)
+        return BaselineUse(self._known, tuple(FixedEntry(*entry, count) for entry, count in fixed))
+
+    def renewed(self, use: BaselineUse) -> Counter[Entry]:
+        """The entries of the baseline without those that are fixed, and with those of new findings: of all of them."""
+        found = Counter(self._entries)
+        found.subtract({Entry(one.check, one.operator, one.key, one.subject): one.count for one in use.fixed})
+        found.update(self.new)
+        return +found
 
 
 def fingerprints(findings: Iterable[Finding]) -> list[str]:

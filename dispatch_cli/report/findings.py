@@ -10,6 +10,7 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
+from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
@@ -20,7 +21,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity
 from dispatch_cli.model.span import Span
-from dispatch_cli.report.baseline import BaselineUse, Entry, apply, fingerprints
+from dispatch_cli.report.baseline import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.report.source_lines import at_word
 
 CODES = {check.id: check.code for check in CHECKS}
@@ -69,12 +70,29 @@ class SuppressedFinding(NamedTuple):
     finding: Finding
 
 
+class UnlistedFindings(NamedTuple):
+    """Findings of a check that are counted and not listed, of which there are too many.
+
+    findings: how many. severity: the worst of them. span, reason: what they have in common; None for those of all other
+    places and reasons. listed: how many of the same place and reason are listed.
+    """
+
+    code: str
+    check: str
+    severity: Severity
+    span: Span | None
+    reason: str | None
+    listed: int
+    findings: int
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What a run of the checks looked at, and whether it failed.
 
     operators: how many were looked at, with those of guards that found something.
-    fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings.
+    fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings,
+    listed or not.
     checks: those that were asked for. baseline: what a baseline did, where there is one.
     not_checked: what was not looked at as the user's own.
     """
@@ -93,19 +111,6 @@ class Checked:
         return finding.severity.rank <= self.fail_on.rank
 
 
-@dataclass(frozen=True, slots=True)
-class FindingsReport(Checked):
-    """What a run of the checks found, by place, then check, operator and key.
-
-    suppressed: what the declarations say is meant to be so.
-    """
-
-    REPORT: ClassVar[str] = "findings"
-
-    suppressed: tuple[SuppressedFinding, ...]
-    findings: tuple[ReportedFinding, ...]
-
-
 class CheckSummary(NamedTuple):
     """A check that found something: the worst severity of its findings, their number, and that of their operators."""
 
@@ -115,6 +120,25 @@ class CheckSummary(NamedTuple):
     findings: int
     operators: int
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsReport(Checked):
+    """What a run of the checks found, by place, then check, operator and key.
+
+    suppressed_count: how many findings the declarations say are meant to be so. suppressed: those that are listed.
+    summary: the checks that found something, with the numbers of all findings. affected: the operators of all findings.
+    unlisted: what is not in *findings*, where there is very much.
+    """
+
+    REPORT: ClassVar[str] = "findings"
+
+    suppressed_count: int
+    suppressed: tuple[SuppressedFinding, ...]
+    summary: tuple[CheckSummary, ...]
+    affected: tuple[str, ...]
+    unlisted: tuple[UnlistedFindings, ...]
+    findings: tuple[ReportedFinding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,41 +157,46 @@ def findings_report(
     names: Iterable[OperatorName],
     guarded: frozenset[OperatorName] | None = None,
     settings: Sequence[CheckSettings] = (),
-    baseline: Mapping[Entry, int] | None = None,
+    baseline: BaselineFilter | None = None,
     progress: Progress | None = None,
     higher_order: Sequence[HigherOrderOperator] = (),
     built: BuiltLibrary | None = None,
+    limits: Limits | None = None,
 ) -> FindingsReport:
     """Run the checks over *names* and the higher-order operators given.
 
     guarded: the operators that guards may report on; None for all. settings: what the project and the command line say,
-    the weakest first; what the declarations say comes before. baseline: the findings that are known.
-    built: the library that the declarations are held against.
+    the weakest first; what the declarations say comes before. baseline: takes away the findings that are known.
+    built: the library that the declarations are held against. limits: how many findings are listed; None for all.
     Errors: UnknownCheck for a name of a check that is none.
     """
     said = (*state.declarations.settings, *settings)
     checks = chosen(CHECKS, said)
     chosen_names = tuple(names)
     view = View(state, chosen_names, guarded, higher_order=higher_order, built=built)
-    outcome = run_checks(view, checks, CHECKS, severities(CHECKS, said), progress)
+    is_new = None if baseline is None else baseline.is_new
+    changed = severities(CHECKS, said)
+    outcome = run_checks(view, checks, CHECKS, changed, progress, limits=limits, is_new=is_new)
     place = partial(_place, slots=state.dispatcher.universe.slot)
-    findings = tuple(sorted((_placed(state, one) for one in outcome.findings), key=place))
+    placed = [_placed(state, one) for one in outcome.findings]
+    places = {(one.check, one.span): found.span for one, found in zip(outcome.findings, placed, strict=True)}
+    findings = tuple(sorted(placed, key=place))
     suppressed = sorted((_suppressed(state, one) for one in outcome.suppressed), key=lambda one: place(one.finding))
-    use = None
+    affected = frozenset[str]().union(*(one.operators for one in outcome.totals))
     # guards speak of operators beyond those that were chosen
-    named = {one.operator for one in (*findings, *(one.finding for one in suppressed))} - {None}
+    named = affected.union(*(one.operators for one in outcome.suppressed_totals))
     chosen_texts = (*map(str, chosen_names), *(one.name for one in higher_order))
     idle = {check.id: need for check, need in outcome.idle}
+    use = None
     if baseline is not None:
         ran = frozenset(check.id for check in checks) - idle.keys()
         about = None if guarded is None else frozenset(chosen_texts)
-
-        def judged(entry: Entry) -> bool:
-            return entry.check in ran and (about is None or entry.operator in about)
-
-        findings, use = apply(findings, baseline, judged)
-    counts = Counter(finding.severity for finding in findings)
+        use = baseline.use(lambda entry: entry.check in ran and (about is None or entry.operator in about))
+    counts = Counter[Severity]()
+    for one in outcome.totals:
+        counts.update(one.counts)
     fail_on = next((one.fail_on for one in reversed(said) if one.fail_on is not None), FAIL_ON)
+    totals = {one.check: one for one in outcome.totals}
     return FindingsReport(
         universe=state.dispatcher.universe.name,
         operators=len(named.union(chosen_texts)),
@@ -178,7 +207,15 @@ def findings_report(
             ChosenCheck(one.id, one.code, one.title, one.severity, one.id not in idle, idle.get(one.id))
             for one in checks
         ),
+        suppressed_count=sum(sum(one.counts.values()) for one in outcome.suppressed_totals),
         suppressed=tuple(suppressed),
+        summary=tuple(_summary(check, totals[check.id]) for check in CHECKS if check.id in totals),
+        affected=tuple(sorted(affected)),
+        unlisted=tuple(
+            UnlistedFindings(CODES[one.check], *one._replace(span=places.get((one.check, one.span), one.span)))
+            for listing in outcome.totals
+            for one in listing.unlisted()
+        ),
         baseline=use,
         not_checked=_not_checked(view, chosen_names if guarded is not None else None),
         findings=reported(findings),
@@ -205,22 +242,17 @@ def reported(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
 
 def summary_of(report: FindingsReport) -> FindingsSummaryReport:
     """A report in numbers."""
-    findings = [one.finding for one in report.findings]
-    groups: dict[str, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.check, []).append(finding)
     return FindingsSummaryReport(
         **{one.name: getattr(report, one.name) for one in fields(Checked)},
-        affected_operators=len({finding.operator for finding in findings} - {None}),
-        suppressed_count=len(report.suppressed),
-        summary=tuple(_summary(check, groups[check.id]) for check in CHECKS if check.id in groups),
+        affected_operators=len(report.affected),
+        suppressed_count=report.suppressed_count,
+        summary=report.summary,
     )
 
 
-def _summary(check: Check, findings: list[Finding]) -> CheckSummary:
-    worst = min((finding.severity for finding in findings), key=lambda severity: severity.rank)
-    operators = {finding.operator for finding in findings} - {None}
-    return CheckSummary(check.code, check.id, worst, len(findings), len(operators), check.title)
+def _summary(check: Check, found: Listing) -> CheckSummary:
+    worst = min(found.counts, key=lambda severity: severity.rank)
+    return CheckSummary(check.code, check.id, worst, sum(found.counts.values()), len(found.operators), check.title)
 
 
 def _not_checked(view: View, asked: tuple[OperatorName, ...] | None) -> NotChecked:

@@ -10,8 +10,9 @@ from typing import ClassVar, NamedTuple
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.catalogue import guard as guard_check
 from dispatch_cli.checks.catalogue import unmatched_guard
-from dispatch_cli.checks.check import Finding
+from dispatch_cli.checks.check import Bundle, Finding
 from dispatch_cli.checks.guarding import Guards
+from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
@@ -76,8 +77,8 @@ class GuardRow(NamedTuple):
     through: the entries of ``extends`` that led to it.
     repeated_at: where other guards ask for the same.
     operators, slots: how many it speaks of; slots is 0 where it speaks of calls or backends.
-    unmatched, broken: what check-invariants finds. suppressed: what it would find, had the declarations not said why it
-    is meant to be so.
+    unmatched, broken: what check-invariants finds; of broken places the first. broken_count: how many there are.
+    suppressed: the first of what it would find, had the declarations not said why it is meant to be so.
     """
 
     ops: tuple[str, ...]
@@ -94,6 +95,7 @@ class GuardRow(NamedTuple):
     verdict: GuardStatus
     operators: int
     slots: int
+    broken_count: int
     unmatched: tuple[UnmatchedGlob, ...]
     broken: tuple[BrokenGuard, ...]
     suppressed: tuple[SuppressedGuard, ...]
@@ -127,12 +129,21 @@ def guards_report(state: State, about: frozenset[OperatorName] | None) -> Guards
     return GuardsReport(state.dispatcher.universe.name, repeated, tuple(map(reader.row, guards)))
 
 
+class _Broken:
+    """How often a guard does not hold, and the first places where it does not."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.listed: list[BrokenGuard] = []
+
+
 class _Reader:
     """Makes the rows; what is suppressed is so as in a run of the checks."""
 
     def __init__(self, view: View, guards: Guards) -> None:
         self.guards = guards
         self._view = view
+        self._slot = view.universe.slot
         self._suppressions = Suppressions(view, CHECKS, frozenset((guard_check.CHECK.id, unmatched_guard.CHECK.id)))
 
     def row(self, guard: Guard) -> GuardRow:
@@ -144,11 +155,9 @@ class _Reader:
             for kind, glob in guards.unmatched(guard)
             if not self._is_suppressed(unmatched_guard.finding_of(guard, kind, glob), suppressed)
         )
-        broken = tuple(
-            BrokenGuard(str(one.operator), one.keys, one.wanted, one.found)
-            for one in guards.broken(guard)
-            if not self._is_suppressed(guard_check.finding_of(self._view, one), suppressed)
-        )
+        broken = _Broken()
+        for bundle in guard_check.bundles(self._view, guards, guard):
+            self._add(bundle, broken, suppressed)
         call = guard.call
         return GuardRow(
             ops=guard.ops,
@@ -162,25 +171,40 @@ class _Reader:
             span=guard.span,
             through=guard.through,
             repeated_at=guard.repeated_at,
-            verdict=_verdict(unmatched, broken, suppressed),
+            verdict=_verdict(unmatched, broken.count, suppressed),
             operators=operators + higher_order,
             slots=(operators + higher_order) * len(guards.keys(guard)) + higher_order * len(guard.places),
+            broken_count=broken.count,
             unmatched=unmatched,
-            broken=broken,
+            broken=tuple(broken.listed),
             suppressed=tuple(suppressed),
         )
 
+    def _add(self, bundle: Bundle, broken: _Broken, suppressed: list[SuppressedGuard]) -> None:
+        """Count the findings about one operator, and note the first."""
+        operator = bundle.operator
+        if len(broken.listed) >= OF_GROUP and self._suppressions.says_nothing_of(bundle):
+            broken.count += len(bundle.parts)
+            return
+        for one in sorted(bundle.parts, key=lambda one: self._slot.get(one.key or "", -1)):
+            by = self._suppressions.of(bundle, one.key)
+            if by is not None:
+                if len(suppressed) < OF_GROUP:
+                    suppressed.append(SuppressedGuard(bundle.write(one).message, by.reason, by.span))
+                continue
+            broken.count += 1
+            if len(broken.listed) < OF_GROUP:
+                broken.listed.append(BrokenGuard(operator, one.keys, one.wanted, one.found))
+
     def _is_suppressed(self, finding: Finding, noted: list[SuppressedGuard]) -> bool:
         """Whether the declarations suppress a finding; then it is noted."""
-        by = self._suppressions.of(finding)
+        by = self._suppressions.of(finding, finding.key)
         if by is not None:
             noted.append(SuppressedGuard(finding.message, by.reason, by.span))
         return by is not None
 
 
-def _verdict(
-    unmatched: Sequence[UnmatchedGlob], broken: Sequence[BrokenGuard], suppressed: Sequence[SuppressedGuard]
-) -> GuardStatus:
+def _verdict(unmatched: Sequence[UnmatchedGlob], broken: int, suppressed: Sequence[SuppressedGuard]) -> GuardStatus:
     if unmatched:
         return GuardStatus.GUARDS_NOTHING
     if broken:

@@ -22,7 +22,7 @@ from dispatch_cli.render.ci.junit import findings_junit, problems_junit
 from dispatch_cli.render.ci.locations import relative_path
 from dispatch_cli.render.ci.sarif import findings_sarif, problems_sarif
 from dispatch_cli.report.baseline import fingerprints
-from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, NotChecked, reported
+from dispatch_cli.report.findings import FAIL_ON, ChosenCheck, FindingsReport, NotChecked, UnlistedFindings, reported
 
 ROOT = Path("/project")
 SCHEMAS = Path(__file__).parent / "schemas"
@@ -45,7 +45,9 @@ EVERYTHING = (
 """Findings with everything that a finding can have."""
 
 
-def report(*findings: Finding, checks: tuple[Check, ...] = CHECKS) -> FindingsReport:
+def report(
+    *findings: Finding, checks: tuple[Check, ...] = CHECKS, unlisted: tuple[UnlistedFindings, ...] = ()
+) -> FindingsReport:
     counts = Counter(one.severity for one in findings)
     return FindingsReport(
         universe="torch-2.15",
@@ -54,7 +56,11 @@ def report(*findings: Finding, checks: tuple[Check, ...] = CHECKS) -> FindingsRe
         failed=bool(counts[Severity.ERROR] or counts[Severity.WARNING]),
         counts=counts,
         checks=tuple(ChosenCheck(one.id, one.code, one.title, one.severity, True, None) for one in checks),
+        suppressed_count=0,
         suppressed=(),
+        summary=(),
+        affected=(),
+        unlisted=unlisted,
         baseline=None,
         not_checked=NotChecked(),
         findings=reported(findings),

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from dispatch_cli.checks.check import Finding, Severity
-from dispatch_cli.report.baseline import Entry, FixedEntry, apply, renewed
+from dispatch_cli.report.baseline import BaselineFilter, Entry, FixedEntry
 
 
 def finding(operator: str) -> Finding:
@@ -33,7 +33,9 @@ def test_what_a_baseline_becomes(
     had: dict[str, int], found: str, judged: bool, fixed: dict[str, int], after: dict[str, int]
 ) -> None:
     entries = Counter({entry(name): count for name, count in had.items()})
-    new, use = apply([finding(name) for name in found], entries, lambda _: judged)
+    known = BaselineFilter(entries, renews=True)
+    new = [name for name in found if known.is_new(*entry(name))]
+    use = known.use(lambda _: judged)
     assert use.fixed == tuple(FixedEntry("guard", name, None, "", count) for name, count in fixed.items())
     assert use.known + len(new) == len(found)
-    assert renewed(entries, use, new) == {entry(name): count for name, count in after.items()}
+    assert known.renewed(use) == {entry(name): count for name, count in after.items()}

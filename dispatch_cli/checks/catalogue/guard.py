@@ -31,31 +31,45 @@ Fix: register what the guard asks for, or change the guard when the new answer i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import partial
 
-from dispatch_cli.checks.check import Check, Finding, Severity
+from dispatch_cli.checks.check import Bundle, Check, Finding, Severity
 from dispatch_cli.checks.guarding import Guards, Violation
 from dispatch_cli.checks.text import keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.guard import Guard, GuardedCall
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
 
-def find(view: View) -> Iterator[Finding]:
+def find(view: View) -> Iterator[Bundle]:
     """A finding for every slot or call that is not as a guard wants it."""
     if not view.state.declarations.guards:
         return
     guards = Guards(view)
     for guard in guards.all:
-        for violation in guards.broken(guard):
-            yield finding_of(view, violation)
+        yield from bundles(view, guards, guard)
 
 
-def finding_of(view: View, violation: Violation) -> Finding:
+def bundles(view: View, guards: Guards, guard: Guard) -> Iterator[Bundle]:
+    """The findings about one guard, by operator."""
+    subject, simple = wants_text(guard), len(guard.wants) == 1
+    for name, violations in guards.broken(guard):
+        if simple:
+            reasons: Mapping[str, int] = {violations[0].reason: len(violations)}
+        else:
+            reasons = Counter(one.reason for one in violations)
+        write = partial(finding_of, view, guard, name)
+        yield Bundle(CHECK.id, CHECK.severity, str(name), guard.span, subject, violations, reasons, write)
+
+
+def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violation) -> Finding:
     """The finding for a guard that does not hold.
 
     One finding for all slots of an operator that hold the same; its key is the first of them."""
-    guard, name, wanted, keys = violation.guard, violation.operator, violation.wanted, violation.keys
+    wanted, keys = violation.wanted, violation.keys
     if guard.call is not None:
         message = f"{name}: the guard wants {wanted}, and there is {violation.found}"
     else:
@@ -71,20 +85,20 @@ def finding_of(view: View, violation: Violation) -> Finding:
         span=guard.span,
         mark=(guard.keys or tuple(place.name for place in guard.places) or guard.ops)[0],
         mark_follows=True,
-        related=_related(view, violation),
+        related=_related(view, guard, name, violation),
         subject=wants_text(guard),
     )
 
 
-def _related(view: View, violation: Violation) -> Iterator[tuple[str, Span | None]]:
+def _related(view: View, guard: Guard, name: OperatorName, violation: Violation) -> Iterator[tuple[str, Span | None]]:
     yield "the implementation is declared here", violation.span
     entry = violation.entry
     if entry is not None:
         yield "the kernel in the slot is registered here", entry.kernel.span if entry.kernel is not None else None
         for key in view.dispatcher.keys_in(entry.decision.blockers):
-            yield f"the kernel at {key} is registered here", view.place(violation.operator, key)
-    yield from (("the guard comes from there", span) for span in violation.guard.through)
-    yield from (("the same guard is declared here", span) for span in violation.guard.repeated_at)
+            yield f"the kernel at {key} is registered here", view.place(name, key)
+    yield from (("the guard comes from there", span) for span in guard.through)
+    yield from (("the same guard is declared here", span) for span in guard.repeated_at)
 
 
 def wants_text(guard: Guard) -> str:

@@ -15,6 +15,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.ci.places import common_details, common_related, common_tip, sentences, worst
 from dispatch_cli.render.text_safety import safe, safe_lines
+from dispatch_cli.render.unlisted import unlisted_sentence
 from dispatch_cli.report.findings import FindingsReport, by_place
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
@@ -25,6 +26,8 @@ def findings_github(report: FindingsReport, root: Path) -> Iterator[str]:
     for reported in by_place(report.findings):
         group = [one.finding for one in reported]
         yield _command(_COMMANDS[worst(group)], group[0].span, group[0].check, _finding_text(group), root)
+    for one in report.unlisted:
+        yield _command(_COMMANDS[one.severity], one.span, one.check, unlisted_sentence(one), root)
 
 
 def problems_github(problems: Iterable[Problem], root: Path) -> Iterator[str]:

@@ -24,6 +24,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.ci.places import common_details, common_related, common_tip, sentences, worst
 from dispatch_cli.render.text_safety import safe
+from dispatch_cli.render.unlisted import unlisted_sentence
 from dispatch_cli.report.findings import ChosenCheck, FindingsReport, grouped
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
@@ -109,12 +110,17 @@ def _suite(
     yield "    <properties>\n"
     yield f'      <property name="universe" value={_attribute(report.universe)}/>\n'
     yield f'      <property name="operators" value="{report.operators}"/>\n'
+    unlisted = [one for one in report.unlisted if one.check == check.id]
+    if unlisted:
+        count = sum(one.findings for one in unlisted)
+        yield f'      <property name="findings not listed" value="{count}"/>\n'
     yield "    </properties>\n"
     if not cases:
         yield f'    <testcase classname={name} name={_attribute(check.title)} time="0"/>\n'
     for case in cases:
         yield from _case(name, check.id, case, root)
-    others = "\n".join(line for case in cases for finding in case.others for line in _lines([finding], root))
+    lines = [line for case in cases for finding in case.others for line in _lines([finding], root)]
+    others = "\n".join((*lines, *(_text(unlisted_sentence(one)) for one in unlisted)))
     yield f"    <system-out>{others}</system-out>\n    <system-err></system-err>\n  </testsuite>\n"
 
 

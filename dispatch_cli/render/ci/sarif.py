@@ -21,8 +21,9 @@ from dispatch_cli.render.checks import GROUPS
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
 from dispatch_cli.render.ci.places import common_tip, sentences, worst
 from dispatch_cli.render.text_safety import safe_lines
+from dispatch_cli.render.unlisted import unlisted_sentence
 from dispatch_cli.report.baseline import fingerprint
-from dispatch_cli.report.findings import FindingsReport, ReportedFinding, by_place
+from dispatch_cli.report.findings import FindingsReport, ReportedFinding, UnlistedFindings, by_place
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -40,7 +41,25 @@ def findings_sarif(report: FindingsReport, root: Path) -> Iterator[str]:
     positions = {check.id: position for position, check in enumerate(CHECKS)}
     results = [_result(group, positions[group[0].finding.check], root) for group in by_place(report.findings)]
     properties = {"universe": report.universe, "operators": report.operators}
-    yield _log([_rule(check) for check in CHECKS], {"executionSuccessful": True}, results, properties)
+    invocation: dict[str, Any] = {"executionSuccessful": True}
+    if report.unlisted:
+        invocation["toolExecutionNotifications"] = [
+            _unlisted(one, positions[one.check], root) for one in report.unlisted
+        ]
+    yield from _log([_rule(check) for check in CHECKS], invocation, results, properties)
+
+
+def _unlisted(one: UnlistedFindings, position: int, root: Path) -> dict[str, Any]:
+    """Findings that are not listed, as a notification."""
+    found: dict[str, Any] = {
+        "associatedRule": {"id": one.check, "index": position},
+        "level": LEVELS[one.severity],
+        "message": _message(unlisted_sentence(one)),
+        "properties": {"findings": one.findings},
+    }
+    if one.span is not None and _is_shown(one.span):
+        found["locations"] = [{"physicalLocation": _physical(one.span, root)}]
+    return found
 
 
 def problems_sarif(problems: Sequence[Problem], root: Path) -> Iterator[str]:
@@ -60,7 +79,7 @@ def problems_sarif(problems: Sequence[Problem], root: Path) -> Iterator[str]:
         "toolExecutionNotifications": [_notification(problem, root) for problem in problems],
     }
     results = [_problem_result(problem, len(CHECKS), root) for problem in problems if _is_shown(problem.span)]
-    yield _log([*(_rule(check) for check in CHECKS), rule], invocation, results, {})
+    yield from _log([*(_rule(check) for check in CHECKS), rule], invocation, results, {})
 
 
 def _log(
@@ -68,8 +87,8 @@ def _log(
     invocation: dict[str, Any],
     results: list[dict[str, Any]],
     properties: dict[str, Any],
-) -> str:
-    """A log with one run."""
+) -> Iterator[str]:
+    """A log with one run, in pieces."""
     run = {
         "tool": {"driver": {"name": "dispatch-cli", "version": __version__, "rules": rules}},
         "invocations": [invocation],
@@ -77,7 +96,8 @@ def _log(
         "results": results,
         "properties": properties,
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    yield from json.JSONEncoder(indent=2).iterencode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    yield "\n"
 
 
 def _rule(check: Check) -> dict[str, Any]:

@@ -1,0 +1,109 @@
+"""An operator's table in as few pieces as guards can tell apart: a guard asks each, not each slot.
+
+An operator of PyTorch has 137 slots and some eight different answers in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.table import Plan, Table, TableEntry
+from dispatch_cli.model.names import OperatorName
+
+
+class Cell(NamedTuple):
+    """Slots of one operator that hold the same.
+
+    slots: as bits. entry: that of the first. found: what is there, in words. content: equal numbers for what guards
+    of rules, kernels and fallthroughs cannot tell apart, across operators.
+    """
+
+    slots: int
+    entry: TableEntry
+    found: str
+    content: int
+
+
+class Cells:
+    """The cells of each operator of a view, computed when they are first asked for."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._own: dict[OperatorName, tuple[Table, tuple[Cell, ...]]] = {}
+        self._shared: dict[Plan, tuple[Cell, ...]] = {}
+        self._parts: dict[Plan, tuple[tuple[int, int], ...]] = {}
+        self._contents: dict[object, int] = {}
+        self._keys: dict[int, tuple[str, ...]] = {}
+        self._blockers: dict[int, str] = {}
+
+    def own(self, name: OperatorName) -> tuple[Table, tuple[Cell, ...]]:
+        """The table of an operator, and the cells with its own kernels, in the order of their first slots."""
+        found = self._own.get(name)
+        if found is None:
+            table = self._view.table(name)
+            found = self._own[name] = table, tuple(self._cells(table, own=True))
+        return found
+
+    def shared(self, table: Table) -> tuple[Cell, ...]:
+        """The other cells of a table: fallbacks, and slots without a kernel. Operators with one plan share them."""
+        found = self._shared.get(table.plan)
+        if found is None:
+            found = self._shared[table.plan] = tuple(self._cells(table, own=False))
+        return found
+
+    def _cells(self, table: Table, own: bool) -> Iterator[Cell]:
+        slots = self._view.universe.slots
+        for first, bits in self._parts_of(table.plan):
+            if (table.plan.decisions[first].source is not None) is own:
+                yield self._cell(table[slots[first]], bits)
+
+    def keys(self, slots: int) -> tuple[str, ...]:
+        """The keys of slots given as bits, in table order."""
+        found = self._keys.get(slots)
+        if found is None:
+            all_slots = self._view.universe.slots
+            found = self._keys[slots] = tuple(key for slot, key in enumerate(all_slots) if slots >> slot & 1)
+        return found
+
+    def bits(self, keys: Sequence[str]) -> int:
+        """Slots as bits."""
+        slot: Mapping[str, int] = self._view.universe.slot
+        return sum(1 << slot[key] for key in keys)
+
+    def found_words(self, entry: TableEntry) -> str:
+        """What is in a slot, and why, in words."""
+        kernel = entry.kernel
+        found = "nothing (missing)"
+        if kernel is not None:
+            found = f"{'fallthrough ' if entry.is_fallthrough else ''}{kernel.label} by rule {entry.rule.value}"
+        return found + self._blockers_words(entry.decision.blockers)
+
+    def _blockers_words(self, blockers: int) -> str:
+        found = self._blockers.get(blockers)
+        if found is None:
+            keys = self._view.dispatcher.keys_in(blockers)
+            noun = "kernel" if len(keys) == 1 else "kernels"
+            found = f", because of the {noun} at {', '.join(keys)}" if keys else ""
+            self._blockers[blockers] = found
+        return found
+
+    def _cell(self, entry: TableEntry, slots: int) -> Cell:
+        kernel = entry.kernel
+        what = entry.rule, None if kernel is None else (kernel.debug, kernel.function_name), entry.is_fallthrough
+        content = self._contents.setdefault(what, len(self._contents))
+        return Cell(slots, entry, self.found_words(entry), content)
+
+    def _parts_of(self, plan: Plan) -> tuple[tuple[int, int], ...]:
+        """First slot and slots of each part with one decision; a fallback is one of its key."""
+        found = self._parts.get(plan)
+        if found is None:
+            parts: dict[tuple[Decision, int | None], list[int]] = {}
+            for slot, decision in enumerate(plan.decisions):
+                key = decision, slot if decision.rule is Rule.FALLBACK else None
+                parts.setdefault(key, []).append(slot)
+            found = tuple((slots[0], sum(1 << slot for slot in slots)) for slots in parts.values())
+            self._parts[plan] = found
+        return found

@@ -1,0 +1,121 @@
+"""Which findings are listed, and how many there are of all: counted as they are made, so that memory is bounded.
+
+A guard of forty characters can be broken at thirty thousand places of PyTorch. Findings of one check that share a place
+and a reason are a *group*. Of each group the first are kept, and of each check; the others are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.checks.check import Finding
+from dispatch_cli.model.settings import Severity
+from dispatch_cli.model.span import Span
+
+OF_CHECK = 1000
+"""Findings of one check that are listed where not all are asked for."""
+OF_GROUP = 100
+"""Findings of one group that are: more than an alias key has slots."""
+
+
+class Limits(NamedTuple):
+    """How many findings are listed. The first of a group is, also beyond *of_check*, for as many groups as that."""
+
+    of_check: int = OF_CHECK
+    of_group: int = OF_GROUP
+
+
+class Unlisted(NamedTuple):
+    """Findings of one check that are counted and not listed.
+
+    severity: the worst of them. span, reason: what they share; None for those of all further groups of the check.
+    listed: how many of the same group are listed. findings: how many are not.
+    """
+
+    check: str
+    severity: Severity
+    span: Span | None
+    reason: str | None
+    listed: int
+    findings: int
+
+
+class _Group:
+    """Findings that share a place and a reason. severity: the worst of those that are passed over."""
+
+    __slots__ = ("listed", "passed_over", "severity")
+
+    def __init__(self, severity: Severity) -> None:
+        self.severity = severity
+        self.listed = 0
+        self.passed_over = 0
+
+
+class Listing:
+    """The findings of one check.
+
+    listed: those that are kept. counts: how many there are, by severity.
+    operators: those that they are about.
+    """
+
+    def __init__(self, check: str, limits: Limits | None) -> None:
+        self.check = check
+        self.listed: list[Finding] = []
+        self.counts: dict[Severity, int] = {}
+        self.operators: set[str] = set()
+        self._limits = limits
+        self._groups: dict[tuple[Span | None, str | None], _Group] = {}
+        self._further = _Group(Severity.INFO)
+
+    def admit(self, operator: str | None, severity: Severity, span: Span | None, reason: str | None) -> bool:
+        """Count a finding. Whether it is to be listed; then it comes with `keep`."""
+        if self.is_full(span, reason):
+            self.pass_over(1, operator, severity, span, reason)
+            return False
+        self._count(1, operator, severity)
+        if self._limits is not None:
+            self._groups.setdefault((span, reason), _Group(severity)).listed += 1
+        return True
+
+    def keep(self, finding: Finding) -> None:
+        """List a finding."""
+        self.listed.append(finding)
+
+    def is_full(self, span: Span | None, reason: str | None) -> bool:
+        """Whether no more findings of a group are listed."""
+        if self._limits is None:
+            return False
+        group = self._groups.get((span, reason))
+        if group is None:
+            return len(self._groups) >= self._limits.of_check
+        if len(self.listed) >= self._limits.of_check:
+            return True
+        return group.listed >= self._limits.of_group and not (span is None and reason is None)
+
+    def pass_over(
+        self, count: int, operator: str | None, severity: Severity, span: Span | None, reason: str | None
+    ) -> None:
+        """Count findings of a group that is full."""
+        self._count(count, operator, severity)
+        group = self._groups.get((span, reason), self._further)
+        group.passed_over += count
+        group.severity = worse(group.severity, severity)
+
+    def _count(self, count: int, operator: str | None, severity: Severity) -> None:
+        self.counts[severity] = self.counts.get(severity, 0) + count
+        if operator is not None:
+            self.operators.add(operator)
+
+    def unlisted(self) -> Iterator[Unlisted]:
+        """What is not listed: of groups of which something is, and of all others together."""
+        for (span, reason), group in self._groups.items():
+            if group.passed_over:
+                yield Unlisted(self.check, group.severity, span, reason, group.listed, group.passed_over)
+        if self._further.passed_over:
+            yield Unlisted(self.check, self._further.severity, None, None, 0, self._further.passed_over)
+
+
+def worse(one: Severity, other: Severity) -> Severity:
+    """The worse of two severities."""
+    return one if one.rank <= other.rank else other
