@@ -82,15 +82,18 @@ def command(
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
     entries, baseline = read_known(options, project, source.allow_outside)
     from dispatch_cli.checks.listing import Limits
-    from dispatch_cli.report.baseline import BaselineFilter
+    from dispatch_cli.report.baseline import BaselineError, BaselineFilter
     from dispatch_cli.report.findings import findings_report, summary_of
 
     refuse_unknown_checks(state, settings, out.color)
     guarded = guarded_names(names, higher_order) if ops else None
     known = None if entries is None else BaselineFilter(entries, options.update_baseline)
     limits = None if options.all_findings else Limits()
-    with progress_on(sys.stderr) as progress:
-        report = findings_report(state, names, guarded, settings, known, progress, higher_order, limits=limits)
+    try:
+        with progress_on(sys.stderr) as progress:
+            report = findings_report(state, names, guarded, settings, known, progress, higher_order, limits=limits)
+    except BaselineError as error:
+        raise click.BadParameter(f"{baseline}: {error}", param_hint="'--baseline'") from None
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, out.color)
     if options.update_baseline:

@@ -42,7 +42,7 @@ class CheckOptions(NamedTuple):
     no_config: bool
 
 
-NO_CHECK_OPTIONS = CheckOptions((), (), None, False, None, False, (), None, False)
+NO_CHECK_OPTIONS = CheckOptions((), (), None, False, None, False, False, (), None, False)
 """What holds where no option is given."""
 
 

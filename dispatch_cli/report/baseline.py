@@ -15,6 +15,8 @@ from typing import NamedTuple
 from dispatch_cli.checks.check import Finding
 
 SCHEMA_VERSION = 1
+MAX_ENTRIES = 100_000
+"""More than these no baseline gets: a file of so many can still be read."""
 
 
 class Entry(NamedTuple):
@@ -37,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class BaselineError(Exception):
-    """A file is not a baseline."""
+    """A file is not a baseline, or what is found is too much for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class BaselineFilter:
         self.new: Counter[Entry] = Counter()
 
     def is_new(self, check: str, operator: str | None, key: str | None, subject: str) -> bool:
-        """Whether a finding is not in the baseline, or one more than it has."""
+        """Whether a finding is not in the baseline, or one more than it has. Errors: BaselineError for too many."""
         entry = Entry(check, operator, key, subject)
         left = self._left.get(entry, 0)
         if left > 0:
@@ -115,6 +117,11 @@ class BaselineFilter:
             return False
         if self._renews:
             self.new[entry] += 1
+            if len(self.new) > MAX_ENTRIES:
+                raise BaselineError(
+                    f"there are more than {MAX_ENTRIES:,} new findings, too many for a baseline; "
+                    "change what they are about, or suppress them"
+                )
         return True
 
     def use(self, judged: Callable[[Entry], bool]) -> BaselineUse:

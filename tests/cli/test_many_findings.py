@@ -1,0 +1,180 @@
+"""A small file that is wrong at very many places: all are counted, some are listed, and every format says so."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from dispatch_cli.checks.listing import OF_CHECK, OF_GROUP
+from dispatch_cli.render.baseline import baseline_json
+from dispatch_cli.report.baseline import MAX_ENTRIES, Entry
+from tests.cli.support import Result, call
+
+pytestmark = pytest.mark.usefixtures("many")
+
+OPERATORS, GUARDS = 30, 12
+BACKENDS = ("CPU", "CUDA", "XLA", "Meta", "HPU")
+PER_GUARD = OPERATORS * len(BACKENDS)
+ALL = GUARDS * PER_GUARD
+"""Each guard is broken at each backend of each operator: every kernel has a name of its own."""
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file, in the current folder. Every operator has a kernel at each of the backends, and guards want others."""
+    lines = ["dispatch: 1", "operators:"]
+    for number in range(OPERATORS):
+        kernels = ", ".join(f"{key}: k{number}_{key}" for key in BACKENDS)
+        lines += [f"- func: demo::op{number}(Tensor x) -> Tensor", f"  dispatch: {{{kernels}}}"]
+    lines.append("guards:")
+    keys = f"[{', '.join(BACKENDS)}]"
+    lines += [f"- {{op: '*', key: {keys}, kernel: zz{number}}}" for number in range(GUARDS)]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "many.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def check(*args: str) -> Result:
+    return call("check-invariants", "many.yaml", "--select", "guard", *args)
+
+
+def report(*args: str) -> Any:
+    return json.loads(check("--format", "json", *args).out)
+
+
+def test_the_limits_are_those_that_help_names() -> None:
+    words = " ".join(call("check-invariants", "--help").out.split())
+    assert f"at most {OF_CHECK:,} of a check and {OF_GROUP} of a guard are listed" in words
+
+
+def test_json_lists_some_and_counts_all() -> None:
+    found = report()
+    assert found["failed"]
+    assert found["counts"]["error"] == ALL
+    listed = Counter(one["declared_at"]["line"] for one in found["findings"])
+    rest = {one["declared_at"]["line"]: one["findings"] for one in found["unlisted"]}
+    assert len(listed) == GUARDS
+    assert all(count <= OF_GROUP for count in listed.values())
+    assert {line: listed[line] + rest.get(line, 0) for line in listed} == dict.fromkeys(listed, PER_GUARD)
+
+
+def test_all_findings_lists_all() -> None:
+    found = report("--all-findings")
+    assert len({one["fingerprint"] for one in found["findings"]}) == ALL
+    assert found["unlisted"] == []
+
+
+def test_text_and_markdown_and_html_say_how_many_are_not_listed() -> None:
+    for format_ in ("text", "markdown", "html"):
+        text = check("--format", format_).out
+        more = re.findall(r"the guard wants kernel zz\d+: (\d+) more findings", text)
+        assert len(more) == GUARDS
+        assert f"{ALL} findings" in text.replace(",", "")
+    assert f"{PER_GUARD} findings against" in check().out
+
+
+def test_csv_has_a_row_for_those_that_are_not_listed() -> None:
+    rows = list(csv.DictReader(io.StringIO(check("--format", "csv").out)))
+    more = [int(found[1]) for row in rows if (found := re.search(r": (\d+) more findings", row["message"]))]
+    assert len(more) == GUARDS
+    assert len(rows) - len(more) + sum(more) == ALL
+
+
+def test_sarif_has_a_notification_for_those_that_are_not_listed() -> None:
+    (log,) = json.loads(check("--format", "sarif").out)["runs"]
+    told = log["invocations"][0]["toolExecutionNotifications"]
+    listed = sum(len(one["properties"].get("findings", "1")) for one in log["results"])
+    assert listed + sum(one["properties"]["findings"] for one in told) == ALL
+    assert {one["associatedRule"]["id"] for one in told} == {"guard"}
+
+
+def test_github_has_a_command_for_those_that_are_not_listed() -> None:
+    lines = check("--format", "github").out.splitlines()
+    assert (
+        sum("more findings (" in line and line.startswith("::error file=many.yaml,line=") for line in lines) == GUARDS
+    )
+
+
+def test_junit_counts_those_that_are_not_listed() -> None:
+    (suite,) = ElementTree.fromstring(check("--format", "junit").out)
+    told = {one.get("name"): one.get("value") for one in suite.iter("property")}
+    listed = len(report()["findings"])
+    assert told["findings not listed"] == str(ALL - listed)
+    assert (suite.findtext("system-out") or "").count("more findings") == GUARDS
+
+
+def test_raw_shows_every_operator_that_has_a_finding() -> None:
+    assert check("--format", "raw").out.count("Canonical state") == OPERATORS
+
+
+def test_findings_that_are_not_listed_make_the_run_fail() -> None:
+    assert check().code == 1
+    assert check("--exit-zero").code == 0
+
+
+def test_a_baseline_holds_all(many: Path) -> None:
+    assert check("--baseline", "b.json", "--update-baseline").code == 0
+    entries = json.loads((many / "b.json").read_text())["findings"]
+    assert sum(one.get("count", 1) for one in entries) == ALL
+    after = check("--baseline", "b.json", "--format", "json")
+    assert after.code == 0
+    assert json.loads(after.out)["baseline"]["known"] == ALL
+    (many / "b.json").write_text(json.dumps({"schema_version": 1, "report": "baseline", "findings": entries[:-1]}))
+    one_more = report("--baseline", "b.json")
+    assert [one["operator"] for one in one_more["findings"]] == [entries[-1]["operator"]]
+
+
+def test_a_baseline_that_could_not_be_read_again_is_not_written(many: Path) -> None:
+    with (many / "many.yaml").open("a") as file:
+        file.write("- {op: '*', key: '*', kernel: zz}\nextends: [torch-2.15]\n")
+    refused = check("--baseline", "b.json", "--update-baseline")
+    assert refused.code == 2
+    assert f"there are more than {MAX_ENTRIES:,} new findings" in refused.err
+    assert not (many / "b.json").exists()
+
+
+def test_the_largest_baseline_can_be_read() -> None:
+    entries = Counter(
+        {
+            Entry("guard", f"aten::operator_{number}.overload", "AutogradCPU", "kernel: zz"): 2
+            for number in range(MAX_ENTRIES)
+        }
+    )
+    Path("b.json").write_text("".join(baseline_json(entries)))
+    assert check("--baseline", "b.json").code == 1
+
+
+def test_suppressed_findings_are_listed_up_to_the_limit_and_counted(many: Path) -> None:
+    with (many / "many.yaml").open("a") as file:
+        file.write("suppress:\n- {checks: guard, op: 'demo::op1*', key: C*, reason: as it should be}\n")
+    found = report()
+    suppressed = 11 * 2 * GUARDS  # op1, op10 … op19; CPU and CUDA
+    assert found["suppressed_count"] == suppressed
+    assert found["counts"]["error"] == ALL - suppressed
+    assert check().code == 1
+
+
+def test_guards_counts_all_too() -> None:
+    rows = json.loads(call("guards", "many.yaml", "--format", "json").out)["guards"]
+    assert [one["broken_count"] for one in rows] == [PER_GUARD] * GUARDS
+    assert [len(one["broken"]) for one in rows] == [OF_GROUP] * GUARDS
+
+
+def test_a_guard_over_all_of_pytorch_lists_a_hundred_of_its_findings(tmp_path: Path) -> None:
+    file = tmp_path / "guard.yaml"
+    file.write_text("dispatch: 1\nextends: [torch-2.15]\nguards:\n- {op: '*', key: '*', kernel: zz}\n")
+    found = json.loads(call("check-invariants", str(file), "--format", "json").out)
+    assert len(found["findings"]) == OF_GROUP
+    (rest,) = found["unlisted"]
+    assert found["counts"]["error"] == OF_GROUP + rest["findings"]
+    # every slot of every operator holds another kernel, or none; those that hold the same are one finding
+    assert rest["findings"] > found["operators"] * 2
+    assert found["operators"] > 3600
