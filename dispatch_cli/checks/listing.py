@@ -41,7 +41,7 @@ class Unlisted(NamedTuple):
     findings: int
 
 
-class _Group:
+class _Alike:
     """Findings that share a place and a reason. severity: the worst of those that are passed over."""
 
     __slots__ = ("listed", "passed_over", "severity")
@@ -65,8 +65,8 @@ class Listing:
         self.counts: dict[Severity, int] = {}
         self.operators: set[str] = set()
         self._limits = limits
-        self._groups: dict[tuple[Span | None, str | None], _Group] = {}
-        self._further = _Group(Severity.INFO)
+        self._groups: dict[tuple[Span | None, str | None], _Alike] = {}
+        self._further = _Alike(Severity.INFO)
 
     def admit(self, operator: str | None, severity: Severity, span: Span | None, reason: str | None) -> bool:
         """Count a finding. Whether it is to be listed; then it comes with `keep`."""
@@ -75,7 +75,7 @@ class Listing:
             return False
         self._count(1, operator, severity)
         if self._limits is not None:
-            self._groups.setdefault((span, reason), _Group(severity)).listed += 1
+            self._groups.setdefault((span, reason), _Alike(severity)).listed += 1
         return True
 
     def keep(self, finding: Finding) -> None:
