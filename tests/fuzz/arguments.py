@@ -14,7 +14,7 @@ from tests.fuzz.inputs import Inputs
 
 LEFT_OUT = ("capture",)
 """Commands that need a PyTorch."""
-NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}}
+NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout", "step_summary"}}
 """Parameters that need a PyTorch."""
 Maker = Callable[[Inputs], str]
 
@@ -45,6 +45,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "baseline": (0.1, lambda inputs: inputs.baseline()),
     "config": (0.08, lambda inputs: inputs.settings()),
     "output": (0.04, lambda inputs: inputs.dice.choice(["out.txt", "no/such/folder/out.txt", "a.yaml", "."])),
+    "step_summary": (0.1, lambda inputs: inputs.dice.choice(["out.md", "no/such/folder/out.md", ""])),
     "file": (0.1, lambda inputs: inputs.dice.choice(["out.txt", "no/such/folder/out.txt"])),
     "error_file": (0.01, lambda inputs: inputs.error_text()),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
