@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from dispatch_cli.capture.document import Document, document
+from dispatch_cli.model.quoting import escaped, quoted
 
 WIDTH = 120
 """Columns that a list of words is wrapped at."""
@@ -72,11 +73,8 @@ _ONE_LINE = re.compile("[^ -~]")
 # Texts
 
 
-_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
-"""What YAML does not allow in a file, or takes for the end of a line, and JSON leaves as it is."""
-
 _PLAIN = re.compile(r"[A-Za-z_(][!-~ ]*[!-~]|[A-Za-z_]")
-_NOT_PLAIN = re.compile(r": | #|:$")
+_NOT_PLAIN = re.compile(r": | #|:$|##")
 _PLAIN_IN_FLOW = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 """Words that some YAML reader takes for something else than text."""
@@ -84,8 +82,8 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 @lru_cache(maxsize=1 << 16)
 def _quoted(text: str) -> str:
-    """*text* in double quotes; what JSON and YAML both read as it was."""
-    return _NOT_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
+    """*text* in double quotes."""
+    return quoted(text)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -198,4 +196,4 @@ def _json_fields(found: Document) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    return _NOT_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return escaped(json.dumps(value, ensure_ascii=False))

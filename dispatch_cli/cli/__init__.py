@@ -159,16 +159,17 @@ def _has_working_folder() -> bool:
 
 
 def _bug(error: Exception, traceback: bool) -> int:
+    from dispatch_cli.cli.output import say
+
     if traceback:
         import traceback as traceback_module
 
-        traceback_module.print_exception(error)
+        say("".join(traceback_module.format_exception(error)))
     else:
         text: Any = str(error).splitlines()
         first = text[0] if text else ""
-        click.echo(
+        say(
             f"internal error: {type(error).__name__}: {first[:200]!r}\n"
-            "This is a bug in dispatch-cli. Run it again with `dispatch-cli --traceback COMMAND` and report it.",
-            err=True,
+            "This is a bug in dispatch-cli. Run it again with `dispatch-cli --traceback COMMAND` and report it.\n"
         )
     return EXIT_BUG

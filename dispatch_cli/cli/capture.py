@@ -9,7 +9,8 @@ import click
 
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
-from dispatch_cli.cli.output import write
+from dispatch_cli.cli.output import say, write
+from dispatch_cli.render.printed import Kind
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.write import Format
@@ -51,11 +52,11 @@ def command(
 
     state = ask_live(lambda progress: run_probe(python, modules, progress, vmap=vmap, seconds=timeout))
     for skipped in state["skipped"]:
-        click.echo(f"warning: the operator {skipped['name']!a} is not understood and left out", err=True)
+        say(f"warning: the operator {skipped['name']!a} is not understood and left out\n")
     from dispatch_cli.capture.write import Format, state_text
 
     as_json = format_ == "json" if file_format is None else file_format is not Format.YAML
-    write(state_text(state, as_json), output, compressed=file_format is Format.JSON_GZ)
+    write(state_text(state, as_json), output, compressed=file_format is Format.JSON_GZ, kind=Kind.DATA)
 
 
 def _file_format(output: str | None, format_: str | None) -> Format | None:

@@ -18,6 +18,7 @@ from dispatch_cli.cli.options import (
     source_options,
 )
 from dispatch_cli.cli.output import Output, output_options, say_written, show, write
+from dispatch_cli.render.printed import Kind
 
 
 @click.command("guards")
@@ -76,7 +77,7 @@ def command(
             from dispatch_cli.report.guards_higher_order import recorded_higher_order_guards
 
             guarded.append(recorded_higher_order_guards(state, higher_order, slots, not rules_only, bool(ops)))
-        write(guards_yaml(itertools.chain(*guarded)), out.file)
+        write(guards_yaml(itertools.chain(*guarded)), out.file, kind=Kind.DATA)
         return
     from dispatch_cli.cli.check_options import refuse_unknown_checks
     from dispatch_cli.report.guards import guards_report

@@ -16,7 +16,7 @@ from dispatch_cli.cli.completion import (
     complete_registrable_keys,
     complete_universes,
 )
-from dispatch_cli.cli.output import BadInput, warn
+from dispatch_cli.cli.output import BadInput, say, warn
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -127,7 +127,7 @@ def load_state(
     if is_newest:
         from dispatch_cli.render.words import over_label
 
-        click.echo(f"note: {over_label(state.over, is_newest, state.dispatcher.universe.name)}", err=True)
+        say(f"note: {over_label(state.over, is_newest, state.dispatcher.universe.name)}\n")
     return state
 
 

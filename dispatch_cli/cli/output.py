@@ -14,6 +14,7 @@ import click
 
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
+from dispatch_cli.render.printed import Kind, printed
 
 if TYPE_CHECKING:
     from dispatch_cli.model.problem import InputError
@@ -38,6 +39,7 @@ class Formats(click.Choice[str]):
 
 FORMATS = ("text", "json", "csv", "markdown", "html")
 """What every report can be written as; one that has no rows of one shape is not written as CSV."""
+_KINDS = {"sarif": Kind.DATA, "github": Kind.COMMANDS}
 FOR_CI = ("sarif", "github", "junit")
 """The formats of CI systems, for findings."""
 
@@ -99,7 +101,9 @@ def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
     how: what the document depends on beside the report.
     """
     chunks = _chunks(report, out, view or report.REPORT.replace("-", "_"), how)
-    write(chunks, out.file, for_people=out.format == "text")
+    colored = out.format == "text" and style_for(sys.stdout, out.color, out.file).color
+    kind = Kind.DATA if out.format == "json" else Kind.TEXT
+    write(chunks, out.file, kind=kind, colored=colored, for_people=out.format == "text")
 
 
 def _chunks(report: Any, out: Output, view: str, how: dict[str, Any]) -> Iterator[str]:
@@ -150,14 +154,20 @@ def write_for_ci(what: str, report: Any, out: Output) -> None:
     from pathlib import Path
 
     module = import_module(f"dispatch_cli.render.ci.{out.format}")
-    write(getattr(module, f"{what}_{out.format}")(report, Path.cwd()), out.file)
+    kind = _KINDS.get(out.format, Kind.TEXT)
+    write(getattr(module, f"{what}_{out.format}")(report, Path.cwd()), out.file, kind=kind)
 
 
 def say_written(file: str, what: str) -> None:
     """Say on standard error what a file now holds."""
     from dispatch_cli.render.text_safety import safe
 
-    click.echo(f"{safe(file)}: {what}", err=True)
+    say(f"{safe(file)}: {what}\n")
+
+
+def say(text: str, color: bool | None = None) -> None:
+    """Write on standard error. color: whether the text has colours; None leaves that to the terminal."""
+    click.echo("".join(printed([text], colored=bool(color))), nl=False, err=True, color=color)
 
 
 def warn(blocks: Iterable[Block], color: str) -> None:
@@ -165,7 +175,7 @@ def warn(blocks: Iterable[Block], color: str) -> None:
     from dispatch_cli.render.text import text
 
     style = style_for(sys.stderr, color)
-    click.echo("".join(text(blocks, style)), nl=False, err=True, color=style.color)
+    say("".join(text(blocks, style)), style.color)
 
 
 def style_for(stream: Any, color: str, output: str | None = None) -> Style:
@@ -194,15 +204,19 @@ def write(
     output: str | None,
     compressed: bool = False,
     *,
+    kind: Kind = Kind.TEXT,
+    colored: bool = False,
     for_people: bool = False,
     replaces_input: bool = False,
 ) -> None:
     """Write an answer to standard output, or whole or not at all to a file, which can be compressed by gzip.
 
+    kind, colored: as for `printed`, through which all of it goes.
     for_people: in the encoding of standard output; what programs read is in UTF-8. replaces_input: *output* may be a
     file that was read.
     Errors: CannotWrite.
     """
+    chunks = printed(chunks, kind, colored)
     if output is None:
         _write_to_stdout(chunks, for_people)
         return

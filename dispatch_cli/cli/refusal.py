@@ -10,7 +10,7 @@ from dispatch_cli.cli.output import FOR_CI, BadInput, Formats, Output, show, wri
 from dispatch_cli.cli.system import CannotWrite
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.read_files import note, start
-from dispatch_cli.render.text_safety import safe_lines
+from dispatch_cli.render.printed import printed
 from dispatch_cli.report.problems import ProblemsReport
 
 MAX_MESSAGE = 1_000
@@ -59,7 +59,7 @@ def _without(words: Sequence[str], word: str) -> list[str]:
 def _show(error: click.ClickException) -> None:
     """Show what is wrong. What it quotes, such as the name of a file, neither commands a terminal nor is it endless."""
     if not isinstance(error, BadInput):
-        lines = safe_lines(error.format_message()).split("\n")
+        lines = "".join(printed([error.format_message()])).split("\n")
         message = "\n".join(line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]}…" for line in lines)
         error.format_message = lambda: message  # type: ignore[method-assign]
     error.show()

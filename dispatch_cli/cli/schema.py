@@ -8,6 +8,7 @@ import click
 
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.output import write
+from dispatch_cli.render.printed import Kind
 
 
 @click.command("schema")
@@ -25,7 +26,11 @@ def command(report: str | None, file: str | None) -> None:
     """
     import json
 
-    write([json.dumps(_of_declarations() if report is None else _of_report(report), indent=2) + "\n"], file)
+    write(
+        [json.dumps(_of_declarations() if report is None else _of_report(report), indent=2) + "\n"],
+        file,
+        kind=Kind.DATA,
+    )
 
 
 def _of_declarations() -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.model.guard import Expectation, Guard, GuardField
+from dispatch_cli.model.quoting import quoted
 
 FEW = 4
 """So many operators are in one line; of more, each has its own."""
@@ -55,4 +55,4 @@ def _scalars(texts: Sequence[str]) -> str:
 def scalar(text: str) -> str:
     """A text as YAML: without quotes where it can be nothing else, else as JSON has it."""
     plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return text if plain else quoted(text)

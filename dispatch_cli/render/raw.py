@@ -1,6 +1,7 @@
-"""PyTorch's dump texts, byte for byte; several operators are parted by an empty line.
+"""PyTorch's dump texts; several operators are parted by an empty line.
 
-They are printed as they are: reading declarations lets no control character into a name or a debug text.
+They are printed byte for byte, but for characters that command a terminal or change a text's direction: such names are
+spelled out (`printed`), as everywhere.
 """
 
 from __future__ import annotations

@@ -1,0 +1,41 @@
+"""Characters that command a terminal, or that nobody sees, and texts in quotes without them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+"""What a text of several lines cannot have; the inside of a class of a regular expression."""
+UNSEEN = (
+    "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+)
+"""Signs for formatting (direction is among them), surrogates, separators of lines and paragraphs; as `CONTROL`."""
+_HARMFUL = re.compile(f"[{CONTROL}{UNSEEN}\ufffe\uffff]")
+_MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
+"""What begins a command of a CI system anywhere in a line: ``##[error]``, ``##vso[…]``, ``##teamcity[…]``."""
+
+
+def quoted(text: str) -> str:
+    """*text* in double quotes, which YAML reads as it was; so does JSON, but for signs beyond U+FFFF."""
+    return _HARMFUL.sub(lambda found: _code(found, wide=True), _unmarked(json.dumps(text, ensure_ascii=False)))
+
+
+def escaped(text: str) -> str:
+    """JSON with escapes for what is harmful in the texts in it."""
+    text = _unmarked(text)
+    return _HARMFUL.sub(_code, text) if _HARMFUL.search(text) is not None else text
+
+
+def _unmarked(text: str) -> str:
+    return _MARK.sub(r"#\\u0023", text) if "##" in text else text
+
+
+def _code(found: re.Match[str], wide: bool = False) -> str:
+    """A sign as an escape. wide: as YAML has those beyond U+FFFF, and not as a pair."""
+    number = ord(found[0])
+    if number > 0xFFFF and not wide:
+        return json.dumps(found[0])[1:-1]
+    return f"\\U{number:08x}" if number > 0xFFFF else f"\\u{number:04x}"

@@ -1,0 +1,71 @@
+"""The one way out: whatever is printed or written goes through `printed`, however careful its writer was.
+
+A terminal takes escape sequences as commands, and a reader does not see the characters that change the direction of a
+text. A CI system takes lines of a job's output as commands (``::add-mask::x``, ``##[error]x``, ``##vso[…]``): GitHub's
+runner those that begin with ``::`` after blanks, and ``##[`` anywhere (``ActionCommand.TryParseV2`` and ``TryParse``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from dispatch_cli.model.quoting import CONTROL, UNSEEN, escaped
+from dispatch_cli.render.text_safety import safe
+
+_HELD_BACK = 64
+_MOST = 1 << 20
+_COLOR = r"\x1b\[[0-9;]*m"
+_HARMFUL = re.compile(f"[{CONTROL}{UNSEEN}]")
+_HARMFUL_OR_COLOR = re.compile(f"{_COLOR}|[{CONTROL}{UNSEEN}]")
+_COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOR})*):(?=:)", re.MULTILINE)
+_MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
+
+
+class Kind(Enum):
+    """What is printed."""
+
+    TEXT = "text"
+    """For people, or as PyTorch prints it: what is harmful is spelled out."""
+    DATA = "data"
+    """JSON or YAML: what is harmful is in quotes, where an escape says the same."""
+    COMMANDS = "commands"
+    """Workflow commands of ours, a line each; what they say has been escaped."""
+
+
+def printed(chunks: Iterable[str], kind: Kind = Kind.TEXT, colored: bool = False) -> Iterator[str]:
+    """The pieces of an output without anything that commands a terminal or a CI system.
+
+    colored: whether the output has colours, which are left.
+    """
+    rest, at_start = "", True
+    for chunk in chunks:
+        rest += chunk
+        end = rest.rfind("\n") + 1
+        if not end and len(rest) > _MOST:
+            end = len(rest) - _HELD_BACK
+        if end:
+            yield _clean(rest[:end], kind, colored, at_start)
+            at_start = rest[end - 1] == "\n"
+            rest = rest[end:]
+    if rest:
+        yield _clean(rest, kind, colored, at_start)
+
+
+def _clean(text: str, kind: Kind, colored: bool, at_start: bool) -> str:
+    """Lines without what is harmful. at_start: the text begins a line."""
+    if kind is Kind.DATA:
+        return escaped(text)
+    if colored:
+        text = _HARMFUL_OR_COLOR.sub(lambda found: found[0] if len(found[0]) > 1 else safe(found[0]), text)
+    elif _HARMFUL.search(text) is not None:
+        text = _HARMFUL.sub(lambda found: safe(found[0]), text)
+    if kind is Kind.COMMANDS:
+        return text
+    if "##" in text:
+        text = _MARK.sub(r"#\\x23", text)
+    if "::" not in text:
+        return text
+    first = 0 if at_start else text.find("\n") + 1 or len(text)
+    return text[:first] + _COMMAND.sub(r"\1\\x3a", text[first:])

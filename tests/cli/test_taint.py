@@ -1,0 +1,434 @@
+"""Harmful text in every text field of every input, and every format of every command read for it.
+
+Which fields of declarations there are comes from the JSON Schema; those of universes, recordings, baselines and answers
+of the probe from good ones: each of their texts and names in turn.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import lzma
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from unicodedata import category
+
+import pytest
+import yaml
+
+from dispatch_cli.capture.write import json_text, yaml_text
+from dispatch_cli.cli.output import FOR_CI
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.render.printed import Kind, printed
+from tests.capture.support import universe_data
+from tests.cli.support import ROOT, Result, call
+from tests.cli.test_untrusted_names import DANGEROUS
+from tests.declarations.test_format import EVERY_FIELD
+from tests.fuzz.documents import schema, seeds, spots
+from tests.fuzz.verdict import COLOUR, WORKFLOW
+
+TAINTS = {
+    "control": "\x1b]0;owned\x07\x9b31m\x7f\r\n::error::pwned",
+    "direction": "\u202eb\u2066c\u200bd\ufeffe\U000e0041",
+    "commands": "::error::pwned ##[error]pwned ##vso[task.x]y",
+}
+SUFFIX = "\u202e::error::\u200b##[error]"
+"""What declarations can have in their texts, however harmful."""
+MARK = re.compile(r"##[\w.-]*\[")
+FORMATS = ("text", "json", "csv", "markdown", "html")
+ONE = ("--op", "*::*")
+COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("register",): (*FORMATS, "raw"),
+    ("table",): (*FORMATS, "raw"),
+    ("table", "--view", "rows", "--all"): FORMATS,
+    ("table", "--resolver", "python"): FORMATS,
+    ("check-invariants", "--select", "all", "--no-config"): (*FORMATS, "raw", *FOR_CI),
+    ("check-invariants", "--summary", "--no-config"): FORMATS,
+    ("guards",): FORMATS,
+    ("guards", "--record"): ("text",),
+}
+RUNS = [(*command, "--format", format_) for command, formats in COMMANDS.items() for format_ in formats]
+
+
+def assert_harmless(result: Result, arguments: tuple[str, ...]) -> None:
+    """Nothing in an output commands a terminal or a CI system, or cannot be seen."""
+    assert result.code in (0, 1, 2), (arguments, result.err[:500])
+    for stream, text in (("stdout", COLOUR.sub("", result.out)), ("stderr", COLOUR.sub("", result.err))):
+        found = DANGEROUS.search(text)
+        assert found is None, (arguments, stream, text[max(0, found.start() - 60) : found.end() + 20])
+        assert "\U000e0041" not in text, (arguments, stream)
+        for line in text.split("\n"):
+            if stream == "stdout" and "github" in arguments:
+                assert WORKFLOW.fullmatch(line) or not line, (arguments, line)
+            else:
+                assert not line.lstrip().startswith("::"), (arguments, stream, line)
+                assert MARK.search(line) is None, (arguments, stream, line)
+
+
+def run(*arguments: str, stdin: bytes = b"") -> Result:
+    result = call(*arguments, stdin=stdin)
+    assert_harmless(result, arguments)
+    return result
+
+
+class Planted(NamedTuple):
+    """A document with a taint in one place. field: where."""
+
+    field: str
+    document: Any
+
+
+def planted(document: Any, taint: str, step: int = 1) -> Iterator[Planted]:
+    """The document with the taint in each text in turn, behind it and in its place, and in each name.
+
+    step: only in every so many of them.
+    """
+    for path, is_name in list(_texts(document, ()))[::step]:
+        for tainted in (lambda text: f"{text}{taint}", lambda _: taint):
+            changed = copy.deepcopy(document)
+            holder = changed
+            for step in path[:-1]:
+                holder = holder[step]
+            if is_name:
+                items = [(tainted(key) if key == path[-1] else key, value) for key, value in holder.items()]
+                holder.clear()
+                holder.update(items)
+            else:
+                holder[path[-1]] = tainted(holder[path[-1]])
+            yield Planted(".".join(map(str, path)), changed)
+
+
+def _texts(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], bool]]:
+    """The way to each text, and whether it is a name in a mapping."""
+    if isinstance(value, str):
+        yield path, False
+    elif isinstance(value, Mapping):
+        for key, below in value.items():
+            yield (*path, key), True
+            yield from _texts(below, (*path, key))
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from _texts(below, (*path, index))
+
+
+def written(document: Any) -> bytes:
+    """A document as JSON, whose escapes YAML reads too."""
+    return json.dumps(document).encode()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# declarations
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_each_field_of_declarations(taint: str, folder: Path) -> None:
+    """Commands and formats take turns: most of such files are refused, and all show problems in the same way."""
+    runs = itertools.cycle(RUNS)
+    document = yaml.safe_load(EVERY_FIELD)
+    count = 0
+    for one in planted(document, TAINTS[taint]):
+        (folder / "d.json").write_bytes(written(one.document))
+        command, *options = next(runs)
+        run(command, "d.json", *options)
+        count += 1
+    assert count > 500
+
+
+@cache
+def free_fields() -> frozenset[str]:
+    """The fields of declarations whose texts can be anything visible, by trying each."""
+    found: set[str] = set()
+    path = Path("free.json")
+    for spot in spots(document := yaml.safe_load(EVERY_FIELD), schema()):
+        value = spot.holder[spot.key]
+        if isinstance(value, str):
+            spot.holder[spot.key] = f"{value}{SUFFIX}"
+            path.write_bytes(written(document))
+            try:
+                load([str(path)])
+                found.add(spot.field)
+            except InputError:
+                pass
+            spot.holder[spot.key] = value
+    return frozenset(found)
+
+
+def test_the_fields_that_can_be_anything() -> None:
+    assert {"kernel", "dispatch#value", "debug", "tags", "reason", "notes", "fallbacks#value"} <= free_fields()
+    assert {"func", "dispatch_key", "namespace", "rule", "extends"}.isdisjoint(free_fields())
+
+
+def test_every_format_of_files_that_are_good() -> None:
+    """The texts of a file get the same end everywhere, so that what it says of them still holds."""
+    good = 0
+    for seed in [one for one in seeds() if "extends" not in one][::3]:
+        document = copy.deepcopy(seed)
+        document.pop("universe", None)
+        for spot in list(spots(document, schema())):
+            value = spot.holder[spot.key]
+            if isinstance(value, str) and spot.field in free_fields() and value != "fallthrough":
+                spot.holder[spot.key] = f"{value}{SUFFIX}"
+        Path("d.json").write_bytes(written(document))
+        if run("register", "d.json", *ONE).code != 0 or SUFFIX not in json.dumps(document, ensure_ascii=False):
+            continue
+        good += 1
+        for command, *options in RUNS:
+            run(command, "d.json", *options)
+    assert good >= 4
+
+
+def test_explanations_and_calls() -> None:
+    text = f"""\
+dispatch: 1
+operators:
+  - func: m::a(Tensor x) -> Tensor
+    dispatch: {{CPU: {json.dumps("k" + SUFFIX)}, CompositeImplicitAutograd: {json.dumps("m" + SUFFIX)}}}
+    tags: [{json.dumps("t" + SUFFIX)}]
+    debug: {json.dumps(SUFFIX)}
+"""
+    Path("d.yaml").write_text(text, encoding="utf-8")
+    for format_ in ("text", "json", "markdown", "html"):
+        for key in ("CPU", "AutogradCPU", "CUDA", "CompositeImplicitAutograd", "Dense"):
+            run("explain", "m::a", key, "d.yaml", "--format", format_)
+        for context in ("vmap", "inference_mode", "mode=FakeTensorMode"):
+            run("resolve", "m::a", "d.yaml", "--tensor", "cpu requires_grad", "--context", context, "--format", format_)
+        run("explain", "m::a", "CPU", "d.yaml", "--format", format_, "--color", "always")
+
+
+def test_recorded_guards_say_what_held() -> None:
+    """What is harmful is an escape in them, and reads back as it was."""
+    operator = {"func": "m::a(Tensor x) -> Tensor", "dispatch": {"CPU": f"k{SUFFIX}"}}
+    Path("d.json").write_bytes(written({"dispatch": 1, "operators": [operator]}))
+    recorded = run("guards", "d.json", "--record")
+    assert recorded.code == 0
+    assert "\\u202e" in recorded.out
+    Path("g.yaml").write_text(recorded.out, encoding="utf-8")
+    assert run("guards", "d.json", "--guards", "g.yaml").code == 0
+    operator["dispatch"] = {"CPU": "k"}
+    Path("d.json").write_bytes(written({"dispatch": 1, "operators": [operator]}))
+    assert run("guards", "d.json", "--guards", "g.yaml").code == 1
+
+
+# other inputs
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_universes(taint: str) -> None:
+    """Names of keys are many and alike: a part of them is tried."""
+    commands = itertools.cycle(
+        [
+            ("keys",),
+            ("keys", "CPU"),
+            ("keys", "--against", "torch-2.15"),
+            ("register", "-k", "CPU"),
+            ("guards", "d.json"),
+        ]
+    )
+    formats = itertools.cycle(FORMATS)
+    Path("d.json").write_bytes(written({"dispatch": 1, "operators": [{"func": "m::a() -> ()"}]}))
+    for one in planted(universe_data("torch-2.15"), TAINTS[taint], 61):
+        Path("u.json").write_bytes(written(one.document))
+        arguments = (*next(commands), "--universe", "u.json", "--format", next(formats))
+        run(*arguments)
+
+
+def test_a_universe_in_a_file_that_prints_it() -> None:
+    """The one that was seen."""
+    document = {"dispatch": 1, "universe": universe_data("torch-2.15") | {"name": "x\n::error::pwned\x1b]0;owned\x07"}}
+    Path("d.json").write_bytes(written(document))
+    for command, *options in RUNS:
+        assert run(command, "d.json", *options).code == 2
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_recordings(taint: str) -> None:
+    path = ROOT / "tests" / "recordings" / "torch-2.4.1.state.json.xz"
+    recording = json.loads(lzma.decompress(path.read_bytes()))
+    name = "aten::add.Tensor"
+    recording["ops"] = {name: recording["ops"][name]}
+    formats = itertools.cycle(FORMATS)
+    tainted = [one.document for one in planted({**recording, "universe": {}}, TAINTS[taint])]
+    tainted = [one | {"universe": one.get("universe") or recording["universe"]} for one in tainted]
+    tainted += [one.document for one in planted(recording, TAINTS[taint], 211)]
+    for document in tainted:
+        Path("r.json").write_bytes(written(document))
+        run("crossref", "r.json", "--format", next(formats))
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_projects_and_baselines(taint: str, folder: Path) -> None:
+    Path("d.json").write_bytes(written({"dispatch": 1, "operators": [{"func": "m::a() -> ()"}]}))
+    text = json.dumps(TAINTS[taint])
+    for line in (
+        f"select = {text}",
+        f"ignore = [{text}]",
+        f"fail-on = {text}",
+        f"baseline = {text}",
+        f"guards = [{text}]",
+        f"severity = {{{text} = 'error'}}",
+        f"severity = {{guard = {text}}}",
+        f"{text} = 1",
+        f"select = {TAINTS[taint]}",
+    ):
+        (folder / "pyproject.toml").write_text(f"[tool.dispatch-cli]\n{line}\n", encoding="utf-8")
+        for format_ in (*FORMATS, *FOR_CI):
+            run("check-invariants", "d.json", "--format", format_)
+    (folder / "pyproject.toml").unlink()
+    entry = {"check": "guard", "operator": "m::a", "key": "CPU", "subject": "s"}
+    baseline = {"report": "baseline", "schema_version": 1, "findings": [entry]}
+    for one in planted(baseline, TAINTS[taint]):
+        for format_ in (*FORMATS, *FOR_CI):
+            Path("b.json").write_bytes(written(one.document))
+            run("check-invariants", "d.json", "--baseline", "b.json", "--format", format_)
+        if run("check-invariants", "d.json", "--baseline", "b.json", "--update-baseline").code == 0:
+            assert_harmless(Result(0, Path("b.json").read_text(encoding="utf-8"), ""), ("baseline",))
+
+
+ERROR = (
+    "NotImplementedError: Could not run 'm::{0}' with arguments from the '{0}' backend. '{0}' is only available for "
+    "these backends: [{0}, CPU].\n\n{0}: registered at {0}:1 [kernel]\nCPU: registered at {0} [kernel]\n"
+)
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_error_texts(taint: str) -> None:
+    parts = ERROR.split("{0}")
+    texts = [ERROR.replace("{0}", TAINTS[taint])]
+    texts += ["x".join(parts[:place]) + TAINTS[taint] + "x".join(parts[place:]) for place in range(1, len(parts))]
+    texts += [f"RuntimeError: {TAINTS[taint]}", TAINTS[taint]]
+    for text in texts:
+        for format_ in ("text", "json", "markdown", "html"):
+            run("explain", "--from-error", "-", "--format", format_, stdin=text.encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+@pytest.mark.parametrize("ending", [".yaml", ".json"])
+def test_what_a_capture_writes(taint: str, ending: str) -> None:
+    """It reads back as it was, and what is harmful is in quotes."""
+    text = TAINTS[taint]
+    kernel = {"debug": text, "signature": text}
+    operator = {
+        "func": text,
+        "debug": f"k{text}",
+        "tags": [text, f"t{text}"],
+        "dispatch": {"CPU": kernel, f"C{text}": "k"},
+    }
+    found = {"dispatch": 1, "notes": [text], "operators": [operator]}
+    out = "".join(printed((yaml_text if ending == ".yaml" else json_text)(found), Kind.DATA))
+    assert_harmless(Result(0, out, ""), ("capture", ending))
+    assert (yaml.safe_load(out) if ending == ".yaml" else json.loads(out)) == found
+
+
+NAMES = (
+    "::error::x.yaml",
+    "  ::error::y.yaml",
+    "\x1b]0;x\x07.yaml",
+    "a\n::error::z.yaml",
+    "\u202ee.yaml",
+    "##[error]q.yaml",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_files(name: str, folder: Path) -> None:
+    guard = {"op": "m::*", "key": "CPU", "kernel": "other"}
+    operator = {"func": "m::a(Tensor x) -> Tensor", "dispatch": {"CPU": ["k", "l"], "CompositeImplicitAutograd": "m"}}
+    good, bad, lost = (folder / f"{head}{name}" for head in ("", "b", "l"))
+    good.write_bytes(written({"dispatch": 1, "operators": [operator], "guards": [guard]}))
+    bad.write_bytes(written({"dispatch": 1, "foo": 1, "extends": [f"./{name}", "./no.yaml"]}))
+    for command, *options in RUNS:
+        for file in (good, bad, lost):
+            run(command, file.name, *options)
+    for arguments in (
+        ("explain", "--from-error", name),
+        ("crossref", name),
+        ("keys", "--universe", name),
+        ("register", good.name, "-o", f"out{name}"),
+        ("register", good.name, "-o", f"none/{name}"),
+        ("check-invariants", good.name, "--baseline", name),
+        ("check-invariants", good.name, "--baseline", f"new{name}", "--update-baseline"),
+        ("check-invariants", good.name, "--guards", name),
+        ("check-invariants", good.name, "--config", name),
+    ):
+        run(*arguments)
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_arguments(taint: str) -> None:
+    text = TAINTS[taint]
+    Path("d.json").write_bytes(written({"dispatch": 1, "operators": [{"func": "m::a(Tensor x) -> Tensor"}]}))
+    for arguments in (
+        (text,),
+        ("register", text),
+        ("register", "-k", text),
+        ("register", "--base", text),
+        ("register", "d.json", "--op", text),
+        ("register", "d.json", f"--{text}"),
+        ("register", "d.json", "--format", text),
+        ("table", "d.json", "--key", text),
+        ("explain", text, "CPU", "d.json"),
+        ("explain", "m::a", text, "d.json"),
+        ("resolve", text, "d.json"),
+        ("resolve", "m::a", "d.json", "--tensor", text),
+        ("resolve", "m::a", "d.json", "--tensor", f"cpu {text}"),
+        ("resolve", "m::a", "d.json", "--tensor", "cpu", "--context", text),
+        ("resolve", "m::a", "d.json", "--tensor", "cpu", "--device", text),
+        ("keys", text),
+        ("keys", f"CPU | {text}"),
+        ("keys", "--universe", text),
+        ("check-invariants", "d.json", "--select", text),
+        ("checks", text),
+        ("rules", text),
+        ("schema", "--output", text),
+        ("capture", "--import", text),
+        ("capture", "-o", text),
+        ("crossref", text),
+    ):
+        run(*(one.replace("\0", "") for one in arguments))
+        if arguments[0] in ("register", "table", "explain", "resolve", "check-invariants"):
+            run(*arguments, "--format", "json")
+
+
+# the way out
+
+
+def test_what_is_harmful() -> None:
+    """`printed` leaves no character that controls, formats or separates, but line feeds and tabs."""
+    for number in range(0x110000):
+        sign = chr(number)
+        out = "".join(printed([f"a{sign}b"]))
+        harmful = category(sign) in ("Cc", "Cf", "Cs", "Zl", "Zp") and sign not in "\t\n"
+        assert (out != f"a{sign}b") is harmful, hex(number)
+        if harmful:
+            assert out.isprintable()
+            data = "".join(printed([f'"a{sign}b"'], Kind.DATA))
+            assert data.isprintable()
+            assert json.loads(data) == f"a{sign}b"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1_000])
+def test_commands_are_seen_however_the_text_is_cut(size: int) -> None:
+    text = "x\n::a\n \t::b ::c\n##[d]\n##vso[e] ::\n\x1b[1m::f\u3000\n\u3000::g\n:h\nk##[l\n::"
+    chunks = [text[start : start + size] for start in range(0, len(text), size)]
+    assert "".join(printed(chunks)) == (
+        "x\n\\x3a:a\n \t\\x3a:b ::c\n#\\x23[d]\n#\\x23vso[e] ::\n\\x1b[1m::f\u3000\n"
+        "\u3000\\x3a:g\n:h\nk#\\x23[l\n\\x3a:"
+    )
+    assert "\x1b[1m\\x3a:f" in "".join(printed(chunks, colored=True))
+    assert "".join(printed(['{"a": "##[b"}\n'], Kind.DATA)) == '{"a": "#\\u0023[b"}\n'
+
+
+def test_a_long_line_goes_out_in_parts() -> None:
+    parts = list(printed(["x" * 100_000] * 40 + ["::a\n::b"]))
+    assert len(parts) > 2
+    assert "".join(parts) == "x" * 4_000_000 + "::a\n\\x3a:b"
