@@ -10,7 +10,6 @@ import click
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import ask_live, check_modules, live_options
 from dispatch_cli.cli.output import say, write
-from dispatch_cli.render.printed import Kind
 
 if TYPE_CHECKING:
     from dispatch_cli.capture.write import Format
@@ -56,7 +55,7 @@ def command(
     from dispatch_cli.capture.write import Format, state_text
 
     as_json = format_ == "json" if file_format is None else file_format is not Format.YAML
-    write(state_text(state, as_json), output, compressed=file_format is Format.JSON_GZ, kind=Kind.DATA)
+    write(state_text(state, as_json), output, compressed=file_format is Format.JSON_GZ, kind="data")
 
 
 def _file_format(output: str | None, format_: str | None) -> Format | None:

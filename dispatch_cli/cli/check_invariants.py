@@ -30,7 +30,6 @@ from dispatch_cli.cli.options import (
 )
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show, write, write_for_ci
 from dispatch_cli.cli.step_summary import append_step_summary, step_summary_option
-from dispatch_cli.render.printed import Kind
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
@@ -121,7 +120,7 @@ def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> Non
 
     assert report.baseline is not None, "a report with a baseline says what it did"
     entries = known.renewed(report.baseline)
-    write(baseline_json(entries), baseline, kind=Kind.DATA, replaces_input=True)
+    write(baseline_json(entries), baseline, kind="data", replaces_input=True)
     say_written(baseline, plural(sum(entries.values()), "finding"))
 
 

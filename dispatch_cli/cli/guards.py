@@ -18,7 +18,6 @@ from dispatch_cli.cli.options import (
     source_options,
 )
 from dispatch_cli.cli.output import Output, output_options, say_written, show, write
-from dispatch_cli.render.printed import Kind
 
 
 @click.command("guards")
@@ -77,7 +76,7 @@ def command(
             from dispatch_cli.report.guards_higher_order import recorded_higher_order_guards
 
             guarded.append(recorded_higher_order_guards(state, higher_order, slots, not rules_only, bool(ops)))
-        write(guards_yaml(itertools.chain(*guarded)), out.file, kind=Kind.DATA)
+        write(guards_yaml(itertools.chain(*guarded)), out.file, kind="data")
         return
     from dispatch_cli.cli.check_options import refuse_unknown_checks
     from dispatch_cli.report.guards import guards_report

@@ -14,11 +14,11 @@ import click
 
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.system import CannotWrite, ReaderGone
-from dispatch_cli.render.printed import Kind, printed
 
 if TYPE_CHECKING:
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.render.document import Block
+    from dispatch_cli.render.printed import Kind
     from dispatch_cli.render.text_lines import Style
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ class Formats(click.Choice[str]):
 
 FORMATS = ("text", "json", "csv", "markdown", "html")
 """What every report can be written as; one that has no rows of one shape is not written as CSV."""
-_KINDS = {"sarif": Kind.DATA, "github": Kind.COMMANDS}
+_KINDS: dict[str, Kind] = {"sarif": "data", "github": "commands"}
 FOR_CI = ("sarif", "github", "junit")
 """The formats of CI systems, for findings."""
 
@@ -102,7 +102,7 @@ def show(report: Any, out: Output, view: str | None = None, **how: Any) -> None:
     """
     chunks = _chunks(report, out, view or report.REPORT.replace("-", "_"), how)
     colored = out.format == "text" and style_for(sys.stdout, out.color, out.file).color
-    kind = Kind.DATA if out.format == "json" else Kind.TEXT
+    kind: Kind = "data" if out.format == "json" else "text"
     write(chunks, out.file, kind=kind, colored=colored, for_people=out.format == "text")
 
 
@@ -154,7 +154,7 @@ def write_for_ci(what: str, report: Any, out: Output) -> None:
     from pathlib import Path
 
     module = import_module(f"dispatch_cli.render.ci.{out.format}")
-    kind = _KINDS.get(out.format, Kind.TEXT)
+    kind = _KINDS.get(out.format, "text")
     write(getattr(module, f"{what}_{out.format}")(report, Path.cwd()), out.file, kind=kind)
 
 
@@ -167,6 +167,8 @@ def say_written(file: str, what: str) -> None:
 
 def say(text: str, color: bool | None = None) -> None:
     """Write on standard error. color: whether the text has colours; None leaves that to the terminal."""
+    from dispatch_cli.render.printed import printed
+
     click.echo("".join(printed([text], colored=bool(color))), nl=False, err=True, color=color)
 
 
@@ -204,7 +206,7 @@ def write(
     output: str | None,
     compressed: bool = False,
     *,
-    kind: Kind = Kind.TEXT,
+    kind: Kind = "text",
     colored: bool = False,
     for_people: bool = False,
     replaces_input: bool = False,
@@ -216,6 +218,8 @@ def write(
     file that was read.
     Errors: CannotWrite.
     """
+    from dispatch_cli.render.printed import printed
+
     chunks = printed(chunks, kind, colored)
     if output is None:
         _write_to_stdout(chunks, for_people)

@@ -8,7 +8,6 @@ import click
 
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.output import write
-from dispatch_cli.render.printed import Kind
 
 
 @click.command("schema")
@@ -29,7 +28,7 @@ def command(report: str | None, file: str | None) -> None:
     write(
         [json.dumps(_of_declarations() if report is None else _of_report(report), indent=2) + "\n"],
         file,
-        kind=Kind.DATA,
+        kind="data",
     )
 
 

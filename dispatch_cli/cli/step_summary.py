@@ -58,12 +58,13 @@ def _title() -> str:
 
 def _append(chunks: Iterable[str], file: str) -> None:
     from dispatch_cli.cli.files import check_target
+    from dispatch_cli.render.printed import printed
     from dispatch_cli.render.text_safety import UNENCODABLE
 
     refuse_input(file)
     try:
         check_target(Path(file))
         with Path(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
-            stream.writelines((*chunks, "\n"))
+            stream.writelines((*printed(chunks), "\n"))
     except OSError as error:
         raise CannotWrite(f"cannot write {file}: {error.strerror or error}") from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from enum import Enum
+from typing import Literal
 
 from dispatch_cli.model.quoting import CONTROL, UNSEEN, escaped
 from dispatch_cli.render.text_safety import safe
@@ -23,18 +23,12 @@ _COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOR})*):(?=:)", re.MULTILINE)
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 
 
-class Kind(Enum):
-    """What is printed."""
-
-    TEXT = "text"
-    """For people, or as PyTorch prints it: what is harmful is spelled out."""
-    DATA = "data"
-    """JSON or YAML: what is harmful is in quotes, where an escape says the same."""
-    COMMANDS = "commands"
-    """Workflow commands of ours, a line each; what they say has been escaped."""
+Kind = Literal["text", "data", "commands"]
+"""What is printed: ``text`` for people, or as PyTorch prints it, where what is harmful is spelled out; ``data``, JSON
+or YAML, where it is in quotes, and an escape says the same; ``commands``, workflow commands of ours, a line each."""
 
 
-def printed(chunks: Iterable[str], kind: Kind = Kind.TEXT, colored: bool = False) -> Iterator[str]:
+def printed(chunks: Iterable[str], kind: Kind = "text", colored: bool = False) -> Iterator[str]:
     """The pieces of an output without anything that commands a terminal or a CI system.
 
     colored: whether the output has colours, which are left.
@@ -55,13 +49,13 @@ def printed(chunks: Iterable[str], kind: Kind = Kind.TEXT, colored: bool = False
 
 def _clean(text: str, kind: Kind, colored: bool, at_start: bool) -> str:
     """Lines without what is harmful. at_start: the text begins a line."""
-    if kind is Kind.DATA:
+    if kind == "data":
         return escaped(text)
     if colored:
         text = _HARMFUL_OR_COLOR.sub(lambda found: found[0] if len(found[0]) > 1 else safe(found[0]), text)
     elif _HARMFUL.search(text) is not None:
         text = _HARMFUL.sub(lambda found: safe(found[0]), text)
-    if kind is Kind.COMMANDS:
+    if kind == "commands":
         return text
     if "##" in text:
         text = _MARK.sub(r"#\\x23", text)

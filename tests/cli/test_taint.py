@@ -24,7 +24,7 @@ from dispatch_cli.capture.write import json_text, yaml_text
 from dispatch_cli.cli.output import FOR_CI
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.render.printed import Kind, printed
+from dispatch_cli.render.printed import printed
 from tests.capture.support import universe_data
 from tests.cli.support import ROOT, Result, call
 from tests.cli.test_untrusted_names import DANGEROUS
@@ -324,7 +324,7 @@ def test_what_a_capture_writes(taint: str, ending: str) -> None:
         "dispatch": {"CPU": kernel, f"C{text}": "k"},
     }
     found = {"dispatch": 1, "notes": [text], "operators": [operator]}
-    out = "".join(printed((yaml_text if ending == ".yaml" else json_text)(found), Kind.DATA))
+    out = "".join(printed((yaml_text if ending == ".yaml" else json_text)(found), "data"))
     assert_harmless(Result(0, out, ""), ("capture", ending))
     assert (yaml.safe_load(out) if ending == ".yaml" else json.loads(out)) == found
 
@@ -411,7 +411,7 @@ def test_what_is_harmful() -> None:
         assert (out != f"a{sign}b") is harmful, hex(number)
         if harmful:
             assert out.isprintable()
-            data = "".join(printed([f'"a{sign}b"'], Kind.DATA))
+            data = "".join(printed([f'"a{sign}b"'], "data"))
             assert data.isprintable()
             assert json.loads(data) == f"a{sign}b"
 
@@ -425,7 +425,7 @@ def test_commands_are_seen_however_the_text_is_cut(size: int) -> None:
         "\u3000\\x3a:g\n:h\nk#\\x23[l\n\\x3a:"
     )
     assert "\x1b[1m\\x3a:f" in "".join(printed(chunks, colored=True))
-    assert "".join(printed(['{"a": "##[b"}\n'], Kind.DATA)) == '{"a": "#\\u0023[b"}\n'
+    assert "".join(printed(['{"a": "##[b"}\n'], "data")) == '{"a": "#\\u0023[b"}\n'
 
 
 def test_a_long_line_goes_out_in_parts() -> None:
