@@ -83,9 +83,12 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
     for folder in (tmp_path, inner):
         (folder / "pyproject.toml").write_text("[tool.dispatch-cli]\n", encoding="utf-8")
     assert find_project(inner) == inner / "pyproject.toml"
+    (inner / "pyproject.toml").write_text("[tool.other]\n", encoding="utf-8")
+    assert find_project(inner) == tmp_path / "pyproject.toml"
     (inner / "pyproject.toml").unlink()
     (inner / "pyproject.toml").mkdir()
-    assert find_project(inner) == tmp_path / "pyproject.toml"
+    with pytest.raises(InputError, match="is a directory"):
+        find_project(inner)
 
 
 pieces = st.sampled_from(
