@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from fnmatch import translate
-from functools import lru_cache
-
 from dispatch_cli.checks.text import first_line, kernel_text
 from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
+from dispatch_cli.model.glob import glob_pattern
 from dispatch_cli.model.guard import Expectation, GuardField
 from dispatch_cli.model.kernel import Kernel
 
@@ -28,13 +25,8 @@ OF_SLOTS = frozenset(
 OF_CALLS = (GuardField.END, GuardField.RAN, GuardField.AT, GuardField.ERROR)
 
 
-@lru_cache(maxsize=256)
-def matcher(glob: str) -> re.Pattern[str]:
-    return re.compile(translate(glob))
-
-
 def matches(text: str, globs: tuple[str, ...]) -> bool:
-    return any(text == glob or matcher(glob).match(text) is not None for glob in globs)
+    return any(text == glob or glob_pattern(glob).match(text) is not None for glob in globs)
 
 
 def holds(want: Expectation, entry: TableEntry, table: Table) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.checks.cells import Cell, Cells
-from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, call_ends, holds, matcher
+from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, call_ends, holds
 from dispatch_cli.checks.text import call_words, end_words, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry
 from dispatch_cli.model.call import CallError
+from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
@@ -93,9 +93,9 @@ class Guards:
     def _higher_order_matching(self, glob: str) -> tuple[HigherOrderOperator, ...]:
         """By name, or by a glob that begins with their namespace: ``*`` alone is about ordinary operators."""
         namespace, sign, rest = glob.rpartition("::")
-        if namespace != (HIGHER_ORDER_NAMESPACE if sign else "") or (not sign and any(one in rest for one in "*?[")):
+        if namespace != (HIGHER_ORDER_NAMESPACE if sign else "") or (not sign and is_glob(rest)):
             return ()
-        match = matcher(rest).match
+        match = glob_pattern(rest).match
         return tuple(one for one in self._view.state.higher_order_operators if one.name == rest or match(one.name))
 
     def unmatched(self, guard: Guard) -> Iterator[tuple[str, str]]:
@@ -103,7 +103,7 @@ class Guards:
         for glob in guard.ops:
             if self._higher_order_matching(glob):
                 continue
-            if not self._matching(glob) and not any(fnmatchcase(name, glob) for name in self._view.broken):
+            if not self._matching(glob) and not any(map(glob_pattern(glob).match, self._view.broken)):
                 yield "operator", glob
         for glob in guard.keys:
             if not self._slots(glob):
@@ -166,8 +166,8 @@ class Guards:
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
         found = self._found.get(glob)
         if found is None:
-            if any(sign in glob for sign in "*?["):
-                match = matcher(glob).match
+            if is_glob(glob):
+                match = glob_pattern(glob).match
                 found = tuple(name for text, name in self._names.items() if match(text))
             else:
                 name = self._names.get(glob)
@@ -185,7 +185,7 @@ class Guards:
             return universe.covered_by(glob)
         if glob in universe.slot:
             return (glob,)
-        return tuple(key for key in universe.slots if fnmatchcase(key, glob))
+        return tuple(filter(glob_pattern(glob).match, universe.slots))
 
 
 class _Slots:

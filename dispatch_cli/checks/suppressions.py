@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from dispatch_cli.checks.check import Bundle, Check, Finding
-from dispatch_cli.checks.expectations import matcher
 from dispatch_cli.checks.selection import choose
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
 
@@ -94,7 +94,7 @@ class _ByOperator:
         self._groups: dict[str | None, _ByKey] = {}
         for position, one in enumerate(suppressions):
             self._groups.setdefault(one.op, _ByKey()).add(position, one)
-        self._globs = [op for op in self._groups if op is None or _is_glob(op)]
+        self._globs = [op for op in self._groups if op is None or is_glob(op)]
         self._about: dict[str | None, tuple[_ByKey, ...]] = {}
 
     def first(self, operator: str | None, key: str | None) -> Suppression | None:
@@ -106,8 +106,8 @@ class _ByOperator:
         """Those that speak of an operator."""
         found = self._about.get(operator)
         if found is None:
-            ops = [op for op in self._globs if op is None or (operator is not None and matcher(op).match(operator))]
-            if operator is not None and operator in self._groups and operator not in ops:
+            ops = [op for op in self._globs if op is None or (operator and glob_pattern(op).match(operator))]
+            if operator in self._groups and operator not in ops:
                 ops.append(operator)
             found = self._about[operator] = tuple(self._groups[op] for op in ops)
         return found
@@ -131,11 +131,7 @@ class _ByKey:
                 one
                 for glob, one in self._by_key.items()
                 if glob is None
-                or (key is not None and (glob == key or (_is_glob(glob) and matcher(glob).match(key) is not None)))
+                or (key is not None and (glob == key or (is_glob(glob) and glob_pattern(glob).match(key) is not None)))
             )
             self._found[key] = next(speaks, None)
         return self._found[key]
-
-
-def _is_glob(text: str) -> bool:
-    return any(sign in text for sign in "*?[")

@@ -9,7 +9,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Paragraph, ParagraphKind, Run, Tone
 from dispatch_cli.render.text_lines import width_of
 from dispatch_cli.render.text_safety import safe
-from dispatch_cli.report.source_lines import line_at
+from dispatch_cli.report.source_lines import NEAR, line_at
 
 MAX_WIDTH = 160
 """Characters of a line that are shown where no terminal limits them."""
@@ -36,8 +36,9 @@ def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     whole = line_at(span)
     if whole is None:
         return None
-    line = whole.expandtabs(1)
-    start = span.column - 1
+    first = max(0, span.column - NEAR)  # of a very long line, the part that can be shown
+    line = whole[first : span.column + NEAR].expandtabs(1)
+    start = span.column - 1 - first
     length = _length(line, start, mark)
     room = max(20, min(width or MAX_WIDTH, MAX_WIDTH))
     room = room * len(line) // max(1, len(line), width_of(line))  # of wide characters there is room for fewer

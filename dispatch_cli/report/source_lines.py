@@ -12,6 +12,9 @@ from dispatch_cli.model.span import Span
 MAX_BYTES = 32 << 20
 """Files larger than this are not read again for the sake of a line of theirs."""
 
+NEAR = 4096
+"""Characters before and behind a place in which a word is looked for. A long line can have very many places."""
+
 
 def line_at(span: Span) -> str | None:
     """The line of a span; None where its file cannot be read any more, or has nothing there."""
@@ -27,7 +30,9 @@ def at_word(span: Span, word: str, follows: bool = False) -> Span:
     line = line_at(span)
     if line is None:
         return span
-    columns = [found.start() + 1 for found in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)]
+    start = max(0, span.column - NEAR)
+    found_at = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").finditer(line, start, span.column + NEAR)
+    columns = [found.start() + 1 for found in found_at]
     before = [column for column in columns if column <= span.column][::-1]
     behind = [column for column in columns if column >= span.column]
     found = behind + before if follows else before + behind

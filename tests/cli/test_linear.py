@@ -1,0 +1,144 @@
+"""Steps grow with the size of the input and not with its square, for every kind of input.
+
+Steps are lines of this program that run, counted, so that no machine is too slow. Twice as much more input is twice as
+many more steps; of a square they are four times as many. What runs in C, such as regular expressions, is no step.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.cli.support import call
+
+MOST = 2.7
+"""Two for steps that grow with the input, a little more with its logarithm; four for a square."""
+OPERATOR = "- func: demo::op(Tensor x) -> Tensor\n  dispatch: {CPU: k, Autograd: a}\n"
+HEAD = f"dispatch: 1\noperators:\n{OPERATOR}"
+
+
+class Kind(NamedTuple):
+    """A kind of input: the text of so many of it, and the command that reads it."""
+
+    name: str
+    text: Callable[[int], str]
+    command: tuple[str, ...] = ("check-invariants", "x.yaml")
+    size: int = 100
+
+
+def each(template: str, between: str = "") -> Callable[[int], str]:
+    """The template with 0, 1, 2, … in it, one after the other."""
+    return lambda count: between.join(template.replace("@", str(number)) for number in range(count))
+
+
+def within(before: str, texts: Callable[[int], str], after: str = "\n") -> Callable[[int], str]:
+    return lambda count: f"{before}{texts(count)}{after}"
+
+
+def both(one: Callable[[int], str], other: Callable[[int], str]) -> Callable[[int], str]:
+    return lambda count: one(count) + other(count)
+
+
+def schema(arguments: Callable[[int], str]) -> Callable[[int], str]:
+    return within('dispatch: 1\noperators:\n- func: "demo::op(', arguments, ') -> Tensor"\n  dispatch: {CPU: k}\n')
+
+
+def entries(count: int) -> str:
+    rows = [{"check": "guard", "operator": f"demo::op{number}", "key": "CPU"} for number in range(count)]
+    return json.dumps({"schema_version": 1, "report": "baseline", "findings": rows})
+
+
+GUARD = "{op: 'demo::op', key: CPU, kernel: z@}"
+OPERATORS = within(
+    "dispatch: 1\noperators:\n", each("- func: demo::op@(Tensor x) -> Tensor\n  dispatch: {CPU: k, Autograd: a}\n"), ""
+)
+BRACKETS = each("[")
+KINDS = (
+    Kind("a glob of open brackets", within(f"{HEAD}guards:\n- {{op: 'demo::", BRACKETS, "', key: CPU, kernel: k}\n")),
+    Kind("a kernel's glob", within(f"{HEAD}guards:\n- {{op: 'demo::*', key: CPU, kernel: '", BRACKETS, "'}\n")),
+    Kind("a key's glob", within(f"{HEAD}guards:\n- {{op: 'demo::*', key: '", BRACKETS, "', kernel: k}\n")),
+    Kind("guards", within(f"{HEAD}guards:\n", each(f"- {GUARD}\n"))),
+    Kind("findings on one line", within(f"{HEAD}guards: [", each(GUARD, ", "), "]\n")),
+    Kind("other findings on one line", within(f"{HEAD}guards: [", each(GUARD.replace("::op", "::x@"), ", "), "]\n")),
+    Kind("problems on one line", within(f"{HEAD}guards: [", each("{opp: '@'}", ", "), "]\n")),
+    Kind("operators", OPERATORS, size=40),
+    Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 40),
+    Kind("operators registered", OPERATORS, ("register", "x.yaml"), 40),
+    Kind(
+        "suppressions and findings",
+        both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),
+        size=40,
+    ),
+    Kind("comments", lambda count: OPERATORS(count).replace("}\n", "} # dispatch-cli: ignore[all] x\n"), size=40),
+    Kind("lines", within(HEAD, each("# @\n"))),
+    Kind("fields", within(HEAD, each("x@: 1\n"))),
+    Kind("a field again", within(HEAD, each("x: 1\n"))),
+    Kind("anchors", within(f"{HEAD}x: [", each("&a@ b", ", "), "]\n")),
+    Kind("aliases", within(f"{HEAD}x: [&a b, ", each("*a", ", "), "]\n")),
+    Kind("kernels of a key", within(f"{HEAD}libraries:\n", each("- {kind: IMPL, namespace: demo, dispatch_key: CPU, "
+         "impl: {op: k@}}\n"))),
+    Kind("arguments", schema(each("Tensor x@", ", "))),
+    Kind("parentheses", schema(each("("))),
+    Kind("brackets of a type", schema(within("Tensor", each("[]"), " x"))),
+    Kind("alias sets", schema(within("Tensor(", each("a@", "|"), ") x"))),
+    Kind("a default", schema(within("int[] x=[", each("1", ", "), "]"))),
+    Kind("a baseline", entries, ("check-invariants", "y.yaml", "--baseline", "x.yaml")),
+    Kind("an error's text", each("  File 'a.py', line @, in f\n"), ("explain", "--from-error", "x.yaml")),
+)  # fmt: skip
+
+
+@contextmanager
+def counted() -> Iterator[list[int]]:
+    """Counts the lines of this program that run."""
+    steps = [0]
+
+    def line(_frame: FrameType, event: str, _argument: Any) -> Any:
+        steps[0] += event == "line"
+        return line
+
+    def entered(frame: FrameType, _event: str, _argument: Any) -> Any:
+        return line if "dispatch_cli" in frame.f_code.co_filename else None
+
+    before = sys.gettrace()
+    sys.settrace(entered)
+    try:
+        yield steps
+    finally:
+        sys.settrace(before)
+
+
+def steps_of(kind: Kind, count: int) -> int:
+    Path("x.yaml").write_text(kind.text(count), encoding="utf-8")
+    with counted() as steps:
+        result = call(*kind.command, "--format", "json")
+    assert result.code in (0, 1, 2), result.err
+    return steps[0]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.replace(" ", "-"))
+def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("y.yaml").write_text(HEAD, encoding="utf-8")
+    steps_of(kind, kind.size)  # what is computed once is computed here
+    once, twice, four_times = (steps_of(kind, kind.size * times) for times in (1, 2, 4))
+    less, more = twice - once, four_times - twice
+    assert more <= max(less, kind.size) * MOST, f"{once}, {twice}, {four_times} steps"
+
+
+def test_a_square_is_seen() -> None:
+    scope: dict[str, Any] = {}
+    lines = "def square(count):\n    for one in range(count):\n        for other in range(one):\n            pass\n"
+    exec(compile(lines, "dispatch_cli/square.py", "exec"), scope)
+    found = []
+    for count in (100, 200, 400):
+        with counted() as steps:
+            scope["square"](count)
+        found.append(steps[0])
+    assert found[2] - found[1] > MOST * (found[1] - found[0])
