@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
-from dispatch_cli.model.glob import glob_pattern, is_glob
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
 from dispatch_cli.model.universe import PRIVATE_USE1
 
@@ -54,8 +53,10 @@ def _bare(glob: str) -> str:
 
 
 def _matching(names: Iterable[str], glob: str) -> list[str]:
-    if not is_glob(glob):
+    if not any(sign in glob for sign in "*?["):
         return [name for name in names if name == glob or name.startswith(f"{glob}.")]
+    from dispatch_cli.model.glob import glob_pattern
+
     match = glob_pattern(glob).match
     return [name for name in names if match(name) or match(_without_overload(name))]
 
