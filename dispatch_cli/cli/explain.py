@@ -114,6 +114,9 @@ def _errors(file: str, allow_outside: bool) -> list[ErrorText]:
         return errors
     name = "standard input" if file == "-" else file
     texts = "\n".join(f"  {one}" for one in looked_for())
+    if not text.strip():
+        message = f"{name} is empty. Give the whole text that PyTorch printed, with its traceback."
+        raise click.BadParameter(message, param_hint="'--from-error'")
     lines = lines_of_table(text)
     if lines:
         message = (
@@ -122,6 +125,10 @@ def _errors(file: str, allow_outside: bool) -> list[ErrorText]:
         )
         raise click.BadParameter(message, param_hint="'--from-error'")
     message = f"{name} has none of the texts that PyTorch prints about operators and dispatch, such as:\n{texts}"
+    message += (
+        "\nGive the whole text, with the traceback and all errors in it. If it is whole, the error is about something "
+        "else than dispatch; `dispatch-cli explain OP KEY` explains a slot of the dispatch table."
+    )
     if len(text) > MAX_REARRANGED:
         message += (
             "\nSentences that are broken over lines are not read in so long a text: give the part with the error."

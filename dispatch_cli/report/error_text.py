@@ -12,6 +12,7 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from dispatch_cli.report.error_chain import ChainPlace, chain_places
+from dispatch_cli.report.error_frames import with_frames
 from dispatch_cli.report.error_lines import DumpLine, StateLine, dump_lines, state_lines
 from dispatch_cli.report.error_matches import Match, marks, matches
 from dispatch_cli.report.messages.kinds import TextKind
@@ -104,7 +105,7 @@ def _read(pasted: str, gap: str) -> tuple[list[ErrorText], int]:
     """
     shown = plain(pasted, _worth, marks)
     text = shown.text
-    found = _apart(text, gap)
+    found = [*with_frames(text, _apart(text, gap))]
     starts = [match.start for match in found] + [len(text)]
     places = chain_places(text, starts)
     errors: dict[tuple[object, ...], ErrorText] = {}
@@ -125,11 +126,12 @@ def _read(pasted: str, gap: str) -> tuple[list[ErrorText], int]:
 
 
 def _apart(text: str, gap: str) -> list[Match]:
-    """The matches in their order, but for those in the code of a traceback; of two that overlap the longer one."""
+    """The matches in their order, but for those in the code of a traceback; of two that overlap the longer
+    one, and of two as long the one that leaves less open."""
     code = [found.span(1) for found in _CODE.finditer(text)]
     begins = [start for start, _ in code]
     found: list[Match] = []
-    for match in sorted(matches(text, gap), key=lambda one: (one.start, -one.end)):
+    for match in sorted(matches(text, gap), key=lambda one: (one.start, -one.end, len(one.details))):
         at = bisect_right(begins, match.start) - 1
         is_code = at >= 0 and match.start < code[at][1]
         if not is_code and (not found or match.start >= found[-1].end):

@@ -87,9 +87,13 @@ MESSAGES = (
             "unknown type specifier. Common valid schema types include",
             "in an operator's schema string. `",
             "You can only specify the schema once per operator registration",
+            "expected arrow but found",
         ),
         "torch/_library/infer_schema.py, torch/library.py, function_schema_parser.cpp",
-        means="A schema says names, types and mutation of arguments. custom_op makes it from type annotations.",
+        means=(
+            "A schema says names, types and mutation of arguments, and after an arrow the types of the results. "
+            "custom_op makes it from type annotations."
+        ),
         author=(
             "Annotate each argument and the result: Tensor, Optional[Tensor], Sequence[Tensor], int, float, bool, str, "
             "torch.dtype, torch.device.",

@@ -121,9 +121,9 @@ MESSAGES = (
         ),
         "common_device_check_failure in aten/src/ATen/core/op_registration/adaption.cpp, TensorIterator.cpp",
         means=(
-            "A call has the keys of all its tensors together, and the one of highest priority is taken: CUDA before "
-            "CPU is no rule of devices, but the order of the keys. The kernel that was chosen so then finds a tensor "
-            "of another device."
+            "A call has the dispatch keys of all its tensors together, and the key of highest priority chooses the "
+            "kernel. The key CUDA has a higher priority than the key CPU: with tensors on both, the CUDA kernel is "
+            "called. It then finds a tensor on another device than it is for."
         ),
         user=(
             "Move the tensors, and the module's parameters, to one device: `x.to(weight.device)`.",
@@ -167,29 +167,6 @@ MESSAGES = (
         author=("Register a kernel at that key; a fallthrough only if the kernels below read the bit themselves.",),
     ),
     Message(
-        TextKind.NOT_SYMBOLIC,
-        "a kernel was given a symbolic size that it takes as an integer",
-        (
-            "Cannot call {function}() on tensor with symbolic sizes/strides",
-            "{function}() called on tensor with symbolic shape",
-            "{function} called on tensor with symbolic shape",
-            "TensorIterator does not support symbolic shapes; please implement this operator in torch/_refs",
-            "This commonly happens when an operator/kernel does not support symbolic shapes at this dispatch key",
-            "SymIntArrayRef expected to contain only concrete integers",
-            "Cannot call {function} on a tensor with symbolic shapes/strides",
-        ),
-        "TensorImpl::throw_cannot_call_with_symbolic, KernelFunction_impl.h",
-        means=(
-            "Under torch.compile or export with dynamic shapes, sizes are symbols. The kernel that was reached takes "
-            "`int` or calls `sizes()`, where `SymInt` or `sym_sizes()` is needed."
-        ),
-        user=("Compile with `dynamic=False`, or mark the dimension as static.",),
-        author=(
-            "In the schema, write SymInt for sizes; in C++ take c10::SymInt and use sym_sizes().",
-            "A fake implementation (torch.library.register_fake) keeps fake tensors from reaching this kernel.",
-        ),
-    ),
-    Message(
         TextKind.FALLTHROUGH_CALLED,
         "a fallthrough was called as if it were a kernel",
         (
@@ -205,10 +182,16 @@ MESSAGES = (
     ),
     Message(
         TextKind.WRONG_RETURNS,
-        "a kernel returns another number of values than its schema says",
-        ("Boxed kernel was expected to return ",),
-        "aten/src/ATen/core/boxing/impl/boxing.h",
-        means="A boxed kernel, such as one in Python or a fallback, returns values on a stack: too many, or too few.",
+        "a kernel returns something else than its schema says",
+        (
+            "Boxed kernel was expected to return ",
+            "Unable to cast {*} to Tensor",
+        ),
+        "aten/src/ATen/core/boxing/impl/boxing.h, toTypeInferredIValue and toIValue of torch/csrc/jit/python",
+        means=(
+            "A boxed kernel, such as one in Python or a fallback, returns values on a stack: too many, too few, or of "
+            "another type."
+        ),
         author=("Return what the schema says: one value, a tuple, or nothing for `()`.",),
     ),
     Message(

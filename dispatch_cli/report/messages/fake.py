@@ -85,6 +85,11 @@ MESSAGES = (
             "torch.compile: `torch._dynamo.config.capture_scalar_outputs = True`, or accept a graph break.",
             "Use torch.where or torch.cond where Python's `if` asks a tensor.",
         ),
+        author=(
+            "If a fake implementation calls it (the traceback shows a function that was given to register_fake): use "
+            "only the shapes and dtypes of its arguments, and no `.item()`, no `if x.sum() > 0`.",
+            "If the size of the result depends on data: `torch.library.get_ctx().new_dynamic_size()` stands for it.",
+        ),
     ),
     Message(
         TextKind.FAKE_MIXED,
@@ -145,9 +150,16 @@ MESSAGES = (
     Message(
         TextKind.FAKE_DEVICES,
         "the fake tensors of {op} are on {device} and {other_device}",
-        ("Unhandled FakeTensor Device Propagation for {op}, found two different devices {device}, {other_device}",),
+        (
+            "Unhandled FakeTensor Device Propagation for {op}, found two different devices {device}, {other_device}",
+            "FakeTensorDeviceMismatchError: Expected all tensors to be on the same device, but found at least two "
+            "devices, {device} and {other_device}",
+        ),
         "FakeTensor._find_common_device",
-        means="FakeTensorMode checks devices as the real operator would, and the real call fails too.",
+        means=(
+            "FakeTensorMode itself compares the devices of the arguments, as most real operators do: no kernel was "
+            "called. The real call fails too, mostly."
+        ),
         user=("Move the tensors to one device.",),
         author=("A fake implementation creates its result on the device of an argument, not on the CPU.",),
     ),
@@ -159,6 +171,8 @@ MESSAGES = (
             "Real tensor propagation found {*} mismatch {**}for func: {op}",
             "This error most often comes from a incorrect fake (aka meta) kernel for a custom op",
             "MetadataMismatchError: {*}mismatch",
+            # of the code that inductor writes
+            "wrong number of dimensions{*} for op: {torch_op}",
         ),
         "FakeTensorMode._maybe_infer_fake_kernel_from_pytree_out, torch/_subclasses/fake_utils.py",
         means="Sizes, strides, dtype, device or aliasing of the fake result differ from those of the real one.",
@@ -208,5 +222,25 @@ MESSAGES = (
             "accelerate, transformers: `device_map` or `low_cpu_mem_usage` left a part of the model on the device "
             "'meta'. Load it without them, or with a map that has room for all of it.",
         ),
+    ),
+    Message(
+        TextKind.META_MIXED,
+        "one call has a tensor on the device meta and one on {other_device}",
+        (
+            "Tensor on device meta is not on the expected device {other_device}",
+            "Tensor on device {other_device} is not on the expected device meta",
+        ),
+        "check_same_device in torch/_prims_common/__init__.py",
+        key=META,
+        means=(
+            "A tensor on the device meta has a shape and no data. The kernel at Meta was called, which compares the "
+            "devices of its tensors. `x.to('cpu')` does not help: there is nothing to copy."
+        ),
+        user=(
+            "If the meta tensor is meant to have data: make it with `module.to_empty(device='cpu')` or "
+            "`torch.empty_like(x, device='cpu')`, and load the weights, before the call.",
+            "If only shapes are wanted: move the other tensors to meta too, `x.to('meta')`.",
+        ),
+        author=("Create new tensors on the device of an argument: `torch.empty(..., device=x.device)`.",),
     ),
 )

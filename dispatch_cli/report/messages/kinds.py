@@ -28,6 +28,7 @@ class TextKind(Enum):
     NOT_BUILT = "not-built"
     BAD_DEVICE = "bad-device"
     MIXED_DEVICES = "mixed-devices"
+    META_MIXED = "meta-mixed"
     VIEW_FALLBACK = "view-fallback"
     BIT_FALLBACK = "bit-fallback"
     NO_AUTOCAST = "no-autocast"
@@ -36,6 +37,7 @@ class TextKind(Enum):
     NO_HOOKS = "no-hooks"
     WRONG_RETURNS = "wrong-returns"
     NOT_SYMBOLIC = "not-symbolic"
+    DATA_GUARD = "data-guard"
     FALLTHROUGH_CALLED = "fallthrough-called"
     # fake and meta tensors
     NO_FAKE = "no-fake"
@@ -69,6 +71,8 @@ class TextKind(Enum):
     VMAP_DATA = "vmap-data"
     VMAP_SHAPE = "vmap-shape"
     FUNCTION_TRANSFORM = "function-transform"
+    CUSTOM_OP_TRANSFORM = "custom-op-transform"
+    VMAP_RULE = "vmap-rule"
     FUNCTORCH_ESCAPED = "functorch-escaped"
     FUNCTIONALIZE_ALIAS = "functionalize-alias"
     FUNCTIONALIZE_MIXED = "functionalize-mixed"
@@ -131,7 +135,8 @@ class Message(NamedTuple):
     `template`. key: the dispatch key that they are about, where they name none. means: what PyTorch means, and which
     rule it comes from. user, author: what helps who calls the operator, and who wrote or registers it. warning: it is
     no error; the program goes on. wraps: it tells that another error happened, which says more. source: the function
-    or file of PyTorch that prints it.
+    or file of PyTorch that prints it. instead_of: the kind whose texts are of this one where their traceback has a
+    frame in the file `frame`.
     """
 
     kind: TextKind
@@ -144,3 +149,5 @@ class Message(NamedTuple):
     author: tuple[str, ...] = ()
     warning: bool = False
     wraps: bool = False
+    instead_of: TextKind | None = None
+    frame: str = ""

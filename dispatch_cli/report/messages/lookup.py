@@ -26,7 +26,7 @@ MESSAGES = (
         means=(
             "No library that was loaded has defined {op}. Kernels alone are not enough: a `def` gives the schema. "
             "Mostly the compiled part of a package was not built, not found, or failed to load, and its import went "
-            "on without."
+            "on without; in Python, the torch.library.Library object that defined it is gone, or the name is another."
         ),
         user=(
             "Import the package that defines it, before the call; its import may print why its library was not loaded.",
@@ -38,6 +38,10 @@ MESSAGES = (
         author=(
             "torch.ops.load_library(path), or import of the extension module, has to come first.",
             "TORCH_LIBRARY blocks run when the shared library is loaded; a static library needs whole-archive linking.",
+            "In Python, keep the torch.library.Library object in a variable of the module: when it is collected, its "
+            "operators are gone.",
+            "In Python, define the operator (`lib.define`) before `impl` and `register_fake`, and check the spelling "
+            "of its name.",
         ),
     ),
     Message(

@@ -31,6 +31,8 @@ MESSAGES = (
             "where aliases appear. In particular, these inputs",
             "where the inputs are mutated. In particular, these nodes",
             "Aliasing is not supported for HOP subgraph",
+            "Unsupported: unsupported HigherOrderOperator[[ Explanation: Unable to create higher order operator "
+            "variable for {op}.]]",
             "NYI: PyDispatcher has not implemented support for {key}",
         ),
         "HigherOrderOperator in torch/_ops.py",
@@ -44,16 +46,19 @@ MESSAGES = (
         (
             "KeyError: <TransformType.{name}: ",
             "KeyError: <class '{subclass_mode}'>",
+            "Current active mode {object} not registered",
         ),
         "dispatch_functorch in torch/_functorch/pyfunctorch.py, HigherOrderOperator.dispatch in torch/_ops.py",
         means=(
             "Higher-order operators have Python implementations only: one per key, mode, subclass and transform of "
-            "torch.func, each in a table of the operator. The KeyError names what the table lacks; the function of the "
-            "operator stands in the traceback."
+            "torch.func, each in a table of the operator. The text names what the table lacks, by its class; the call "
+            "of the operator is in the traceback. torch.export traces with modes of its own: an operator that runs in "
+            "a plain call needs implementations for ProxyTorchDispatchMode and FakeTensorMode there."
         ),
         user=("Call it outside of that transform or mode: of vmap, grad, functionalize or torch.compile.",),
         author=(
-            "Register one: `@op.py_impl(TransformType.Vmap)` or `@op.py_impl(FakeTensorMode)`. "
+            "Register one: `@op.py_impl(TransformType.Vmap)`, or with the class of the mode that the text names, such "
+            "as `@op.py_impl(FakeTensorMode)` or `@op.py_impl(ProxyTorchDispatchMode)`. "
             "`dispatch-cli table` shows those of a declared operator.",
         ),
     ),

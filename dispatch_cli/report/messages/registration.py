@@ -106,10 +106,10 @@ MESSAGES = (
         TextKind.FAKE_TWICE,
         "{op} can not have this fake implementation: it has something at Meta, or decomposes",
         (
-            "register_fake(...): the operator {op} already has a[[n]] fake impl registered at {previous}.",
+            "register_fake(...): the operator {op} already has a[[n]] fake impl registered at {previous_place}.",
             "register_fake(...): the operator {op} already has a[[n]] {*}implementation",
             "impl_abstract(...): the operator {op} already has a[[n]] {*}implementation",
-            "the operator {op} already has an abstract impl registered at {previous}.",
+            "the operator {op} already has an abstract impl registered at {previous_place}.",
         ),
         "FakeImplHolder.register in torch/_library/fake_impl.py",
         key="Meta",

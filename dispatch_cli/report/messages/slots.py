@@ -38,6 +38,7 @@ MESSAGES = (
             "{op}: We could not find the abstract impl for this operator[[. The operator specified that you may "
             "need to import the '{module}' Python module]]",
             "UnsupportedOperatorException: {op}{fake}",
+            "UnsupportedOperatorException(func=<OpOverload(op='{op}', overload='{overload}')>{fake}",
             "unsupported operator: {op}{fake}",
             "propagate_real_tensors{fake}: we cannot infer a Fake kernel (meta kernel) for operator {op}",
         ),

@@ -16,12 +16,13 @@ from dispatch_cli.report.messages import (
     python,
     registration,
     slots,
+    symbols,
     transforms,
 )
 from dispatch_cli.report.messages.kinds import Message, TextKind
 from dispatch_cli.report.messages.template import words
 
-_PARTS = (slots, fake, devices, gradients, transforms, registration, definitions, lookup, python, checks)
+_PARTS = (slots, fake, devices, symbols, gradients, transforms, registration, definitions, lookup, python, checks)
 MESSAGES: dict[TextKind, Message] = {one.kind: one for part in _PARTS for one in part.MESSAGES}
 
 
@@ -58,6 +59,7 @@ _MISSING = {
     "argument": "an argument",
     "symbol": "a symbol",
     "mode": "such",
+    "reason": "see the text after 'failed with'",
 }
 
 

@@ -17,6 +17,8 @@ NO_GAP = r" {0,3}"
 HOLES = {
     # a name begins where nothing of a name is before it, so that a long word is not tried from each of its letters
     "op": r"(?<![\w:.])(?P<op>[\w:.]{1,500})",
+    # as Python names it, in code that inductor writes
+    "torch_op": r"torch\.ops\.(?P<op>[\w:.]{1,490})",
     # an operator that computes the gradient of another
     "backward_op": r"(?<![\w:.])(?P<op>[\w:.]{1,480}_backward(?:\.\w{1,100})?)",
     "key": r"(?:DispatchKey(?:\.|::))?(?!DispatchKey\b)(?P<key>\w{1,100})",
@@ -41,6 +43,12 @@ HOLES = {
     "place": r"(?P<place>\S[^\n]{0,400}?)",
     "previous": r"(?P<previous>\S[^\n]{0,400}?)",
     "previous_line": r"(?P<previous>\S[^\n]{0,400})",
+    # a file and a line of Python
+    "previous_place": r"(?P<previous>\S[^\n]{0,400}?:\d{1,9})",
+    # what a test of operators found: a text or an exception, which is read on its own too
+    "reason": r"(?=(?P<reason>\S[^\n]{0,600}?)[\s>|]{1,40}\(scroll[\s>|]{1,40}up)",
+    "exception": r"(?=(?P<reason>\w{1,80}(?:Error|Exception))\()",
+    "opcheck_test": r"(?P<function>schema|autograd_registration|faketensor|aot_dispatch_\w{1,20})",
     "new": r"(?P<new>\S[^\n]{0,400})",
     # a name of PyTorch's C++, as linkers write it
     "symbol": r"(?P<symbol>_Z\w{1,60}?(?:3c10|2at\d|5torch|6caffe2|THP)\w{1,1000})",
@@ -56,7 +64,20 @@ AT_END = {
     name: rf"(?P<{name}>(?:registered[\s>|]{{1,40}}at[\s>|]{{1,40}})?\S[^\n]{{0,400}})" for name in ("previous", "new")
 }
 """Places where something was registered, where a template ends with them: up to the end of the line."""
-_NO_DETAILS = ("op", "backward_op", "key", "private_device", "previous_line", "subclass_mode", "*", "**")
+_NO_DETAILS = (
+    "op",
+    "torch_op",
+    "backward_op",
+    "key",
+    "private_device",
+    "previous_line",
+    "previous_place",
+    "exception",
+    "opcheck_test",
+    "subclass_mode",
+    "*",
+    "**",
+)
 DETAILS = tuple(name for name in HOLES if name not in _NO_DETAILS)
 """The holes that are details of a text, beside its operator and its key."""
 

@@ -102,7 +102,6 @@ MESSAGES = (
             "You tried to vmap over {function}, but it has both generate_vmap_rule=True",
             "cannot use C++ torch::autograd::Function with functorch transforms",
             "NYI: Functionalize rule for custom_function_call",
-            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure",
         ),
         "torch/autograd/function.py, torch/_functorch/autograd_function.py",
         means=(
@@ -113,6 +112,49 @@ MESSAGES = (
             "Move what `forward` does with ctx into a staticmethod `setup_context(ctx, inputs, output)`.",
             "For vmap: `generate_vmap_rule = True`, or a staticmethod `vmap(info, in_dims, *args)`. It returns two "
             "values, the output and its out_dims; so does a function given to register_vmap.",
+        ),
+    ),
+    Message(
+        TextKind.CUSTOM_OP_TRANSFORM,
+        "torch.func can not differentiate an operator whose gradient was given by register_autograd",
+        (),
+        "make_autograd_impl in torch/_library/autograd.py, torch/autograd/function.py",
+        key="Autograd",
+        means=(
+            "The traceback goes through torch/_library/autograd.py: PyTorch made this torch.autograd.Function from "
+            "what register_autograd was given. Its `forward` does all with ctx, and torch.func.grad needs a "
+            "`setup_context` beside it. The operator's author can not change that Function."
+        ),
+        user=(
+            "Use `x.requires_grad_()` and `torch.autograd.grad` in place of torch.func.grad.",
+            "Or write a torch.autograd.Function of your own around the operator: `forward(x)` calls it, the "
+            "staticmethod `setup_context(ctx, inputs, output)` saves what `backward` needs. Call that by `apply`.",
+        ),
+        author=(
+            "Offer such a torch.autograd.Function with a `setup_context` staticmethod, which calls the operator in "
+            "`forward`, beside the operator. A `setup_context` given to register_autograd does not help here.",
+        ),
+        instead_of=TextKind.FUNCTION_TRANSFORM,
+        frame="torch/_library/autograd.py",
+    ),
+    Message(
+        TextKind.VMAP_RULE,
+        "the vmap rule returned something else than (output, out_dims)",
+        (
+            "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure",
+            "vmap staticmethod returned an incompatible (output, out_dims) tuple",
+        ),
+        "validate_vmap_returns_tuple_of_two_elements in torch/_functorch/autograd_function.py",
+        key=BATCHED,
+        means=(
+            "There is a rule for vmap: the `vmap` staticmethod of a torch.autograd.Function, or the function that was "
+            "given to register_vmap. It was called. It has to return two values: the output, and in which dimension of "
+            "it the batch is. The text says what it returned."
+        ),
+        author=(
+            "Return both: `return result, 0` where the batch is dimension 0, or `None` for an output without a batch.",
+            "With several outputs, out_dims has the form of the output: `return (a, b), (0, 0)`. With one output it is "
+            "one number.",
         ),
     ),
     Message(

@@ -1,0 +1,135 @@
+"""What is said of whole texts in ``texts.tsv`` that live PyTorch printed: the cause, and steps that can help."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.support import call
+from tests.messages.table import read_texts
+
+USER, AUTHOR = "What you can do:\n", "What the author of the operator can do:\n"
+LOADED = "its weights were not loaded"
+
+
+def text_with(kind: str, words: str) -> str:
+    return next(one.text for one in read_texts() if one.kind == kind and words in one.text)
+
+
+def said_of(text: str) -> str:
+    result = call("explain", "--from-error", "-", stdin=text.encode())
+    assert (result.code, result.err) == (0, "")
+    return result.out.partition("\n  #  Rule")[0]
+
+
+def json_of(text: str) -> dict[str, Any]:
+    result = call("explain", "--from-error", "-", "--format", "json", stdin=text.encode())
+    assert result.code == 0
+    found: dict[str, Any] = json.loads(result.out)
+    return found
+
+
+@pytest.mark.parametrize("place", ["errs3.py:25", "errs.py:91"])
+def test_the_place_of_a_registration_is_whole(place: str) -> None:
+    text = text_with("fake-twice", f"registered at {place}.")
+    assert f"registered before  {place}\n" in said_of(text)
+    assert f"registered before  {place}\n" in said_of(text + " This is not supported.")
+
+
+def test_a_mode_that_a_higher_order_operator_lacks() -> None:
+    for mode in ("proxy_tensor.ProxyTorchDispatchMode", "fake_tensor.FakeTensorMode"):
+        found = json_of(text_with("no-entry", f"{mode} object"))
+        assert found["kind"] == "no-entry"
+        assert mode in str(found["details"])
+
+
+@pytest.mark.parametrize("words", ["to have two returns", "incompatible (output, out_dims) tuple"])
+def test_a_vmap_rule_is_there_and_returns_something_else(words: str) -> None:
+    said = said_of(text_with("vmap-rule", words))
+    assert said.partition("\n")[0].endswith("the vmap rule returned something else than (output, out_dims)")
+    assert "There is a rule for vmap" in said
+    assert "setup_context" not in said
+
+
+def test_the_function_of_a_custom_operator_is_not_the_author_s() -> None:
+    """The traceback tells it; without it the text is about a torch.autograd.Function of the user's."""
+    text = text_with("custom-op-transform", "_library/autograd.py")
+    said = said_of(text)
+    assert "Move what `forward` does" not in said
+    assert "a torch.autograd.Function of your own around the operator" in said
+    own = said_of(text.replace("/_library/autograd.py", "/mine.py"))
+    assert "Move what `forward` does with ctx into a staticmethod" in own
+    assert "a torch.autograd.Function of your own" not in own
+
+
+def test_another_traceback_does_not_tell_it() -> None:
+    text = text_with("custom-op-transform", "_library/autograd.py")
+    alone = "Traceback (most recent call last):\n" + text[text.rindex("RuntimeError: ") :]
+    other = text[: text.rindex("RuntimeError: ")] + "KeyError: 'x'\n"
+    assert "Move what `forward` does" in said_of(f"{other}\n{alone}")
+
+
+def test_a_library_of_python_may_be_gone() -> None:
+    said = said_of(text_with("not-defined", "'gcl'")).partition(AUTHOR)[2]
+    assert "keep the torch.library.Library object in a variable of the module" in said
+    assert "define the operator (`lib.define`) before `impl` and `register_fake`" in said
+
+
+def test_a_meta_tensor_is_not_moved_to_the_cpu() -> None:
+    for words in ("device meta is not on the expected device cpu", "device cpu is not on the expected device meta"):
+        said = said_of(text_with("meta-mixed", words))
+        assert said.partition("\n")[0].endswith("one call has a tensor on the device meta and one on cpu")
+        assert "to_empty" in said
+        assert "x.to(weight.device)" not in said
+
+
+def test_fake_tensor_mode_compares_devices_itself() -> None:
+    said = said_of(text_with("fake-devices", "FakeTensorDeviceMismatchError"))
+    assert "the fake tensors of the operator are on cuda and cpu" in said
+    assert "FakeTensorMode itself compares the devices" in said
+
+
+@pytest.mark.parametrize("operator", ["e.nfl.default", "e.nfco.default", "e.nde.default"])
+def test_fake_tensors_have_no_weights_to_load(operator: str) -> None:
+    said = said_of(text_with("no-meta", operator))
+    assert "Register a kernel at Meta" in said
+    assert LOADED not in said
+
+
+def test_a_meta_tensor_may_have_weights_to_load() -> None:
+    assert LOADED in said_of(text_with("no-meta", "e::nfm"))
+
+
+def test_a_fake_implementation_that_reads_data_has_an_author() -> None:
+    said = said_of(text_with("data-dependent", "in fake_impl"))
+    assert "use only the shapes and dtypes of its arguments" in said.partition(AUTHOR)[2]
+
+
+def test_what_a_test_of_operators_found_is_told() -> None:
+    said = said_of(text_with("opcheck", "12 elements"))
+    assert "What it found: a Tensor with 12 elements cannot be converted to Scalar." in said
+    assert USER not in said
+
+
+def test_the_failures_of_all_tests_of_operators() -> None:
+    """The reader is the author; each failure in the dict is told."""
+    said = said_of(text_with("opcheck", "{'test_schema': 'SUCCESS'"))
+    assert "e::ocd gives a result that requires a gradient" in said.partition("\n")[0]
+    assert "no kernel of e::ocd for meta or fake tensors" in said
+    assert "torch.library.opcheck: the test faketensor fails" in said
+    assert USER not in said
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_an_empty_text_is_called_empty(text: str) -> None:
+    result = call("explain", "--from-error", "-", stdin=text.encode())
+    assert result.code == 2
+    assert "standard input is empty" in result.err
+
+
+def test_a_text_that_is_not_understood_has_a_next_step() -> None:
+    result = call("explain", "--from-error", "-", stdin=b"KeyError: 'x'")
+    assert result.code == 2
+    assert "Give the whole text, with the traceback" in result.err
