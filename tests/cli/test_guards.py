@@ -73,6 +73,7 @@ def test_the_list_as_json() -> None:
         "verdict": "broken",
         "operators": 1,
         "slots": 2,
+        "broken_count": 1,
         "unmatched": [],
         "broken": [
             {"operator": "demo::op", "keys": ["XLA"], "wanted": "rule kernel", "found": "op_math by rule math"},

@@ -401,7 +401,9 @@ def test_findings_json(file: str) -> None:
                 "lacks": None,
             },
         ],
+        "suppressed_count": 0,
         "suppressed": [],
+        "unlisted": [],
         "baseline": None,
         "not_checked": {"pytorch": 0, "extended": 0, "unknown": 0},
         "findings": [
