@@ -41,7 +41,8 @@ class _Held(NamedTuple):
         if self.falls_through:
             return "a key that falls through"
         if self.impl is None:
-            return "only a backend fallback" if self.rule is Rule.FALLBACK else f"nothing ({self.rule.value})"
+            unused = ", not used by higher-order operators" if self.rule is Rule.FALLBACK else ""
+            return f"nothing ({self.rule.value}{unused})"
         return f"{self.impl.kernel} by rule {self.rule.value}"
 
 

@@ -7,15 +7,18 @@ from typing import NamedTuple, TypeVar
 
 from dispatch_cli.checks.text import without_hint
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
-from dispatch_cli.engine.call.higher_order.trace import Asker, HandlerAnswer, HigherOrderCall
+from dispatch_cli.engine.call.higher_order.mode_calls import (
+    asks_a_mode,
+    call_in_mode,
+    call_traced_above_autograd,
+    decomposes,
+    device_of,
+    lacks,
+)
 from dispatch_cli.engine.call.thread import INFRA_MODES, PROXY_MODE
-from dispatch_cli.engine.call.trace import EndKind
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.python.higher_order import HigherOrderEntry, Slot
-from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.higher_order import FUNCTIONAL_MODE, HigherOrderOperator
 from dispatch_cli.model.universe import AUTOGRAD
 
@@ -39,10 +42,14 @@ def own_problems(
 
 
 class Unhandled(NamedTuple):
-    """A mode that an operator has no implementation for. error: the first line of what a call in the mode raises."""
+    """A mode that an operator has no implementation for. error: the first line of what a call in the mode raises.
+
+    above_autograd: only calls that are traced above autograd fail.
+    """
 
     mode: str
     error: str
+    above_autograd: bool = False
 
 
 def unhandled_modes(state: State, operator: HigherOrderOperator) -> Iterator[Unhandled]:
@@ -51,55 +58,25 @@ def unhandled_modes(state: State, operator: HigherOrderOperator) -> Iterator[Unh
     An operator without an implementation for any backend is left out: PyTorch has some that no call gets to.
     """
     for mode in INFRA_MODES:
-        error = _unhandled(state, operator, mode)
-        if error is not None:
-            yield Unhandled(mode, error)
+        found = _unhandled(state, operator, mode)
+        if found is not None:
+            yield found
 
 
-def _unhandled(state: State, operator: HigherOrderOperator, mode: str) -> str | None:
-    device = _device(state, operator)
+def _unhandled(state: State, operator: HigherOrderOperator, mode: str) -> Unhandled | None:
+    device = device_of(state, operator)
     if device is None:
         return None
-    tensor = TensorSpec.parse(device)
-    entered = Context.parse(f"mode={mode}")
-    call = simulate_higher_order(state, operator, (tensor,), (entered,))
-    if not _asks_a_mode(call) and not _decomposes(call):
+    call = call_in_mode(state, operator, device, mode)
+    if not asks_a_mode(call) and not decomposes(call):
         # what is at the autograd keys raises, or it is not known to call the operator again
-        call = simulate_higher_order(state, operator, (tensor,), (Context.parse(_BELOW_AUTOGRAD), entered))
-    if not _lacks(call) and mode == PROXY_MODE:
-        # torch.export without Dynamo traces above autograd
-        contexts = (Context.parse("pre_dispatch"), Context.parse(f"pre_dispatch_mode={mode}"))
-        call = simulate_higher_order(state, operator, (tensor,), contexts)
-    if not _lacks(call) or call.end.error is None:
+        call = call_in_mode(state, operator, device, mode, _BELOW_AUTOGRAD)
+    above_autograd = not lacks(call) and mode == PROXY_MODE
+    if above_autograd:
+        call = call_traced_above_autograd(state, operator, device)
+    if not lacks(call) or call.end.error is None:
         return None
-    return without_hint(call.end.error.text)
-
-
-_MODES = (Asker.MODE, Asker.MODE_ITSELF, Asker.PRE_DISPATCH_MODE)
-
-
-def _asks_a_mode(call: HigherOrderCall) -> bool:
-    return any(asked.kind in _MODES for hop in call.hops for asked in hop.asked)
-
-
-def _lacks(call: HigherOrderCall) -> bool:
-    """Whether a mode was asked that there is no implementation for."""
-    return any(asked.kind in _MODES and asked.answer is HandlerAnswer.NO_IMPL for asked in call.hops[-1].asked)
-
-
-def _decomposes(call: HigherOrderCall) -> bool:
-    """Whether a composite implementation serves autograd: it calls other operators, which the modes see."""
-    entry = call.hops[-1].entry
-    return call.end.kind is EndKind.KERNEL and entry is not None and entry.decision.rule is Rule.MATH
-
-
-def _device(state: State, operator: HigherOrderOperator) -> str | None:
-    """A device for which there is an implementation."""
-    table, universe = state.higher_order_table(operator), state.dispatcher.universe
-    for device, key in universe.devices.items():
-        if key in universe.slot and table.entry(key).slot is Slot.IMPL:
-            return device
-    return None
+    return Unhandled(mode, without_hint(call.end.error.text), above_autograd)
 
 
 class NoAutograd(NamedTuple):
@@ -149,6 +126,6 @@ def missing_functionalize(state: State, operator: HigherOrderOperator) -> Iterat
     """Whether an operator that writes to its arguments lacks an implementation for functionalization."""
     if not operator.mutates:
         return
-    error = _unhandled(state, operator, FUNCTIONAL_MODE)
-    if error is not None:
-        yield NoFunctionalize(error, not operator.side_effect)
+    found = _unhandled(state, operator, FUNCTIONAL_MODE)
+    if found is not None:
+        yield NoFunctionalize(found.error, not operator.side_effect)

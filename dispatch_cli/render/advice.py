@@ -78,7 +78,7 @@ def change_text(change: Change) -> str:
     operator = change.operator
     removed = [edit for edit in change.edits if edit.action is Action.REMOVE]
     added = [edit for edit in change.edits if edit.action is not Action.REMOVE]
-    texts = [_register_text(edit, operator, position) for position, edit in enumerate(added)]
+    texts = [_register_text(edit, operator, added[:position]) for position, edit in enumerate(added)]
     gone = []
     for edit in removed:
         at = next((at for at, one in enumerate(added) if edit.key in (one.key, one.source)), None)
@@ -102,7 +102,8 @@ def _remove_text(keys: tuple[str, ...], change: Change) -> str:
     return text
 
 
-def _register_text(edit: Edit, operator: str, position: int) -> str:
+def _register_text(edit: Edit, operator: str, before: Sequence[Edit]) -> str:
+    """A registration as part of a sentence. before: what the change registers before it."""
     if edit.operator is None:
         return f"register a fallthrough as the backend fallback at {edit.key}, for all operators"
     of = "" if str(edit.operator) == operator else f" for {edit.operator}"
@@ -117,8 +118,16 @@ def _register_text(edit: Edit, operator: str, position: int) -> str:
         case Function.SAME:
             return f"register {edit.kernel}{of} at {edit.key} too"
         case _:
-            kernel = "one" if position else "register a kernel"
+            kernel = "one" if before else "register a kernel"
+            if edit.key.startswith(AUTOGRAD) and any(_computes(one.key) for one in before):
+                # that kernel alone serves calls without gradients: PyTorch's fallback at autograd keys goes on to it
+                kernel = f"for gradients {kernel}"
             return f"{kernel}{of} at {edit.key}{_role(edit.key)}"
+
+
+def _computes(key: str) -> bool:
+    """Whether a kernel at a key computes the result for a backend, or for all."""
+    return key not in ROLES and not key.startswith(AUTOGRAD)
 
 
 def _role(key: str) -> str:

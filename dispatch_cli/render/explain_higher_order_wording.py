@@ -8,6 +8,7 @@ from dispatch_cli.engine.call.higher_order.place import AtPlace
 from dispatch_cli.model.higher_order import AUTOGRAD_NOT_IMPLEMENTED, FALLTHROUGH, ImplEdit, ImplKind
 from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.guards_yaml import scalar
+from dispatch_cli.render.higher_order_modes import before_mode_sentences, call_before_mode
 from dispatch_cli.render.words import some_of
 from dispatch_cli.report.explain_higher_order import ExplainHigherOrderReport, HigherOrderErrorSource, PlaceRow
 from dispatch_cli.report.higher_order_advice import HigherOrderAdvice, ImplChange, ManualForMode
@@ -28,6 +29,10 @@ def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
         registered = any(report.name in row.registered_at for row in report.impls)
         has = "has an implementation" if registered else "has no implementation"
         yield f"{report.operator} {has} at {report.name}, which stands for {len(report.slots)} slots."
+        return
+    before = call_before_mode(report)
+    if before is not None and answer.found in (AtPlace.ERROR, AtPlace.IMPL, AtPlace.MODE_ITSELF):
+        yield from before_mode_sentences(report, before, answer, _impl(answer))
         return
     match answer.found:
         case AtPlace.IMPL:

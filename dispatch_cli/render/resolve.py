@@ -33,10 +33,12 @@ from dispatch_cli.render.resolve_wording import (
     option_labels,
     outcome_kernel_label,
     outcome_rule,
+    own_function_sentence,
     stage_title,
     status_label,
     tensor_count,
     thread_lines,
+    unwrapped_sentence,
 )
 from dispatch_cli.render.words import note_text, over_label, place_cell
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
@@ -56,6 +58,11 @@ def document(report: ResolveReport, width: int | None = None, full: bool = False
     yield from heading(report, report.schema or f"{report.operator} (no schema: dangling)", options)
     yield from answer(report.end, end_sentence(report, short), full)
     yield from path(step.hop.slot for step in report.steps)
+    own_function = own_function_sentence(report)
+    if own_function is not None:
+        yield Paragraph(own_function)
+    if report.unwrapped is not None:
+        yield Paragraph(unwrapped_sentence(report.unwrapped))
     sentences = [*excluded_sentences(report, short), *alternative_sentences(report)]
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dispatch_cli.engine.call.trace import ChosenBy, Does, Why
 from dispatch_cli.engine.keys.named_sets import functionalities_of
-from dispatch_cli.model.kernel import RedispatchKind
+from dispatch_cli.model.kernel import RedispatchKind, WrapKind
 from dispatch_cli.render.words import fallthrough_text, short_kernel, some_of
 from dispatch_cli.report.resolve import Assumed, StepReport
 from dispatch_cli.report.table import TableRow
@@ -18,6 +18,7 @@ _REASONS = {
 }
 """What is added where the kernel's place alone does not tell what it does."""
 _BY_OPTIONS = ", as kernels there that get a device or a layout do by convention"
+_MADE = ", as kernels that torch.library makes do"
 _BATCHING = ", as batching rules do by convention"
 MANY = 5
 """Of more keys than this the first ones are named where there is little room."""
@@ -50,7 +51,10 @@ def _reason(step: StepReport) -> str:
     """How it is known what a step does, where its kernel's place alone does not tell."""
     hop = step.hop
     if step.redispatches is not None:
-        place = step.redispatches_declared_at
+        place, kernel = step.redispatches_declared_at, hop.live.kernel
+        wraps = None if kernel is None else kernel.wraps
+        if place is None and wraps is not None and wraps.kind is not WrapKind.FUNCTION:
+            return _MADE
         return ", as declared" if place is None else f", as declared at {place}"
     if hop.why is Why.CONVENTION and hop.chosen_by is not None:
         return _BY_OPTIONS

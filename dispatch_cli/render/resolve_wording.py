@@ -8,11 +8,15 @@ from typing import Any
 from dispatch_cli.engine.call.trace import (
     Does,
     EndKind,
+    ErrorKind,
     MaskKind,
     OptionOrigin,
     Selection,
 )
+from dispatch_cli.engine.call.unwrapped import Unwrapped
 from dispatch_cli.engine.rules import Rule
+from dispatch_cli.model.call import ContextKind
+from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.call_end_wording import handed_over, raised_label
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
@@ -142,6 +146,39 @@ def alternative_sentences(report: ResolveReport) -> Iterator[str]:
     """Options to give instead of those that were assumed, each with the kernel that the call comes to."""
     for one in report.alternatives:
         yield f"The {one.option} was not given: with --{one.option} {one.value} the call comes to a kernel at {one.key}"
+
+
+def unwrapped_sentence(unwrapped: Unwrapped) -> str:
+    """Of transforms that wrap no tensor of the call: what was asked, and how to ask for their inputs."""
+    kinds = dict.fromkeys(unwrapped.transforms)
+    calls = " and ".join(f"{_FUNCTIONS[kind]}(f)(x)" for kind in kinds)
+    return (
+        f"No tensor is wrapped at the level of {' or '.join(kind.value for kind in kinds)}, so this is a call with "
+        f'tensors from outside of the function; for the x of {calls}, write --tensor "{unwrapped.tensor}".'
+    )
+
+
+_FUNCTIONS = {
+    ContextKind.VMAP: "torch.vmap",
+    ContextKind.GRAD: "torch.func.grad",
+    ContextKind.JVP: "torch.func.jvp",
+    ContextKind.FUNCTIONALIZE: "torch.func.functionalize",
+}
+
+
+def own_function_sentence(report: ResolveReport) -> str | None:
+    """What works where torch.library's autograd.Function refuses a functorch transform."""
+    error = None if report.end is None else report.end.error
+    if error is None or error.kind is not ErrorKind.TRANSFORM or not report.steps:
+        return None
+    kernel = report.steps[-1].hop.live.kernel
+    if kernel is None or kernel.wraps is None or kernel.wraps.kind is not WrapKind.AUTOGRAD:
+        return None
+    return (
+        "The autograd.Function is the one that torch.library makes of the operator, which no transform takes, whatever "
+        "is declared. What works is an autograd.Function of your own, with setup_context and backward, whose forward "
+        "calls the operator."
+    )
 
 
 def stage_title(report: ResolveReport, stage: Stage) -> str:

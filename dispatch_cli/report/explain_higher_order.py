@@ -16,6 +16,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.report.explain_rules import RuleLine, RuleState
 from dispatch_cli.report.higher_order import HigherOrderRow, ImplRow, impls_of, row_of
 from dispatch_cli.report.higher_order_advice import HigherOrderAdvice, advice_for
+from dispatch_cli.report.higher_order_modes import ModeCall, mode_calls
 from dispatch_cli.report.messages.kinds import TextKind
 from dispatch_cli.report.other_errors import OtherError
 
@@ -57,6 +58,7 @@ class ExplainHigherOrderReport:
     """The answer to "which implementation runs here, and why?".
 
     kind, name: the place; an alias key or a functionality has no answer of its own but *slots*.
+    calls: of a mode, what calls in it do; an implementation at an autograd key comes before the mode.
     steps: of ``HigherOrderOperator.dispatch``. rules: of ``resolve_key``. impls: all that the operator has.
     error: where the question comes from, if it is an error text.
     """
@@ -73,6 +75,7 @@ class ExplainHigherOrderReport:
     kind: ImplKind
     name: str
     answer: PlaceRow | None
+    calls: tuple[ModeCall, ...]
     steps: tuple[DispatchLine, ...]
     rules: tuple[RuleLine, ...]
     slots: tuple[HigherOrderRow, ...]
@@ -110,6 +113,7 @@ def explain_higher_order(
         kind=place.kind,
         name=place.name,
         answer=None if answer is None else _row(answer),
+        calls=mode_calls(state, operator, place),
         steps=() if answer is None else answer.steps,
         rules=tuple(_rules(state, table, place.name)) if answer is not None and _asks_rules(answer) else (),
         slots=slots,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.trace import Call, End, EndKind, ErrorKind, Hop, Selection, Why
+from dispatch_cli.engine.call.unwrapped import Unwrapped, unwrapped
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.live import StaleEntry
 from dispatch_cli.engine.table.table import TableEntry
@@ -69,6 +70,7 @@ class ResolveReport:
     keyset: the expression that was given instead of a key set from tensors.
     stopped_after: how many steps it was cut short after; None when all of it is there. end: None when it was.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
+    unwrapped: the functorch transforms of the contexts that wrap none of the tensors.
     alternatives: of a call that fails for options that were assumed, others with which it comes to a kernel.
     """
 
@@ -87,6 +89,7 @@ class ResolveReport:
     stopped_after: int | None
     end: End | None
     assumed: Assumed | None
+    unwrapped: Unwrapped | None
     notes: tuple[Note, ...]
     advice: tuple[Advice, ...]
     alternatives: tuple[Alternative, ...]
@@ -130,6 +133,7 @@ def resolve_report(
         stopped_after=stopped,
         end=None if stopped is not None else call.end,
         assumed=Assumed(tuple(one.number for one in by_convention), by_convention) if by_convention else None,
+        unwrapped=unwrapped(dispatcher.universe, call.tensors, call.contexts),
         notes=_notes(state, call.operator, selections),
         advice=(),
         alternatives=(),

@@ -80,7 +80,7 @@ def happens(said: dict[str, Any], case: Case) -> dict[str, Any]:
     """What the checks should say, by what live calls came to."""
     fails = said["plain"].endswith("(resolved from DispatchKey.AutogradCPU)")
     if not any(key in case["dispatch"] for key in ("CPU", "CompositeExplicitAutograd", COMPOSITE)):
-        return {"autograd": False, "modes": set(), "lost": None}
+        return {"autograd": False, "modes": set(), "lost": None, "above": False}
     modes = set()
     for mode in INFRA_MODES:
         first, below = said[mode]
@@ -93,7 +93,9 @@ def happens(said: dict[str, Any], case: Case) -> dict[str, Any]:
     if case["mutates"] and "FunctionalTensorMode" in modes:
         modes.remove("FunctionalTensorMode")
         lost = said.get("kept", case["side_effect"]) is False
-    return {"autograd": fails and said["inference"] == "runs", "modes": modes, "lost": lost}
+    # whether only the tracing above autograd fails for want of the mode
+    above = "ProxyTorchDispatchMode" in modes and said["ProxyTorchDispatchMode"][0] == "runs"
+    return {"autograd": fails and said["inference"] == "runs", "modes": modes, "lost": lost, "above": above}
 
 
 def said_by_checks(state: State, found: tuple[Finding, ...], name: str) -> dict[str, Any]:
@@ -107,6 +109,7 @@ def said_by_checks(state: State, found: tuple[Finding, ...], name: str) -> dict[
         and any("AutogradCPU" in problem.keys for problem in missing_autograd(state, operator)),
         "modes": set() if mode is None else {words for words, _ in mode.details},
         "lost": None if mutation is None else "graphs drop" in mutation.message,
+        "above": mode is not None and "tracing above autograd fails" in mode.message,
     }
 
 
@@ -155,6 +158,17 @@ def test_explanations_and_advice(cases: dict[str, Case], live: dict[str, Any], s
             assert report.answer is not None
             below = live[name][mode][1]
             assert (report.answer.found is AtPlace.ERROR) is (NO_RULE.search(below) is not None), (mode, case, below)
+            ordinary, inference, *above = report.calls
+            first = live[name][mode][0]
+            if ordinary.asks_mode:
+                # an implementation for the mode is declared without what it does next
+                assert (ordinary.error is not None) is (NO_RULE.search(first) is not None), (mode, case, first)
+            else:
+                assert (ordinary.error is None) is (first == "runs"), (mode, case, first)
+            assert (inference.error is not None) is (NO_RULE.search(below) is not None), (mode, case, below)
+            for one in above:
+                said = live[name]["above autograd"]
+                assert (one.asks_mode and one.error is not None) is (NO_RULE.search(said) is not None), (case, said)
             if report.advice is not None and mode == INFRA_MODES[len(repaired) % 3]:
                 assert report.advice.changes, (mode, case)
                 change = report.advice.changes[0]
@@ -203,9 +217,10 @@ def test_the_examples(id_: str) -> None:
     }
     live = ask(cases)
     bad, good = (happens(live[name], cases[name]) for name in cases)
-    assert good == {"autograd": False, "modes": set(), "lost": None}
+    assert good == {"autograd": False, "modes": set(), "lost": None, "above": False}
     assert bad == {
         "autograd": id_ == "higher-order-autograd",
         "modes": {"ProxyTorchDispatchMode", "FunctionalTensorMode"} if id_ == "higher-order-mode" else set(),
         "lost": True if id_ == "higher-order-mutation" else None,
+        "above": False,
     }

@@ -88,6 +88,60 @@ def test_advice_is_declarations_that_help() -> None:
     assert "half has no implementation for FakeTensorMode and ProxyTorchDispatchMode" in text
 
 
+COMPOSITE = "dispatch: 1\nhigher_order_operators: [{name: ho, dispatch: {CompositeImplicitAutograd: ho_impl}}]\n"
+
+
+@pytest.mark.parametrize("mode", ["FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode"])
+def test_an_implementation_at_an_autograd_key_comes_before_a_mode(mode: str) -> None:
+    """As live PyTorch 2.13: ordinary calls run, those in inference mode raise, and tracing above autograd does."""
+    Path("hops.yaml").write_text(COMPOSITE, encoding="utf-8")
+    ordinary, inference, *above = asked("ho", mode)["calls"]
+    assert (ordinary["kind"], ordinary["kernel"], ordinary["asks_mode"], ordinary["error"]) == (
+        "ordinary",
+        "ho_impl",
+        False,
+        None,
+    )
+    assert inference["error"].startswith(f"There was no rule registered for HigherOrderOperator ho and mode <{mode}")
+    texts = [f"Current active mode <{mode} object> not registered"] if mode == "ProxyTorchDispatchMode" else []
+    assert [call["error"] for call in above] == texts
+    out = call("explain", "ho", mode, "hops.yaml").out
+    assert f"An ordinary call in {mode} runs ho_impl at AutogradCPU (from CompositeImplicitAutograd)" in out
+    assert f"A call that reaches {mode} below autograd, such as in inference mode, fails: ho has no" in out
+    assert ("Tracing above autograd (torch.export, make_fx(pre_dispatch=True)) asks the mode first" in out) is bool(
+        above
+    )
+
+
+def test_an_error_at_an_autograd_key_comes_before_a_mode() -> None:
+    """As live PyTorch 2.13: the call fails at AutogradCPU, in the mode too."""
+    ordinary, inference = asked("half", "FakeTensorMode")["calls"]
+    assert ordinary["error"].startswith(
+        "could not find kernel for HigherOrderOperator half at dispatch key DispatchKey.A"
+    )
+    assert inference["asks_mode"]
+    out = call("explain", "half", "FakeTensorMode", "hops.yaml").out
+    assert "An ordinary call in FakeTensorMode fails at AutogradCPU, before the mode is asked." in out
+
+
+def test_the_finding_says_which_calls_fail() -> None:
+    """As live PyTorch 2.13: make_fx works, torch.export and make_fx(pre_dispatch=True) do not."""
+    Path("hops.yaml").write_text(COMPOSITE, encoding="utf-8")
+    (found,) = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)["findings"]
+    assert found["message"] == (
+        "ho has no implementation for ProxyTorchDispatchMode, so that tracing above autograd fails (torch.export, "
+        "make_fx(pre_dispatch=True))"
+    )
+
+
+def test_guards_name_the_kinds_of_their_places() -> None:
+    """A key, a mode and a transform for functionalization."""
+    recorded = call("guards", "hops.yaml", "--record").out
+    Path("recorded.yaml").write_text(recorded, encoding="utf-8")
+    out = call("guards", "hops.yaml", "recorded.yaml").out
+    assert "whole at Functionalize, mode FunctionalTensorMode, transform Functionalize: " in out
+
+
 def test_names_that_are_none() -> None:
     for key in ("FakeTensorMod", "mode=", "subclass=a b", "[bold]x[/bold]", "transform=Vmp"):
         refused = call("explain", "whole", key, "hops.yaml")
@@ -166,7 +220,7 @@ def test_guards_that_hold() -> None:
         ("{op: half, mode: FakeTensorMode, rule: kernel}", "nothing (missing)"),
         ("{op: whole, mode: FakeTensorMode, kernel: other}", "whole_fake by rule kernel"),
         ("{op: whole, transform: Vmap, rule: missing}", "whole_vmap by rule kernel"),
-        ("{op: half, key: AutogradCPU, not: fallback}", "only a backend fallback"),
+        ("{op: half, key: AutogradCPU, not: fallback}", "nothing (fallback, not used by higher-order"),
         ("{op: whole, key: CPU, fallthrough: true}", "whole_impl by rule default"),
         ("{op: half, backend: CUDA}", "nothing (missing)"),
         ("{op: half, tensors: [cpu], resolves: half_cpu}", "the error could not find kernel for HigherOrderOperator"),

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 from tests.cli.support import Result, call
 
@@ -108,6 +110,7 @@ def test_json_has_every_key_set() -> None:
         "advice": [],
         "alternatives": [],
         "assumed": None,
+        "unwrapped": None,
         "notes": [
             {
                 "kind": "bypassed",
@@ -475,3 +478,67 @@ def test_html_is_one_page_with_every_step() -> None:
     assert (
         '<dt><span class="head">Step 1</span></dt><dd>AutogradCPU: norm_math calls other operators</dd>' in result.out
     )
+
+
+CUSTOM = """\
+dispatch: 1
+extends: [torch-2.15]
+operators:
+  - custom_op: mine::sin(Tensor x) -> Tensor
+    kernel: sin
+    fake: sin_fake
+    backward: sin_backward
+    vmap: sin_vmap
+  - func: mine::empty(Tensor x) -> Tensor
+"""
+
+
+@pytest.mark.parametrize(
+    ("contexts", "tensor", "transforms", "advised"),
+    [
+        (["vmap"], "cpu", ["vmap"], "cpu batched"),
+        (["grad"], "cpu", ["grad"], "cpu grad-wrapped"),
+        (["jvp"], "cpu", ["jvp"], "cpu grad-wrapped"),
+        (["grad", "vmap"], "cpu batched", ["grad"], "cpu batched grad-wrapped"),
+        (["grad", "grad"], "cpu grad-wrapped", ["grad"], "cpu grad-wrapped grad-wrapped=1"),
+        (["vmap"], "cpu batched", None, None),
+        (["no_grad"], "cpu", None, None),
+    ],
+)
+def test_transforms_that_wrap_no_tensor(
+    tmp_path: Path, contexts: list[str], tensor: str, transforms: list[str] | None, advised: str | None
+) -> None:
+    """What ``torch.vmap(f)(x)`` hands to ``f`` is batched; what is advised is understood, and wraps all."""
+    file = tmp_path / "custom.yaml"
+    file.write_text(CUSTOM, encoding="utf-8")
+    options = [word for context in contexts for word in ("--context", context)]
+    asked = ["resolve", "mine::sin", str(file), *options]
+    found = json.loads(call(*asked, "--tensor", tensor, "--format", "json").out)["unwrapped"]
+    assert found == (None if transforms is None else {"transforms": transforms, "tensor": advised})
+    out = call(*asked, "--tensor", tensor).out
+    assert ("No tensor is wrapped at the level of" in out) is (transforms is not None)
+    if advised is not None:
+        assert f'write --tensor "{advised}"' in out
+        assert json.loads(call(*asked, "--tensor", advised, "--format", "json").out)["unwrapped"] is None
+
+
+def test_the_function_of_torch_library_under_grad(tmp_path: Path) -> None:
+    """As live PyTorch 2.13 and 2.15: the operator itself raises, a Function around it works; jvp goes on."""
+    file = tmp_path / "custom.yaml"
+    file.write_text(CUSTOM, encoding="utf-8")
+    asked = ("resolve", "mine::sin", str(file), "--tensor", "cpu grad-wrapped")
+    refused = call(*asked, "--context", "grad")
+    assert refused.code == 1
+    assert "as declared" not in refused.out
+    assert "raises, as kernels that torch.library makes do" in refused.out
+    assert "What works is an autograd.Function of your own, with setup_context and backward" in refused.out
+    assert "What works is" not in call(*asked, "--context", "jvp").out
+
+
+def test_advice_says_what_the_kernel_at_autograd_is_for(tmp_path: Path) -> None:
+    """As live PyTorch 2.13: with a kernel at CPU alone, calls without gradients work."""
+    file = tmp_path / "custom.yaml"
+    file.write_text(CUSTOM, encoding="utf-8")
+    out = call("resolve", "mine::empty", str(file), "--tensor", "cpu").out
+    assert "Register a kernel at CPU, and for gradients one at Autograd, which goes on to the kernels below" in out
+    assert "CompositeExplicitAutograd, which works for every backend, and for gradients one at Autograd" in out

@@ -52,17 +52,25 @@ def find(view: View) -> Iterator[Finding]:
         if problem.mode != FUNCTIONAL_MODE or not operator.mutates:
             found.setdefault(operator, []).append(problem)
     for operator, problems in found.items():
-        modes = [problem.mode for problem in problems]
-        these = "this mode" if len(modes) == 1 else "these modes"
         yield CHECK.finding(
-            f"{operator.name} has no implementation for {_words(modes)}, so that calls in {these} fail",
+            f"{operator.name} has no implementation for {'; and none for '.join(_lacking(problems))}",
             operator.name,
             details=tuple((problem.mode, problem.error) for problem in problems),
             span=operator.span,
             mark=operator.name,
             mark_follows=True,
-            tip=f"`dispatch-cli explain {operator.name} {modes[0]}` shows what to declare",
+            tip=f"`dispatch-cli explain {operator.name} {problems[0].mode}` shows what to declare",
         )
+
+
+def _lacking(problems: list[Unhandled]) -> Iterator[str]:
+    """Modes, and which calls fail for want of them."""
+    modes = [problem.mode for problem in problems if not problem.above_autograd]
+    if modes:
+        yield f"{_words(modes)}, so that calls in {'this mode' if len(modes) == 1 else 'these modes'} fail"
+    above = [problem.mode for problem in problems if problem.above_autograd]
+    if above:
+        yield f"{_words(above)}, so that tracing above autograd fails (torch.export, make_fx(pre_dispatch=True))"
 
 
 def _words(modes: list[str]) -> str:

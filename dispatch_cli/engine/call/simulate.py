@@ -20,7 +20,7 @@ from dispatch_cli.model.options import NO_OPTIONS, Options
 from dispatch_cli.model.schema import FunctionSchema, TypeKind
 
 MAX_TENSORS = 1024
-_MAKERS = {
+MAKERS = {
     WrapperKind.BATCHED: (ContextKind.VMAP,),
     WrapperKind.GRAD: (ContextKind.GRAD, ContextKind.JVP),
     WrapperKind.FUNCTIONAL: (ContextKind.FUNCTIONALIZE,),
@@ -74,17 +74,17 @@ def make_value(maker: TensorMaker, thread: Thread, spec: TensorSpec) -> Value:
     their wrappers, where the transform begins. Errors: CallError.
     """
     value = maker.make(spec)
-    for wrapper in _levels(spec, thread):
+    for wrapper in wrapper_levels(spec, thread):
         layer = None if wrapper.level is None else thread.layers[wrapper.level - 1]
         value = maker.wrap(value, wrapper, layer is not None and layer.inference)
         value = value._replace(needs_gradient=layer is not None and layer.kind is ContextKind.GRAD)
     return value
 
 
-def _levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
+def wrapper_levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
     """The wrappers with their levels, the innermost first."""
     found: list[Wrapper] = []
-    for kind, makers in _MAKERS.items():
+    for kind, makers in MAKERS.items():
         own = [layer.level for layer in thread.layers if layer.kind in makers]
         wanted = [wrapper for wrapper in spec.wrappers if wrapper.kind is kind]
         named = [wrapper.level for wrapper in wanted if wrapper.level is not None]
