@@ -118,7 +118,7 @@ MESSAGES = (
         (
             "Mixing fake modes NYI",
             "All fake tensor modes must be the same",
-            "fake mode ({*}) from {*} doesn't match mode",
+            "fake mode ({**}) from {*} doesn't match mode",
         ),
         "FakeTensorMode.validate_and_convert_non_fake_tensors, torch._guards.detect_fake_mode",
         means="A fake tensor belongs to the mode that made it; another mode does not take it.",

@@ -81,6 +81,8 @@ _NO_DETAILS = (
 DETAILS = tuple(name for name in HOLES if name not in _NO_DETAILS)
 """The holes that are details of a text, beside its operator and its key."""
 
+_HYPHEN = re.compile(r"(?<=\w)\\-(?=\w)")
+"""A hyphen within a word, escaped."""
 _PART = re.compile(r"\{(\*{1,2}|\w+)\}|(\[\[)|(\]\])|( +)|(['\"])|([^{}\[\] '\"]+|[{}\[\]])")
 
 
@@ -94,8 +96,13 @@ def expression(template: str, gap: str = GAP) -> str:
         elif begins or ends:
             parts.append("(?:" if begins else ")?")
         else:
-            parts.append(gap if space else QUOTE if quote else re.escape(text))
+            parts.append(gap if space else QUOTE if quote else _breakable(re.escape(text), gap))
     return "".join(parts)
+
+
+def _breakable(escaped: str, gap: str) -> str:
+    """Words that a line may break at their hyphens."""
+    return _HYPHEN.sub(lambda _: rf"\-(?:{gap})?", escaped)
 
 
 def words(template: str) -> tuple[str, ...]:
