@@ -310,7 +310,7 @@ def test_05_an_autograd_kernel_or_a_fallthrough_takes_its_place() -> None:
         "AutogradCPU | scale_autograd | autograd kernel | Autograd | $:10:17"
     ]
     assert slots(fixed, "mylib::rank", "AutogradCPU")[1:] == [
-        "AutogradCPU | fallthrough registered at $:11 | autograd kernel | Autograd | $:14:17"
+        "AutogradCPU | fallthrough | autograd kernel | Autograd | $:14:17"
     ]
 
 

@@ -176,7 +176,10 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
 
 def backend_of_project() -> str | None:
     """The name of the backend at PrivateUse1 in the nearest project file. Errors: InputError."""
-    folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
+    try:
+        folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
+    except FileNotFoundError:  # it was removed: there is no project
+        return None
     while True:
         file = os.path.join(folder, "pyproject.toml")  # noqa: PTH118
         if os.path.isfile(file):  # noqa: PTH113
