@@ -111,7 +111,7 @@ def main() -> None:
     probe = importlib.util.module_from_spec(spec)
     sys.modules["probe"] = probe
     spec.loader.exec_module(probe)
-    state = probe.ask([], probe.capture)
+    state = probe.ask([], probe.capture, directory.resolve())
     (directory / "state.json").write_text(json.dumps(state), encoding="utf-8")
 
 
