@@ -191,7 +191,7 @@ class DispatchKey:
         return self._value
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _unpickled, (self._space.token, self._space.universe.name, "DispatchKey", self._value)
+        return _unpickled, (self._space.token, self._space.universe.fingerprint, "DispatchKey", self._value)
 
     def __str__(self) -> str:
         return f"DispatchKey.{self.name}"
@@ -257,7 +257,7 @@ class BoundKeySet:
     def __reduce__(self) -> tuple[object, ...]:
         if self._space.universe.keysets_without_pickle:
             raise TypeError("cannot pickle 'torch._C.DispatchKeySet' object")
-        return _unpickled, (self._space.token, self._space.universe.name, "DispatchKeySet", self.raw_repr())
+        return _unpickled, (self._space.token, self._space.universe.fingerprint, "DispatchKeySet", self.raw_repr())
 
     def __repr__(self) -> str:
         return str(self._bits)
@@ -276,14 +276,14 @@ def key_set(space: KeySpace, value: object) -> BoundKeySet:
     return value
 
 
-def _unpickled(token: str, universe: str, kind: str, number: int) -> DispatchKey | BoundKeySet:
+def _unpickled(token: str, keys: str, kind: str, number: int) -> DispatchKey | BoundKeySet:
     """A key or a key set of the space that it was pickled in.
 
-    In another process it is one of `dispatch_cli.bindings` itself, whose universe has to be of the same name.
+    In another process it is one of `dispatch_cli.bindings` itself, whose universe must have the same keys.
     """
     space = _SPACES.get(token)
     if space is None:
         space = default_space()
-        if space.universe.name != universe:
-            raise TypeError(f"it is of the universe {universe}, and the bindings are of {space.universe.name}")
+        if space.universe.fingerprint != keys:
+            raise TypeError(f"it was pickled with other keys than those of {space.universe.name}")
     return space.DispatchKey(number) if kind == "DispatchKey" else space.DispatchKeySet.from_raw_repr(number)

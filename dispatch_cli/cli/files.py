@@ -10,7 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dispatch_cli.declarations.project_folder import project_folder
+from dispatch_cli.declarations.source import is_in
 from dispatch_cli.render.text_safety import UNENCODABLE
+
+_STREAMS = ("/dev", "/proc/")
+"""Folders of links to what the process has open."""
 
 
 def write_file(chunks: Iterable[str], output: str, compressed: bool) -> None:
@@ -24,7 +29,17 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool) -> None:
         with target.open("wb") as file:
             _encode(file, chunks, compressed)
     else:
+        _refuse_outside(target)
         _replace(target.resolve(), chunks, compressed)
+
+
+def _refuse_outside(target: Path) -> None:
+    """Refuse a link that leads out of the project that it is in: a pull request can add one. Errors: OSError."""
+    if os.path.realpath(target.parent).startswith(_STREAMS):
+        return  # /dev/stdout leads to the file that the shell opened
+    folder = project_folder(os.fspath(target))
+    if not is_in(os.path.realpath(target), folder):
+        raise PermissionError(0, "it is a link that leads out of the project; give the name of the file itself")
 
 
 def check_target(target: Path) -> None:

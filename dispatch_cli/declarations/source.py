@@ -184,15 +184,16 @@ def check_inside(file: str, folder: str | None) -> None:
         path = os.path.realpath(file)
     except (OSError, ValueError):
         return  # It cannot be opened, either.
-    if _is_in(path, folder):
+    if is_in(path, folder):
         return
-    is_link = _is_in(os.path.normpath(os.path.join(os.path.realpath(os.curdir), file)), folder)  # noqa: PTH118
+    is_link = is_in(os.path.normpath(os.path.join(os.path.realpath(os.curdir), file)), folder)  # noqa: PTH118
     what = "a link that leads out of the project" if is_link else "outside of the project"
     hint = f"the project is the folder {os.path.relpath(folder)}; --allow-outside reads files outside of it, too"
     raise SourceError("outside-project", f"{file} is {what}", hint)
 
 
-def _is_in(path: str, folder: str) -> bool:
+def is_in(path: str, folder: str) -> bool:
+    """Whether a path is below a folder; both are absolute, with links resolved."""
     if folder == os.path.dirname(folder):  # noqa: PTH120
         return os.path.dirname(path) == folder  # noqa: PTH120 (of the root of the file system its own files alone)
     return path.startswith(os.path.join(folder, ""))  # noqa: PTH118

@@ -218,6 +218,13 @@ class Universe:
         return found[0] if len(found) == 1 else text
 
     @cached_property
+    def fingerprint(self) -> str:
+        """A short text that is the same for universes with the same keys and numbers."""
+        from zlib import crc32
+
+        return f"{crc32(repr(sorted(self.ids.items())).encode()):08x}"
+
+    @cached_property
     def keys_of_ids(self) -> Mapping[int, str]:
         """The key of each enum value."""
         return {number: key for key, number in self.ids.items()}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import COMMAND, ROOT, Result, call, in_terminal, process
+from tests.cli.support import COMMAND, ROOT, Result, call, environment, in_terminal, process
 
 TABLE = ("table", "examples/ambiguous.yaml", "--key", "CPU")
 ESCAPE = "\x1b["
@@ -210,8 +210,31 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
     assert (tmp_path / "real.txt").read_text(encoding="utf-8") == call(*TABLE).out
 
 
-def test_devices_and_pipes_can_be_written_to() -> None:
+def test_nothing_is_written_through_links_out_of_the_project(tmp_path: Path) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    for folder in (project, project / "inside", outside):
+        folder.mkdir()
+    (project / "pyproject.toml").touch()
+    (outside / "there.txt").write_text("kept", encoding="utf-8")
+    for link, end in (("file", "../outside/there.txt"), ("new", "../outside/new.txt"), ("folder", "../outside")):
+        (project / link).symlink_to(end)
+    (project / "inside" / "link").symlink_to("../inner.txt")
+    for name in ("file", "new", "folder/there.txt", "folder/new.txt"):
+        refused = call(*TABLE, "-o", str(project / name))
+        assert (refused.code, refused.out) == (2, "")
+        assert "a link that leads out of the project" in refused.err
+        assert names_in(outside) == ["there.txt"]
+        assert (outside / "there.txt").read_text(encoding="utf-8") == "kept"
+    assert call(*TABLE, "-o", str(outside / "there.txt")).code == 0
+    assert call(*TABLE, "-o", str(project / "inside" / "link")).code == 0
+    assert (project / "inner.txt").read_text(encoding="utf-8") == (outside / "there.txt").read_text(encoding="utf-8")
+
+
+def test_devices_and_pipes_can_be_written_to(tmp_path: Path) -> None:
     assert process(*TABLE, "-o", "/dev/stdout").out == call(*TABLE).out
+    with (tmp_path / "opened.txt").open("wb") as file:
+        subprocess.run([*COMMAND, *TABLE, "-o", "/dev/stdout"], stdout=file, check=True, env=environment())
+    assert (tmp_path / "opened.txt").read_text(encoding="utf-8") == call(*TABLE).out
     assert call(*TABLE, "-o", "/dev/null").code == 0
     assert not Path("/dev/null").is_file()
 

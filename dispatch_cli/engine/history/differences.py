@@ -42,11 +42,13 @@ def differences(before: Side, after: Side, operators: Iterable[OperatorName] = (
     Libraries and fallbacks first, then operator by operator, then higher-order operators (of a `State`, which has
     Python kernels and higher-order operators besides). A fallback that is different can change slots of operators for
     which nothing else has changed: of those that are named as *operators* these slots are among the answers too.
-    Dispatchers are left as they are. Errors: ValueError for states of different universes.
+    Dispatchers are left as they are. Errors: ValueError for states whose universes have
+    different keys.
     """
     sides = (_dispatcher(before), _dispatcher(after))
-    if sides[0].universe is not sides[1].universe and sides[0].universe.name != sides[1].universe.name:
-        raise ValueError(f"states of {sides[0].universe.name} and {sides[1].universe.name} can not be compared")
+    old_keys, new_keys = (side.universe for side in sides)
+    if old_keys is not new_keys and old_keys.ids != new_keys.ids:
+        raise ValueError(f"states of {old_keys.name} and {new_keys.name} cannot be compared: their keys differ")
     changed, asked = _candidates(before, after), tuple(operators)
     names = {*changed.operators, *asked}
     old, new = (_seen(one, names, changed.live_tables) for one in (before, after))
