@@ -25,18 +25,18 @@ _COMPLETE = "_DISPATCH_CLI_COMPLETE"
 """The variable by which a shell asks for its completion script, or for completions."""
 
 _COMMANDS = {
-    "register": "Load declarations, run them, and show what is registered.",
-    "table": "Show the computed dispatch table: which kernel runs at which key, and why.",
-    "explain": "Explain one operator at one key: every rule in turn, and what would help.",
-    "rules": "List the rules of the computed table, or show some with examples.",
-    "resolve": "Simulate a call: which kernels run for these tensors in this context, and why.",
-    "keys": "Show the dispatch keys: a universe, one key in depth, key-set expressions, differences.",
-    "check-invariants": "Check invariants, registrations and guards; for CI.",
-    "guards": "List the guards and whether they hold, or write guards for what is true now.",
-    "checks": "List the checks, or explain some: why, examples, the fix.",
+    "register": "Load declarations and show what they register.",
+    "table": "Show the dispatch table: which kernel runs at which key, and why.",
+    "explain": "Explain one operator at one key: which rule applies, why, and what would help.",
+    "rules": "List the ten rules of a dispatch table, or explain some with examples.",
+    "resolve": "Simulate a call: which kernels run for these tensors in these contexts, and why.",
+    "keys": "Show all dispatch keys, one key in detail, a key set, or how two universes differ.",
+    "check-invariants": "Check invariants, registrations and guards, for example in CI.",
+    "guards": "List the guards and whether they hold, or record guards for the current state.",
+    "checks": "List the checks, or explain some with examples and the fix.",
     "bases": "List the embedded PyTorch states.",
-    "capture": "Write the state of an importable PyTorch as declarations.",
-    "crossref": "Compare the engine with a live PyTorch or a recording.",
+    "capture": "Write the dispatcher state of an installed PyTorch as declarations.",
+    "crossref": "Compare declarations with a built library, or dispatch-cli with PyTorch.",
     "schema": "Print the JSON Schema of the declaration format.",
 }
 """Command → its line in the help. The command itself is imported when it is called."""
@@ -87,9 +87,9 @@ class _LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="dispatch-cli", message="%(prog)s %(version)s")
 @click.option("--traceback", is_flag=True, help="On an internal error, show the traceback.")
 def cli(traceback: bool) -> None:
-    """PyTorch's dispatcher, answered from declarations.
+    """Show which kernel PyTorch runs for an operator at a dispatch key, and why.
 
-    For an operator and a dispatch key: which kernel runs, and why. Without PyTorch.
+    The answers are computed from declarations; PyTorch need not be installed.
     """
 
 

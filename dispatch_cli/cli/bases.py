@@ -10,7 +10,7 @@ from dispatch_cli.cli.output import Output, output_options, show
 @click.command("bases")
 @output_options()
 def command(out: Output) -> None:
-    """List the embedded PyTorch states: what --base and `extends` can name."""
+    """List the embedded PyTorch states, which --base and `extends` can name."""
     from dispatch_cli.report.bases import bases_report
 
     show(bases_report(), out)

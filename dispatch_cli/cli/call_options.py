@@ -29,7 +29,7 @@ tensor_option = click.option(
     multiple=True,
     metavar="SPEC",
     shell_complete=complete_tensors,
-    help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'; give it several times.",
+    help="A tensor argument, such as 'cpu', 'cuda sparse requires_grad' or 'meta inference'. Repeatable.",
 )
 context_option = click.option(
     "--context",
@@ -37,7 +37,7 @@ context_option = click.option(
     multiple=True,
     metavar="TEXT",
     shell_complete=complete_contexts,
-    help="What the call happens in, the outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME and others",
+    help="A context of the call, outermost first: inference_mode, 'autocast cpu', vmap, mode=NAME, … Repeatable.",
 )
 
 

@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     "--format",
     "format_",
     type=click.Choice(("yaml", "json")),
-    help="The format; by default what FILE's name says, and yaml on standard output.",
+    help="Default: as FILE's name ends; yaml on standard output.",
 )
 @click.option(
     "--vmap/--no-vmap",
     default=True,
     show_default=True,
-    help="Make a first vmap before asking: PyTorch registers some kernels at FuncTorchBatched only then.",
+    help="Run a vmap first; PyTorch registers some kernels at FuncTorchBatched only then.",
 )
 def command(
     python: str | None, modules: tuple[str, ...], timeout: int, output: str | None, format_: str | None, vmap: bool
 ) -> None:
-    """Write the state of an importable PyTorch's dispatcher as declarations.
+    """Write the dispatcher state of an installed PyTorch as declarations.
 
-    Everything is asked of the running PyTorch: its key layout, backend fallbacks, every operator with every kernel,
-    Python kernels and higher-order operators. The file loads back to the same state, with PyTorch or without.
-    dispatch-cli need not be installed in the Python that has PyTorch.
+    The running PyTorch is asked for its dispatch keys, backend fallbacks, all operators and their kernels, Python
+    kernels and higher-order operators. Loading the file gives the same state, with or without PyTorch. dispatch-cli
+    need not be installed in the Python that has PyTorch.
     """
     file_format = _file_format(output, format_)
     check_modules(modules)

@@ -43,8 +43,10 @@ if TYPE_CHECKING:
 @source_options
 @filter_option(OWN_OR_ALL)
 @check_options
-@click.option("--pytorch", is_flag=True, help="Check what PyTorch itself registered, without what the files register.")
-@click.option("--summary", is_flag=True, help="One row for each check that found something, in place of the findings.")
+@click.option("--pytorch", is_flag=True, help="Check PyTorch's own registrations instead of those of the files.")
+@click.option(
+    "--summary", is_flag=True, help="Show one row for each check that found something, instead of the findings."
+)
 @step_summary_option
 @output_options("raw", *FOR_CI)
 def command(
@@ -56,13 +58,13 @@ def command(
     step_summary: str | None,
     out: Output,
 ) -> None:
-    """Check invariants, registrations and guards; for CI.
+    """Check invariants, registrations and guards, for example in CI.
 
-    What PyTorch's checkInvariants checks, with names and places; registrations that do not do what they seem to; and
-    the guards that the declarations set up. `dispatch-cli checks` lists the checks and explains each.
+    Checked are the invariants of PyTorch's checkInvariants, registrations that do not do what they seem to do, and the
+    guards in the declarations. `dispatch-cli checks` lists and explains the checks.
 
-    Exits with 1 when a finding is as bad as --fail-on says. Where the input cannot be used, every format for programs
-    holds the problems, and the exit code is 2.
+    The exit code is 1 when a finding is at least as severe as --fail-on. It is 2 when the input cannot be used; then
+    every machine-readable format contains the problems.
     """
     if summary and out.format in (*FOR_CI, "raw"):
         raise click.UsageError("--summary is for --format text, json, csv, markdown and html.")

@@ -61,46 +61,48 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="CHECK,…",
                 shell_complete=complete_checks,
-                help="The checks to run: ids, codes, or how either begins; `all`; `default`, which holds without it.",
+                help="The checks to run: ids, codes, or the beginning of either; `all`; or `default`.",
             ),
             click.option(
                 "--ignore",
                 multiple=True,
                 metavar="CHECK,…",
                 shell_complete=complete_checks,
-                help="Checks to leave out of those.",
+                help="Checks to leave out, named as in --select.",
             ),
             click.option(
                 "--fail-on",
                 type=click.Choice(SEVERITIES),
-                help="The mildest severity that makes the run fail; warning by default.",
+                help="The lowest severity that makes the run fail. Default: warning.",
             ),
             click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
             click.option(
                 "--baseline",
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="Findings that are known, and left out.",
+                help="Leave out the known findings in FILE.",
             ),
-            click.option("--update-baseline", is_flag=True, help="Write what is found now to the baseline, and exit."),
+            click.option(
+                "--update-baseline", is_flag=True, help="Write the current findings to the baseline, and exit."
+            ),
             click.option(
                 "--all-findings",
                 is_flag=True,
-                help="List every finding. Without it, at most 1,000 of a check and 100 of a guard are listed, and the "
-                "others counted.",
+                help="List every finding. Otherwise at most 1,000 per check and 100 per guard are listed; the others "
+                "are counted.",
             ),
             click.option(
                 "--guards",
                 multiple=True,
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="Guards to check as well: a declaration file that registers nothing; give it several times.",
+                help="Also check the guards in FILE, a declaration file that registers nothing. Repeatable.",
             ),
             click.option(
                 "--config",
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="The pyproject.toml to read; by default the nearest one above.",
+                help="The pyproject.toml to read. Default: the nearest one, in this folder or above.",
             ),
             click.option("--no-config", is_flag=True, help="Read no pyproject.toml."),
         )

@@ -12,9 +12,9 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 @click.argument("checks", nargs=-1, metavar="[ID]...", shell_complete=complete_checks)
 @output_options()
 def command(checks: tuple[str, ...], out: Output) -> None:
-    """List the checks of check-invariants, or explain some: why, bad and good examples, the fix.
+    """List the checks of check-invariants, or explain some with examples and the fix.
 
-    ID is an id, a code, or how either begins.
+    ID is the id or the code of a check, or the beginning of either.
     """
     from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.model.settings import Selector

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @click.command("crossref")
 @click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_files)
-@click.option("--live", is_flag=True, help="Compare with a running PyTorch; --python and --import mean it too.")
+@click.option("--live", is_flag=True, help="Compare with a running PyTorch; implied by --python and --import.")
 @live_options
-@filter_option("all that the declarations say something of, or all")
+@filter_option("those that the declarations name; without declarations, all")
 @allow_outside_option
 @step_summary_option
 @output_options(*FOR_CI)
@@ -38,18 +38,18 @@ def command(
     step_summary: str | None,
     out: Output,
 ) -> None:
-    """Find drift between declarations and the built library; or compare dispatch-cli with PyTorch.
+    """Compare declarations with a built library, or dispatch-cli with PyTorch.
 
-    With declarations (crossref FILE --live --import mylib), everything that they declare is looked up in a PyTorch that
-    has imported the library: operators, schemas, kernels by dispatch key, fallthroughs. What is missing, different or
-    not declared is a finding at the declaration, as of check-invariants, with its formats and exit codes: 1 when a
-    finding is a warning or worse. `dispatch-cli checks drift` explains the checks.
+    With declarations (crossref FILE --live --import mylib), the operators, schemas, kernels and fallthroughs that they
+    declare are looked up in a PyTorch that has imported the library. Each one that is missing, different or not
+    declared is a finding, shown at the declaration, in the formats of check-invariants. The exit code is 1 when a
+    finding is a warning or an error. `dispatch-cli checks drift` explains the checks.
 
-    Without FILE, or with a capture or a recording of PyTorch, its registrations go into dispatch-cli, whose dumps and
-    tables are compared with PyTorch's, line by line and key by key. A recording has PyTorch's answers, too; otherwise a
-    live PyTorch gives them, and is also asked for its invariants, and for what torch._ops.resolve_key chooses. The exit
-    code is 1 when anything differs. Where the C++ table and Python's resolve_key choose different keys is told, and is
-    no difference; --format json has every such slot.
+    Without FILE, or with a capture or a recording of PyTorch, PyTorch's registrations are loaded into dispatch-cli,
+    whose dumps and dispatch tables are compared with PyTorch's. A recording contains PyTorch's answers. Otherwise a
+    live PyTorch gives them; it is also asked for its invariants, and for what torch._ops.resolve_key chooses. The exit
+    code is 1 when anything differs. Where resolve_key and the C++ table choose different keys, the answer says so but
+    does not count it as a difference; --format json has every such slot.
     """
     live = live or python is not None or bool(modules)
     if not files and not live:

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     "error_file",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Instead of OP and KEY: a text with an error that PyTorch printed ('-' for standard input).",
+    help="Instead of OP and KEY: explain the PyTorch error in this text file ('-' for standard input).",
 )
 @output_options(csv=False)
 def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
-    """Explain one operator at one key: every rule in turn, fired or why not, and what would help.
+    """Explain one operator at one key: which rule applies, why, and what would help.
 
-    KEY is a runtime key, an alias key or a functionality. FILEs are applied in order, as one history. Without files,
-    --base and -k it is the newest embedded PyTorch state that is explained.
+    KEY is a runtime key, an alias key or a functionality. FILEs are applied one after the other. Without FILE, --base
+    and -k, the newest embedded PyTorch state is used.
 
     OP may be a higher-order operator; then KEY may also be a mode, a tensor subclass or a functorch transform:
     FakeTensorMode, mode=MyMode, subclass=MyTensor, transform=Vmap.

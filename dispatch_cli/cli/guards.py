@@ -8,7 +8,6 @@ import click
 
 from dispatch_cli.cli.completion import complete_files, complete_runtime_keys
 from dispatch_cli.cli.options import (
-    OWN_OR_ALL,
     SourceOptions,
     chosen_keys,
     chosen_of_both_kinds,
@@ -22,24 +21,24 @@ from dispatch_cli.cli.output import Output, output_options, say_written, show, w
 
 @click.command("guards")
 @source_options
-@filter_option(f"{OWN_OR_ALL}; the guards that are listed speak of all")
+@filter_option("all; with --record, files and a base, those for which the files register something")
 @click.option(
     "--key",
     "key_globs",
     multiple=True,
     metavar="GLOB",
     shell_complete=complete_runtime_keys,
-    help="With --record: only runtime keys that match.",
+    help="With --record: only runtime keys whose name matches.",
 )
 @click.option(
     "--guards",
     multiple=True,
     metavar="FILE",
     shell_complete=complete_files,
-    help="Guards to list as well, from a file that registers nothing.",
+    help="Also list the guards in FILE, a declaration file that registers nothing. Repeatable.",
 )
-@click.option("--record", is_flag=True, help="Write guards for what is true now, as a declaration file.")
-@click.option("--rules-only", is_flag=True, help="With --record: guard the rules; the kernels may be others.")
+@click.option("--record", is_flag=True, help="Write guards for the current state, as a declaration file.")
+@click.option("--rules-only", is_flag=True, help="With --record: guard only which rule fills a slot, not which kernel.")
 @output_options()
 def command(
     source: SourceOptions,
@@ -50,13 +49,13 @@ def command(
     rules_only: bool,
     out: Output,
 ) -> None:
-    """List the guards of declarations and whether they hold; or write guards for what is true now.
+    """List the guards and whether they hold, or record guards for the current state.
 
-    --record writes a guard for each thing that kernels of the operators do: where which kernel runs, and where calls
-    decompose. Of operators that the files register kernels for, only those kernels are guarded. The file can be checked
-    with other PyTorch versions, too: no lines of PyTorch's sources are in it.
+    --record writes guards that say at which keys each kernel runs, and where calls decompose. Where the files register
+    kernels for an operator, only those kernels are guarded. The guards contain no line numbers of PyTorch's sources, so
+    that they can be checked with other PyTorch versions too.
 
-    Exits with 1 when a guard does not hold, unless the declarations suppress the finding of check-invariants.
+    The exit code is 1 when a guard does not hold, unless the declarations suppress that finding.
     """
     if not record and (key_globs or rules_only):
         raise click.UsageError(f"{'--key' if key_globs else '--rules-only'} goes with --record.")

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     "--universe",
     metavar="NAME|PATH",
     shell_complete=complete_universes,
-    help="Key layout; by default the newest that is embedded.",
+    help="The set of dispatch keys: an embedded universe, or a universe file. Default: the newest embedded one.",
 )
 @click.option(
     "--against",
     metavar="NAME|PATH",
     shell_complete=complete_universes,
-    help="Show in what the universe differs from this one.",
+    help="Show how the universe differs from this one.",
 )
 @privateuse1_option
 @tensor_option
@@ -44,18 +44,18 @@ def command(
     allow_outside: bool,
     out: Output,
 ) -> None:
-    """Show the dispatch keys: a universe at a glance, one key in depth, or what a key-set expression comes to.
+    """Show all dispatch keys, one key in detail, a key set, or how two universes differ.
 
-    An expression joins keys by - (without), & (and) and | (or), which bind in this order as in PyTorch, and by
-    brackets. It may name building blocks (Dense, CPUBit), a number that is a set's raw representation, a printed
-    DispatchKeySet(CPU, AutogradCPU), FULL, FULL_AFTER(KEY), after_autograd, after_ADInplaceOrView,
+    EXPR combines keys with - (difference), & (intersection) and | (union), in this order of precedence as in PyTorch,
+    and with parentheses. It may also contain building blocks (Dense, CPUBit), the raw representation of a set as a
+    number, a printed DispatchKeySet(CPU, AutogradCPU), FULL, FULL_AFTER(KEY), after_autograd, after_ADInplaceOrView,
     autogradother_backends, default_included, default_excluded, runtime(ALIAS), backends(AUTOGRAD_KEY) and
     autograd(BACKEND_KEY).
 
-    With --tensor and --context, which `resolve --help` describes, it is the key set of a call: of such tensors, on a
-    thread in these contexts.
+    With --tensor and --context, show the key set of a call with these tensors in these contexts; `resolve --help`
+    describes them.
 
-    With --against the exit code is 1 when the two universes differ. Names of builds and source lines do not count.
+    With --against, the exit code is 1 when the two universes differ. Build names and source lines are not compared.
     """
     from dispatch_cli.model.problem import InputError
 

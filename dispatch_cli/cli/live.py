@@ -40,14 +40,14 @@ def live_options(command: _Command) -> _Command:
         "--python",
         metavar="PATH",
         shell_complete=complete_files,
-        help="The Python that has PyTorch; by default the one that dispatch-cli runs in.",
+        help="The Python that has PyTorch. Default: the one that runs dispatch-cli.",
     )
     modules = click.option(
         "--import",
         "modules",
         multiple=True,
         metavar="MODULE",
-        help="Import MODULE besides torch, such as torchvision; give it several times.",
+        help="Import MODULE after torch, such as torchvision. Repeatable.",
     )
     timeout = click.option(
         "--timeout",
@@ -55,7 +55,7 @@ def live_options(command: _Command) -> _Command:
         default=SECONDS,
         show_default=True,
         metavar="SECONDS",
-        help="Give up when PyTorch has not answered after so many seconds.",
+        help="Give up when PyTorch has not answered after SECONDS.",
     )
     return python(modules(timeout(command)))
 

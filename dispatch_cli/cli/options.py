@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-OWN_OR_ALL = "all; of files laid over a base, those that the files register something for"
+OWN_OR_ALL = "all; with files over a base, those for which the files register something"
 
 
 class SourceOptions(NamedTuple):
@@ -44,12 +44,12 @@ class SourceOptions(NamedTuple):
 privateuse1_option = click.option(
     "--privateuse1",
     metavar="NAME",
-    help="The name of the backend at PrivateUse1, such as npu; by default what files or pyproject.toml say.",
+    help="The name of the backend at PrivateUse1, such as npu. Default: what the files or pyproject.toml say.",
 )
 allow_outside_option = click.option(
     "--allow-outside",
     is_flag=True,
-    help="Also read files outside of the project, to which `extends`, `universe`, links or pyproject.toml lead.",
+    help="Also follow `extends`, `universe`, pyproject.toml and links to files outside the project.",
 )
 
 
@@ -84,7 +84,7 @@ def source_options(
                 multiple=True,
                 metavar="KEY",
                 shell_complete=complete_registrable_keys,
-                help="Instead of files: an operator foo(Tensor x) with a kernel at KEY; give it several times.",
+                help="Instead of files: an operator foo(Tensor x) with a kernel at KEY. Repeatable.",
             ),
             click.option(
                 "--base",
@@ -92,13 +92,14 @@ def source_options(
                 multiple=True,
                 metavar="NAME",
                 shell_complete=complete_bases,
-                help="An embedded PyTorch state to start from, such as torch-2.15; see `dispatch-cli bases`.",
+                help="The embedded PyTorch state to start from, such as torch-2.15; see `dispatch-cli bases`.",
             ),
             click.option(
                 "--universe",
                 metavar="NAME|PATH",
                 shell_complete=complete_universes,
-                help="Key layout; by default what the files say, or the newest.",
+                help="The set of dispatch keys: an embedded universe, or a universe file. Default: what the files say, "
+                "or the newest embedded one.",
             ),
             privateuse1_option,
             allow_outside_option,
@@ -212,7 +213,7 @@ def warn_of_overrides(state: State, color: str = "auto") -> None:
 
 def filter_option(default: str) -> Callable[[_Command], _Command]:
     """--op: which operators. default: what is taken without it."""
-    text = f"Only operators whose name matches. Without it: {default}."
+    text = f"Only operators whose name matches. Default: {default}."
     return click.option("--op", "ops", multiple=True, metavar="GLOB", help=text, shell_complete=complete_operators)
 
 

@@ -66,7 +66,7 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
         exact = click.option(
             "--csv-exact",
             is_flag=True,
-            help="CSV without the ' before texts that a spreadsheet would take for a formula (= + - @).",
+            help="Leave out the ' that CSV has before values that look like formulas to a spreadsheet (= + - @).",
         )
         for decorator in reversed(
             (
@@ -83,7 +83,7 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
                     type=click.Choice(("auto", "always", "never")),
                     default="auto",
                     show_default=True,
-                    help="NO_COLOR and FORCE_COLOR are honoured under auto.",
+                    help="Whether to use colour; auto honours NO_COLOR and FORCE_COLOR.",
                 ),
                 *((exact,) if "csv" in formats else ()),
             )

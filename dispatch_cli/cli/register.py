@@ -21,10 +21,10 @@ from dispatch_cli.cli.output import Output, output_options, show, write
 @filter_option(OWN_OR_ALL)
 @output_options("raw")
 def command(source: SourceOptions, ops: tuple[str, ...], out: Output) -> None:
-    """Load declarations, run them, and show what is registered.
+    """Load declarations and show what they register.
 
-    FILEs are applied in order, as one history. Refused registrations are errors; overridden kernels are warned about.
-    With --format raw the answer is what torch._C._dispatch_dump prints.
+    FILEs are applied one after the other. A registration that PyTorch refuses is an error; an overridden kernel is a
+    warning. --format raw prints what torch._C._dispatch_dump returns.
     """
     state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)

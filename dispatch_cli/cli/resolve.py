@@ -27,19 +27,19 @@ EXIT_CALL_FAILS = 1
 OPTIONS = {
     "device": (
         *("DEVICE", complete_devices),
-        "The device argument of a factory, such as cuda; else its default, or the universe's first device.",
+        "Device argument of a factory, such as cuda. Default: that of the schema, or the universe's first device.",
     ),
     "layout": (
         *("LAYOUT", complete_layouts),
-        "Its layout argument, such as sparse or torch.sparse_csr; else its default, or strided.",
+        "Layout argument, such as sparse or torch.sparse_csr. Default: that of the schema, or strided.",
     ),
     "dtype": (
         *("DTYPE", complete_dtypes),
-        "Its dtype argument, such as qint8; else its default, or float32. Only whether it is quantized matters.",
+        "Dtype argument, such as qint8; only whether it is quantized matters. Default: that of the schema, or float32.",
     ),
     "generator": (
         *("DEVICE", complete_devices),
-        "The device of a torch.Generator, such as cpu; its key counts, but not of 'cpu boxed'.",
+        "Device of a torch.Generator argument, such as cpu; 'cpu boxed' for a boxed call, in which it adds no key.",
     ),
 }
 """What a call is given beside tensors: each option's value, completion and help."""
@@ -61,13 +61,17 @@ def _call_options(command: _Command) -> _Command:
     "--keyset",
     metavar="EXPR",
     shell_complete=complete_keys,
-    help="A key set to call with, as a redispatch does: without thread state and mask. EXPR as `keys` reads it.",
+    help="Call with this key set, as a redispatch does: without the thread's state and the mask of fallthroughs. "
+    "`keys --help` describes EXPR.",
 )
 @context_option
 @click.option(
-    "--stop-after", type=click.IntRange(min=1), metavar="N", help="Show the first N steps only; 1 is the first kernel."
+    "--stop-after",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show only the first N steps; step 1 is the first kernel.",
 )
-@click.option("--full", is_flag=True, help="Show PyTorch's error texts whole, however long they are.")
+@click.option("--full", is_flag=True, help="Show PyTorch's error texts in full.")
 @output_options(csv=False)
 def command(
     source: SourceOptions,
@@ -82,26 +86,25 @@ def command(
 ) -> None:
     """Simulate a call: which kernels run for these tensors in these contexts, why, and how it ends.
 
-    A SPEC is a device of the universe, such as cuda:0, and words in any order: strided, sparse, sparse_csr,
-    sparse_csc, sparse_bsr, sparse_bsc, mkldnn, jagged, quantized, nested, requires_grad, inference, conj, neg,
-    zerotensor, fake or fake=NAME of its mode, subclass=NAME, and the wrappers batched, grad-wrapped and functional,
-    the innermost first. Or it is one of two words alone: undefined, an undefined tensor, which PyTorch makes of None
-    where a schema has Tensor; none, which is None where it has Tensor?.
+    A SPEC is a device, such as cuda:0, and any of these words: strided, sparse, sparse_csr, sparse_csc, sparse_bsr,
+    sparse_bsc, mkldnn, jagged, quantized, nested, requires_grad, inference, conj, neg, zerotensor, fake (fake=NAME
+    names its mode), subclass=NAME, and the wrappers batched, grad-wrapped and functional, innermost first. Two SPECs
+    are a single word: `undefined` is an undefined tensor, which PyTorch makes of None where the schema has Tensor;
+    `none` is None where the schema has Tensor?.
 
-    Without --tensor the operator gets no tensors, as a factory. A kernel at BackendSelect goes on with the key of a
-    tensor of this --device, --layout and --dtype; the answer says which of them are assumed. A --generator adds its
-    key in unboxed calls: those of torch.rand and the like, and of C++. torch.ops makes boxed calls, where it adds
-    none: write 'cpu boxed'.
+    Without --tensor, the operator is called without tensors, like a factory function. A kernel at BackendSelect
+    redispatches to the key of a tensor with the given --device, --layout and --dtype; the answer says which of them are
+    assumed. A --generator adds its key in unboxed calls, such as those of torch.rand and of C++. torch.ops makes boxed
+    calls, in which it adds none: write 'cpu boxed'.
 
     A context is autocast DEVICE, autocast DEVICE off, inference_mode, inference_mode(False), no_grad, enable_grad,
     below_autograd, below_ADInplaceOrView, enable_functionalization, suspend_functionalization, python_dispatcher,
-    no_python_dispatcher, pre_dispatch, mode=NAME, pre_dispatch_mode=NAME, include=KEY, exclude=KEY, or one of
-    functorch's transforms: vmap, grad, jvp, functionalize.
+    no_python_dispatcher, pre_dispatch, mode=NAME, pre_dispatch_mode=NAME, include=KEY, exclude=KEY, or a functorch
+    transform: vmap, grad, jvp, functionalize.
 
-    OP may be a higher-order operator. Without files, --base and -k it is looked up in the newest embedded PyTorch
-    state.
+    OP may be a higher-order operator. Without FILE, --base and -k, the newest embedded PyTorch state is used.
 
-    The exit code is 1 when the call fails: when PyTorch would raise an error.
+    The exit code is 1 when PyTorch would raise an error.
     """
     from dispatch_cli.model.options import Options
     from dispatch_cli.model.problem import InputError

@@ -12,9 +12,9 @@ from dispatch_cli.cli.output import Output, output_options, show
 @click.argument("numbers", nargs=-1, type=click.IntRange(1, 10), metavar="[N]...", shell_complete=complete_rules)
 @output_options()
 def command(numbers: tuple[int, ...], out: Output) -> None:
-    """List the ten rules of the computed table, or show some with examples.
+    """List the ten rules of a dispatch table, or explain some with examples.
 
-    Every answer names the rule that fills a slot by its number N. The examples are answered at the time of asking.
+    Every answer names the rule that fills a slot by its number N. The examples are computed when you ask for them.
     """
     from dispatch_cli.api import load_universes
     from dispatch_cli.report.rules import rules_report

@@ -12,16 +12,16 @@ from dispatch_cli.cli.output import write
 
 @click.command("schema")
 @click.option(
-    "--output", "report", metavar="REPORT", help="The schema of a JSON answer instead, such as table or findings."
+    "--output", "report", metavar="REPORT", help="Print the schema of a JSON answer instead, such as table or findings."
 )
 @click.option(
     "-o", "file", metavar="FILE", shell_complete=complete_files, help="Write to FILE instead of standard output."
 )
 def command(report: str | None, file: str | None) -> None:
-    """Print the JSON Schema of the declaration format, for editors that complete and check.
+    """Print the JSON Schema of the declaration format, for completion and validation in editors.
 
-    With --output it is the schema of what a command prints under --format json; a JSON answer names its report in the
-    field "report".
+    With --output, print the schema of what a command writes with --format json. The field "report" of such an answer
+    names its REPORT.
     """
     import json
 

@@ -42,20 +42,22 @@ MANY = 4
     shell_complete=complete_runtime_keys,
     help="Only runtime keys whose name matches.",
 )
-@click.option("--all", "all_rows", is_flag=True, help="Every slot a row of its own, missing ones too.")
+@click.option("--all", "all_rows", is_flag=True, help="Show one row per slot, missing ones included.")
 @click.option(
     "--view",
     type=click.Choice(("auto", "rows", "grid", "summary")),
     default="auto",
     show_default=True,
-    help=f"Rows; a grid, functionalities by backends; or one summary row per operator. Auto sums up more than {MANY}.",
+    help="rows; grid: functionalities by backends; summary: one row per operator. "
+    f"auto: a summary for more than {MANY} operators.",
 )
 @click.option(
     "--resolver",
     type=click.Choice(("cpp", "python", "differences")),
     default="cpp",
     show_default=True,
-    help="The C++ table; what Python's resolve_key chooses, errors included; or only where the two differ, and why.",
+    help="cpp: the C++ table. python: what Python's resolve_key chooses, errors included. differences: the slots "
+    "where the two differ, and why.",
 )
 @output_options("raw")
 def command(
@@ -67,12 +69,12 @@ def command(
     resolver: str,
     out: Output,
 ) -> None:
-    """Show the computed dispatch table: which kernel runs at which key, and why.
+    """Show the dispatch table: which kernel runs at which key, and why.
 
-    Neighbouring slots with the same answer are one row; --all unfolds them. JSON and CSV always have every slot.
-    With --format raw the answer is what torch._C._dispatch_dump_table prints.
+    A slot is the entry of the table for one runtime key. Adjacent slots with the same result share a row, unless --all
+    is given; JSON and CSV have every slot. --format raw prints what torch._C._dispatch_dump_table returns.
 
-    Higher-order operators have no C++ table: theirs is what resolve_key chooses among their implementations.
+    A higher-order operator has no C++ table. Its table shows which of its Python implementations resolve_key chooses.
     """
     _check(view, resolver, out.format, bool(key_globs))
     state = load_state(source, out.color, ops=ops)
