@@ -17,14 +17,15 @@ ROOT = Path(__file__).parents[1]
 WRITTEN = "This file is written by `python -m tests.write_reference`.\n"
 FORMAT_HEAD = f"""# The format of declarations
 
-A file is YAML or JSON. Files on one command line are one history, read from top to bottom: registrations take effect in
-the order in which they are written, as those of static initialisers do. Mistakes are shown all at once, each with its
-place and a suggestion. This page describes every field. {WRITTEN}
+A file is YAML or JSON. Several files on one command line are applied one after the other, from top to bottom:
+registrations take effect in the order in which they are written, like those of static initialisers. All mistakes are
+shown at once, each with its place and a suggestion. This page describes every field.
+{WRITTEN}
 ```yaml
 dispatch: 1                      # the version of the format
-universe: torch-2.15             # the key layout; without it, the newest one that is embedded
-extends: [torch-2.15]            # what comes before: an embedded state, or files
-operators:                       # the short form: an operator with all its registrations
+universe: torch-2.15             # the set of dispatch keys; by default the newest embedded one
+extends: [torch-2.15]            # what to load first: embedded PyTorch states, or files
+operators:                       # the short form: operators with all their registrations
   - func: mylib::mul_add(Tensor a, Tensor b, *, Scalar alpha=1) -> Tensor
     dispatch:
       CPU, CUDA: mul_add_native
@@ -35,17 +36,17 @@ libraries:                       # the long form: TORCH_LIBRARY blocks, in the o
   - {{kind: DEF, namespace: other, define: ["foo(Tensor x) -> Tensor"]}}
   - {{kind: IMPL, namespace: other, dispatch_key: CPU, impl: {{foo: foo_cpu}}}}
 fallbacks: {{PrivateUse1: cpu_fallback}}
-guards:                          # what must stay true
+guards:                          # conditions that must hold
   - {{op: "mylib::*", key: CUDA, rule: kernel}}
 ```
 
-An editor that reads JSON Schema completes and checks these files: `dispatch-cli schema -o dispatch.schema.json`, and
-`# yaml-language-server: $schema=dispatch.schema.json` in the first line of a file.
+For completion and validation in an editor, run `dispatch-cli schema -o dispatch.schema.json` and begin the file with
+`# yaml-language-server: $schema=dispatch.schema.json`.
 
-In a simulated call (`dispatch-cli resolve`), what a kernel of yours does next is assumed by its key, and the answer
-says so. A kernel at a backend key computes the result. One at an autograd key or another wrapper's key redispatches
-with the keys below its own. A batching rule unwraps the tensors and calls the operator again. `redispatches` says what
-a kernel really does:
+In a simulated call (`dispatch-cli resolve`), what your kernel does next is assumed from its key, and the answer says
+so. A kernel at a backend key is assumed to compute the result. A kernel at an autograd key, or at another key above the
+backends, is assumed to redispatch with the keys below its own. A batching rule is assumed to unwrap the tensors and call
+the operator again. `redispatches` says what the kernel really does:
 
 ```yaml
 dispatch: 1

@@ -17,21 +17,21 @@ MAX_BYTES = 256 << 20
 DEPTH = 4
 """So many containers are inside one another where the probe says what it knows of one function."""
 
-TEXT = of_type(str, "a text")
+TEXT = of_type(str, "a string")
 NUMBER = of_type(int, "a number")
 FLAG = of_type(bool, "true or false")
 NOTHING = of_type(type(None), "null")
 TEXTS = list_of(TEXT)
-OPTIONAL_TEXT = either("a text or null", TEXT, NOTHING)
+OPTIONAL_TEXT = either("a string or null", TEXT, NOTHING)
 
 
 def _plain(depth: int) -> Check:
     """Data that a declaration file can hold: no numbers with a fraction, no empty values."""
-    leaf = either("a text, a number, or true or false", TEXT, FLAG, NUMBER)
+    leaf = either("a string, a number, or true or false", TEXT, FLAG, NUMBER)
     if not depth:
         return leaf
     inner = map_of(_plain(depth - 1))
-    return either("a text, a number, true or false, a list of texts, or a mapping of these", leaf, TEXTS, inner)
+    return either("a string, a number, true or false, a list of strings, or a mapping of these", leaf, TEXTS, inner)
 
 
 PLAIN = _plain(DEPTH)
@@ -64,11 +64,11 @@ def _operator(value: Any) -> None:
 
 
 IMPL = either(
-    "a text or a mapping with the text `kernel`",
+    "a string or a mapping with the string `kernel`",
     TEXT,
     fields({"kernel": TEXT}, {"deferred_error": FLAG, "error": map_of(TEXT)}),
 )
-OPTIONAL_IMPL = either("a text, a mapping with the text `kernel`, or null", IMPL, NOTHING)
+OPTIONAL_IMPL = either("a string, a mapping with the string `kernel`, or null", IMPL, NOTHING)
 HIGHER_ORDER = fields(
     {
         "name": TEXT,
@@ -98,7 +98,7 @@ ANSWERS = {
     "broken": map_of(TEXT),
     "resolve_rows": list_of(TEXTS),
     "resolved": map_of(NUMBER),
-    "higher_order_answers": map_of(list_of(either("a number or a list of texts", NUMBER, TEXTS), 2)),
+    "higher_order_answers": map_of(list_of(either("a number or a list of strings", NUMBER, TEXTS), 2)),
 }
 
 
@@ -111,11 +111,11 @@ def read(file: Path, with_answers: bool) -> dict[str, Any]:
     try:
         data = json.loads(read_plain(str(file), MAX_BYTES).decode("utf-8"))
     except SourceError as error:
-        raise AnswerError(f"gave no answer that can be read: {error.message}") from None
+        raise AnswerError(f"gave an answer that cannot be read: {error.message}") from None
     except (ValueError, RecursionError) as error:
-        raise AnswerError(f"gave no answer that can be read: {error}") from None
+        raise AnswerError(f"gave an answer that cannot be read: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise AnswerError("gave an answer of another format")
+        raise AnswerError("gave an answer in another format")
     try:
         fields({**STATE, **(ANSWERS if with_answers else {})})(data)
         _check_universe(data.get("universe"))
@@ -144,12 +144,12 @@ def _contradictions(data: Mapping[str, Any], with_answers: bool) -> Iterator[str
     for operator in data["operators"]:
         named = {**operator["kernels"], **operator["python"]}
         for key in (key for key in named if key not in keys):
-            yield f"the operator {operator['name']!a:.200} has a kernel at {key!a:.80}, which is no key"
+            yield f"the operator {operator['name']!a:.200} has a kernel at {key!a:.80}, which is not a key"
         if not all(operator["kernels"].values()):
             yield f"the operator {operator['name']!a:.200} has a key without kernels"
     for operator in data["higher_order_operators"]:
         for key in (key for key in (*operator["dispatch"], *operator["fallthrough"]) if key not in keys):
-            yield f"the operator {operator['name']!a:.200} names {key!a:.80}, which is no key"
+            yield f"the operator {operator['name']!a:.200} names {key!a:.80}, which is not a key"
     if with_answers:
         slots, rows = len(data["universe"]["runtime"]) + 1, data["resolve_rows"]
         if any(len(row) != slots for row in rows):

@@ -857,7 +857,7 @@ def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True) -> 
     except (AttributeError, KeyError, ValueError, TypeError, StopIteration, RuntimeError) as error:
         raise Failure(
             EXIT_NOT_UNDERSTOOD,
-            f"PyTorch {torch.__version__} answers in a way that is not understood; 2.4 is the oldest that is",
+            f"the answers of PyTorch {torch.__version__} cannot be interpreted; the oldest supported version is 2.4",
             _last_lines(error),
         ) from error
 
@@ -907,7 +907,7 @@ def _first_vmap(asked: LivePyTorch) -> None:
     names = [name for name in sorted(asked.now.dumps) if asked.now.registered_since(before, name)]
     if names:
         asked.notes.append(
-            f"taken after a first vmap, at which PyTorch registers kernels for {len(names)} operators: "
+            f"taken after a first vmap, in which PyTorch registers kernels for {len(names)} operators: "
             f"{', '.join(names)}"
         )
 
@@ -980,7 +980,7 @@ def capture(asked: LivePyTorch, step: Callable[[], None] | None = None) -> Data:
     if not fake_mode.note_rules(
         {one["name"]: one for one in found}, function_name, fake_devices.note_rules, fake_sources
     ):
-        asked.notes.append("what FakeTensorMode has for operators, beside kernels, could not be read")
+        asked.notes.append("what FakeTensorMode uses for operators besides kernels could not be read")
     return {
         "format": FORMAT,
         "torch": str(torch.__version__),

@@ -24,9 +24,9 @@ SHOWN_LINES = 8
 """Lines of standard error that an error message shows."""
 
 _HINTS = {
-    probe.EXIT_NO_TORCH: "name a Python that has it: --python PATH",
-    probe.EXIT_BROKEN_TORCH: "see that `import torch` works there, or name another Python: --python PATH",
-    probe.EXIT_NO_MODULE: "see that the module can be imported there once torch is",
+    probe.EXIT_NO_TORCH: "give a Python that has PyTorch: --python PATH",
+    probe.EXIT_BROKEN_TORCH: "make `import torch` work in that Python, or give another one: --python PATH",
+    probe.EXIT_NO_MODULE: "make `import torch` followed by an import of the module work in that Python",
 }
 
 _FAILED = "capture-failed"
@@ -69,7 +69,7 @@ def run_probe(
         # what the probe leaves in the folder need not be removable
         folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
     except OSError as error:
-        raise _error(_FAILED, f"there is no place for the answer: {error.strerror or error}") from None
+        raise _error(_FAILED, f"cannot make a temporary folder for the answer: {error.strerror or error}") from None
     with folder as directory:
         out = Path(directory) / "state.json"
         command = [executable, os.fspath(Path(__file__).resolve().with_name(script)), os.fspath(out)]
@@ -89,12 +89,12 @@ def run_probe(
 def _executable(python: str | None) -> str:
     if python is None:
         if not sys.executable:
-            raise _error("no-python", "it is not known which Python runs this", hint="name one: --python PATH")
+            raise _error("no-python", "cannot find the Python that runs dispatch-cli", hint="give one: --python PATH")
         return sys.executable
     found = shutil.which(python)
     if found is None:
-        message = f"{python} is not a Python that can be run"
-        raise _error("no-python", message, hint="give the path of an executable")
+        message = f"{python} is not an executable Python"
+        raise _error("no-python", message, hint="give the path of a Python executable")
     return found
 
 
@@ -106,7 +106,7 @@ def _run(command: list[str], seconds: float, progress: Progress) -> None:
         raise _error("no-python", f"{command[0]} cannot be run: {error.strerror or error}") from None
     if ended.code is None:
         message = f"{command[0]} gave no answer within {seconds:g} second{'s' if seconds != 1 else ''}"
-        hint = "see what it waits for, or give it longer: --timeout SECONDS"
+        hint = "find out what it waits for, or give it more time: --timeout SECONDS"
         raise _error("no-answer", message, _last_lines(ended.errors), hint)
     if ended.code != 0:
         raise _failure(command[0], ended.code, ended.errors)
@@ -133,7 +133,7 @@ def _failure(executable: str, code: int, errors: str) -> InputError:
     if code < 0:
         with contextlib.suppress(ValueError):
             how = f"was ended by {signal.Signals(-code).name}"
-    message = f"{executable} {how} while its PyTorch was asked"
+    message = f"{executable} {how} while its PyTorch was being queried"
     return _error(_FAILED, message, _last_lines(errors), _HINTS[probe.EXIT_BROKEN_TORCH])
 
 

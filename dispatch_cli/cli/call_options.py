@@ -108,7 +108,7 @@ def _not_of_higher_order(asked: CallOptions) -> Iterator[Problem]:
     from dispatch_cli.model.problem import Problem
 
     if asked.keyset is not None:
-        yield Problem("keyset", "--keyset: a higher-order operator has no C++ kernels; give it tensors")
+        yield Problem("keyset", "--keyset: a higher-order operator has no C++ kernels; use --tensor")
     for option, _ in asked.options.given:
         message = f"--{option}: a higher-order operator has no schema, and so no argument that is known to take it"
         yield Problem(option, message)
@@ -165,7 +165,7 @@ def _check_options(
             only = Options(**{option: text})
             _tried(partial(check_options, maker, name, schema, only), f"--{option}", problems)
     if asked.keyset is not None and asked.options.generator is not None:
-        message = "--generator: its key does not count where --keyset gives the whole set; leave one of them out"
+        message = "--generator adds no key when --keyset gives the whole key set; give one of the two"
         problems.append(Problem("generator", message))
 
 

@@ -51,7 +51,7 @@ def command(
 
     state = ask_live(lambda progress: run_probe(python, modules, progress, vmap=vmap, seconds=timeout))
     for skipped in state["skipped"]:
-        say(f"warning: the operator {skipped['name']!a} is not understood and left out\n")
+        say(f"warning: the operator {skipped['name']!a} cannot be interpreted and is left out\n")
     from dispatch_cli.capture.write import Format, state_text
 
     as_json = format_ == "json" if file_format is None else file_format is not Format.YAML

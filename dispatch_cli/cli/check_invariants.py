@@ -67,7 +67,7 @@ def command(
     every machine-readable format contains the problems.
     """
     if summary and out.format in (*FOR_CI, "raw"):
-        raise click.UsageError("--summary is for --format text, json, csv, markdown and html.")
+        raise click.UsageError("--summary works with --format text, json, csv, markdown or html.")
     from dispatch_cli.model.problem import InputError
 
     try:
@@ -75,7 +75,7 @@ def command(
     except InputError as error:
         raise BadInput(error, out.color) from None
     if source.keys and options.guards:
-        raise click.UsageError("--guards speaks of operators in files or bases; -k has none of them.")
+        raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
     guards = () if source.keys else (*project.guards, *options.guards)
     backend = source.privateuse1 or project.privateuse1
     state = load_state(source._replace(privateuse1=backend, is_set_up=True), out.color, guards, ops)
@@ -160,7 +160,7 @@ def _of_pytorch(state: State) -> State:
     said = state.declarations
     if state.source is None and not said.inherited_steps:
         raise click.UsageError(
-            "--pytorch speaks of a state of PyTorch: give --base NAME, a file that extends one, or a capture."
+            "--pytorch needs a PyTorch state: give --base NAME, a file that extends one, or a capture."
         )
     kernels = tuple(one for one in said.python_kernels if one.by is Registrant.PYTORCH)
     higher_order = tuple(one for one in said.higher_order_operators if not one.is_own)

@@ -123,7 +123,7 @@ def load_settings(
     from dispatch_cli.model.settings import CheckSettings, Severity
 
     if options.config is not None and options.no_config:
-        raise click.UsageError("--config names a file, and --no-config reads none; give one or the other.")
+        raise click.UsageError("--config and --no-config exclude each other; give one of them.")
     project = CheckSettings()
     if options.config is not None:
         project = read_project(Path(options.config), allow_outside)
@@ -166,13 +166,13 @@ def read_known(
     except SourceError as error:
         if options.update_baseline and error.code == "file-not-found":
             return {}, file
-        hint = "write it with --update-baseline" if error.code == "file-not-found" else error.hint
+        hint = "create it with --update-baseline" if error.code == "file-not-found" else error.hint
         message = error.message if file in error.message else f"{file}: {error.message}"
         raise click.BadParameter(safe(f"{message}.{as_sentence(hint)}"), param_hint="'--baseline'") from None
     except BaselineError as error:
         raise click.BadParameter(safe(f"{file}: {error}"), param_hint="'--baseline'") from None
     except ValueError as error:
-        message = safe(f"{file}: it is not JSON: {str(error)[:200]}")
+        message = safe(f"{file} is not valid JSON: {str(error)[:200]}")
         raise click.BadParameter(message, param_hint="'--baseline'") from None
 
 

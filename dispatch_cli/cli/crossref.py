@@ -68,7 +68,7 @@ def command(
         return
     if out.format in FOR_CI or step_summary is not None:
         option = "--step-summary" if step_summary is not None else f"--format {out.format}"
-        raise click.UsageError(f"{option} is for declarations that are compared with a live PyTorch.")
+        raise click.UsageError(f"{option} works only when declarations are compared with a live PyTorch.")
     _compare(state, recorded, Asked(python, modules, timeout) if live else None, ops, out)
 
 
@@ -112,13 +112,13 @@ def _read(files: tuple[str, ...], needs_answers: bool, allow_outside: bool) -> t
         return None, recorded
     if "-" in files:
         # It has been read already, and cannot be read again as declarations.
-        message = "what is on standard input is not a recording"
-        raise InputError((Problem("not-a-recording", message, hint="declarations have to be in a file"),))
+        message = "standard input is not a recording"
+        raise InputError((Problem("not-a-recording", message, hint="give declarations as a file"),))
     from dispatch_cli.api import load_state
 
     state = load_state(files, allow_outside=allow_outside)
     if needs_answers:
-        message = f"{files[0]} holds registrations, but nothing that a PyTorch answered"
+        message = f"{files[0]} has registrations, but no answers of a PyTorch to compare them with"
         hint = "compare it with a running PyTorch: --live, or --python PATH"
         raise InputError((Problem("no-answers", message, hint=hint),))
     return state, None

@@ -48,7 +48,7 @@ def command(source: SourceOptions, error_file: str | None, out: Output) -> None:
         show(_answer(state, assumed, operator, key), out)
     else:
         if error_file in source.files:
-            raise click.UsageError(f"{error_file} can not be both the error text and a declaration file.")
+            raise click.UsageError(f"{error_file} cannot be both the error text and a declaration file.")
         errors = _errors(error_file, source.allow_outside)
         state, assumed = state_or_newest(source, out.color)
         answer = _from_error(state, source, assumed, error_file, errors)
@@ -88,9 +88,7 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
 
     close = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3)
     hint = as_sentence(
-        close
-        or "the keys of a backend outside of PyTorch are those of PrivateUse1; --privateuse1 NAME "
-        "says what it is called"
+        close or "an out-of-tree backend has the keys of PrivateUse1; give its name with --privateuse1 NAME"
     )
     raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
 
@@ -120,18 +118,19 @@ def _errors(file: str, allow_outside: bool) -> list[ErrorText]:
     lines = lines_of_table(text)
     if lines:
         message = (
-            f"{name} has {lines} {'line' if lines == 1 else 'lines'} of a dispatch table, and not the line before it "
+            f"{name} has {lines} {'line' if lines == 1 else 'lines'} of a dispatch table, but not the line before it "
             "that names the operator: \"Could not run 'OP' with arguments from the 'KEY' backend\". Paste that too."
         )
         raise click.BadParameter(message, param_hint="'--from-error'")
-    message = f"{name} has none of the texts that PyTorch prints about operators and dispatch, such as:\n{texts}"
+    message = f"{name} has none of PyTorch's messages about operators and dispatch, such as:\n{texts}"
     message += (
-        "\nGive the whole text, with the traceback and all errors in it. If it is whole, the error is about something "
-        "else than dispatch; `dispatch-cli explain OP KEY` explains a slot of the dispatch table."
+        "\nGive the whole text, with the traceback and all its errors. If it is whole, the error is not about "
+        "dispatch. `dispatch-cli explain OP KEY` explains a slot of a dispatch table."
     )
     if len(text) > MAX_REARRANGED:
         message += (
-            "\nSentences that are broken over lines are not read in so long a text: give the part with the error."
+            "\nIn so long a text, sentences that are broken over lines are not recognized: give only the part with "
+            "the error."
         )
     raise click.BadParameter(message, param_hint="'--from-error'")
 
@@ -179,11 +178,11 @@ def _from_error(
     found = None if first.key is None else read_key(universe, first.key)
     if first.key is not None and found is None:
         message = f"the text names the key {first.key[:200]!r}, which {universe.name} does not have"
-        raise click.BadParameter(f"{message}; perhaps the text is cut there.", param_hint="'--from-error'")
+        raise click.BadParameter(f"{message}; the text may be truncated there.", param_hint="'--from-error'")
     key = key_of(dispatcher, name) if found is None else found.key
     if key not in universe.slot:
-        message = f"the text names {key}, which has no slot in a dispatch table; PyTorch's errors name runtime keys."
-        hint = f"`explain {name} {key}` says what it stands for."
+        message = f"the text names {key}, which has no slot in a dispatch table. PyTorch's errors name runtime keys."
+        hint = f"`explain {name} {key}` says what {key} is."
         raise click.BadParameter(f"{message} {hint}", param_hint="'--from-error'")
     report = _report(state, assumed, name, key)
     if from_text:

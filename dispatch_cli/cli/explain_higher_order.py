@@ -96,7 +96,7 @@ def from_error(
     universe, place = state.dispatcher.universe, place_of(first)
     if place.kind is ImplKind.DISPATCH and place.name not in universe.slot:
         message = f"the text names the key {place.name[:200]!r}, which {universe.name} does not have"
-        raise click.BadParameter(f"{message}; perhaps the text is cut there.", param_hint="'--from-error'")
+        raise click.BadParameter(f"{message}; the text may be truncated there.", param_hint="'--from-error'")
     said = HigherOrderErrorSource(
         file=file,
         line=first.line,

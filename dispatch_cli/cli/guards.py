@@ -58,11 +58,11 @@ def command(
     The exit code is 1 when a guard does not hold, unless the declarations suppress that finding.
     """
     if not record and (key_globs or rules_only):
-        raise click.UsageError(f"{'--key' if key_globs else '--rules-only'} goes with --record.")
+        raise click.UsageError(f"{'--key' if key_globs else '--rules-only'} needs --record.")
     if record and out.format != "text":
         raise click.UsageError("--record writes a declaration file; it takes no --format.")
     if record and guards:
-        raise click.UsageError("--record writes guards, and --guards reads them; give one or the other.")
+        raise click.UsageError("--record and --guards exclude each other; give one of them.")
     state = load_state(source, out.color, guards, ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     if record:

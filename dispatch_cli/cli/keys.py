@@ -60,10 +60,10 @@ def command(
     from dispatch_cli.model.problem import InputError
 
     if expression is not None and against is not None:
-        raise click.UsageError("--against holds whole universes against each other; give no key with it.")
+        raise click.UsageError("--against compares whole universes; do not give a key with it.")
     if (tensors or contexts) and (expression is not None or against is not None):
         raise click.UsageError(
-            "--tensor and --context ask for the keys of a call; give no key and no --against with them."
+            "--tensor and --context show the key set of a call; do not give a key or --against with them."
         )
     from dispatch_cli import api
 

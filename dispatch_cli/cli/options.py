@@ -121,8 +121,8 @@ def load_state(
         return _load(source, color, guards)
     if not ops:
         raise click.UsageError(
-            "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB for "
-            "operators of PyTorch itself."
+            "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB "
+            "for PyTorch's own operators."
         )
     state, is_newest = _newest(source, color, guards)
     if is_newest:
@@ -152,7 +152,7 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
     from dispatch_cli.model.problem import InputError
 
     if source.keys and (source.files or source.bases):
-        raise click.UsageError("-k takes the place of files and bases; give one or the other.")
+        raise click.UsageError("-k cannot be combined with files or --base.")
     from dispatch_cli import api
 
     try:

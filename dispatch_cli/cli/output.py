@@ -239,7 +239,7 @@ def refuse_input(output: str) -> None:
     from dispatch_cli.model.read_files import is_noted
 
     if is_noted(output):
-        raise CannotWrite(f"cannot write {output}: the answer is made from this file")
+        raise CannotWrite(f"cannot write {output}: it is an input of this command")
 
 
 def _write_to_stdout(chunks: Iterable[str], for_people: bool) -> None:

@@ -33,7 +33,7 @@ def command(source: SourceOptions, ops: tuple[str, ...], out: Output) -> None:
         from dispatch_cli.render.raw import raw_registrations
 
         if not names and higher_order:
-            raise click.UsageError("PyTorch prints no dump of a higher-order operator; use another --format.")
+            raise click.UsageError("PyTorch has no dump of a higher-order operator; use another --format.")
         write(raw_registrations(state.dispatcher, names), out.file)
         return
     from dispatch_cli.report.registrations import registrations_report

@@ -86,13 +86,13 @@ def command(
         from dispatch_cli.render.raw import raw_tables
 
         if not names:
-            raise click.UsageError("PyTorch prints no table of a higher-order operator; use another --format.")
+            raise click.UsageError("PyTorch has no table dump of a higher-order operator; use another --format.")
         write(raw_tables(state.dispatcher, names), out.file)
     elif resolver == "differences":
         from dispatch_cli.report.python_table import differences_report
 
         if not names:
-            raise click.UsageError("A higher-order operator has no C++ table that Python could differ from.")
+            raise click.UsageError("A higher-order operator has no C++ table, so --resolver cannot be 'differences'.")
         show(differences_report(state, names, keys), out, universe=universe)
     elif view == "summary" or (view == "auto" and _sums_up(names, higher_order, keys, all_rows, out.format)):
         _show_summary(state, names, higher_order, keys, resolver, out)
@@ -150,10 +150,10 @@ def _show_summary(
 def _check(view: str, resolver: str, format_: str, by_key: bool) -> None:
     """Refuse options that say nothing together."""
     if view == "grid" and format_ not in ("text", "markdown", "html"):
-        raise click.UsageError(f"--view grid is for people; --format {format_} has every slot without it.")
+        raise click.UsageError(f"--view grid does not work with --format {format_}, which always has every slot.")
     if resolver != "cpp" and view == "grid":
-        raise click.UsageError("--view grid shows the C++ table; leave out --resolver.")
+        raise click.UsageError("--view grid shows the C++ table; remove --resolver.")
     if resolver != "cpp" and format_ == "raw":
-        raise click.UsageError("--format raw is PyTorch's dump of the C++ table; leave out --resolver.")
+        raise click.UsageError("--format raw is PyTorch's dump of the C++ table; remove --resolver.")
     if format_ == "raw" and by_key:
-        raise click.UsageError("--format raw is PyTorch's whole dump; it can not be filtered by --key.")
+        raise click.UsageError("--format raw is PyTorch's whole dump, which --key cannot filter.")

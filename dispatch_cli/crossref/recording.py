@@ -34,7 +34,7 @@ def read(file: str, allow_outside: bool = False) -> Probed | None:
     except OverBudget as error:
         raise InputError((Problem("too-large", f"{file}: {error.message}", hint=error.hint),)) from None
     except (universes.UniverseError, ValueError) as error:
-        raise InputError((Problem("bad-recording", f"{file} is not a recording that can be used: {error}"),)) from None
+        raise InputError((Problem("bad-recording", f"{file} is not a usable recording: {error}"),)) from None
 
 
 def _from_data(data: Mapping[str, Any], budget: Budget) -> Probed:
@@ -128,12 +128,12 @@ def _mapping(data: Mapping[str, Any], field: str) -> Mapping[str, Any]:
 def _list(data: Mapping[str, Any], field: str) -> list[str]:
     value = data.get(field)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError(f"field {field!r} must be a list of texts")
+        raise ValueError(f"field {field!r} must be a list of strings")
     return value
 
 
 def _text(data: Mapping[str, Any], field: str) -> str:
     value = data.get(field)
     if not isinstance(value, str):
-        raise ValueError(f"field {field!r} must be a text")
+        raise ValueError(f"field {field!r} must be a string")
     return value

@@ -47,7 +47,7 @@ def replay(probed: Probed) -> Subject:
     Errors: UniverseError.
     """
     dispatcher = Dispatcher(universes.from_data(probed.universe))
-    refusals = [_refused(name, "", line, "the line is not understood") for name, line in probed.not_understood.items()]
+    refusals = [_refused(name, "", line, "the line cannot be parsed") for name, line in probed.not_understood.items()]
     for operator in probed.operators:
         refusals += _register(dispatcher, operator)
     python_keys = {

@@ -43,7 +43,7 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     node = values[maker]
     for field in _NOT_THEIRS:
         if (other := values.get(field)) is not None:
-            problems.add("bad-value", f"{field!r} belongs to an operator with the field 'func'", other, "leave it out")
+            problems.add("bad-value", f"{field!r} is only for an operator with the field 'func'", other, "remove it")
     known = None if node is None else library_of(context, node)
     if schema is None or node is None or known is None:
         return
@@ -55,7 +55,7 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     if maker == TRITON_OP and not operator.has(TRITON_OP, node):
         return
     if tags and not library.takes_tags and (at := values.get("tags")) is not None:
-        operator.refuse("custom_op() got an unexpected keyword argument 'tags'", at, "leave the tags out")
+        operator.refuse("custom_op() got an unexpected keyword argument 'tags'", at, "remove the tags")
     operator.refuse(rules.refused_schema(schema, all_tags), node)
     span = problems.span(node)
     definition = Define(block, schema, AliasAnalysisKind.FROM_SCHEMA, all_tags, library.custom_op, span)

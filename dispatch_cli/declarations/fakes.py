@@ -17,7 +17,7 @@ from dispatch_cli.model.kernel import FakeImpl, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import META
 
-_NAME = ("the name of a Python function", "leave the field out where there is no fake implementation")
+_NAME = ("the name of a Python function", "remove the field if there is no fake implementation")
 
 
 _RULES = ("decomposition", "prim_meta", "implementation", "raises", "mixes")
@@ -72,5 +72,7 @@ def read_fake(context: FileContext, node: Node) -> tuple[FakeImpl, str | None] |
             problems.add("missing-field", "a fake implementation needs the field 'kernel', or 'missing: true'", node)
         return None
     if function is not None and missing:
-        problems.add("bad-value", "a fake implementation that is missing has no function", values["missing"] or node)
+        problems.add(
+            "bad-value", "a fake implementation with 'missing: true' has no function", values["missing"] or node
+        )
     return FakeImpl(function, source, is_true(values.get("allow_override"))), debug

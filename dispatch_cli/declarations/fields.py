@@ -92,7 +92,7 @@ def fits(problems: Problems, node: Node, kind: Type) -> bool:
     if kind.choices and Mapping not in kind.shapes:
         if node.text in kind.choices and (node.plain or not kind.plain):
             return True
-        unquoted = "write it without quotes" if node.text in kind.choices else None
+        unquoted = "remove the quotes" if node.text in kind.choices else None
         hint = unquoted if kind.plain else suggestion(node.text, kind.choices)
         problems.add("wrong-type" if kind.plain else "bad-value", _expected(kind.words, node), node, hint)
         return False
@@ -102,7 +102,7 @@ def fits(problems: Problems, node: Node, kind: Type) -> bool:
     return True
 
 
-def scalars(problems: Problems, node: Node | None, words: str = "a text") -> Iterator[Scalar]:
+def scalars(problems: Problems, node: Node | None, words: str = "a string") -> Iterator[Scalar]:
     """The texts of a field that takes one, or a list of them; where something else is, *words* were expected."""
     for item in node.items if type(node) is Sequence else (node,):
         if type(item) is Scalar and item.text:
@@ -115,7 +115,7 @@ def expect(problems: Problems, node: Node, words: str) -> None:
     """Note that something else was expected of *node*."""
     hint = None
     if type(node) is Scalar and is_nothing(node):
-        hint = "leave the field out when there is nothing to say"
+        hint = "give it a value, or remove the field"
     problems.add("wrong-type", _expected(words, node), node, hint)
 
 
@@ -123,13 +123,13 @@ def _expected(words: str, node: Node) -> str:
     return f"expected {words}, found {kind_of(node)}"
 
 
-def text_of(problems: Problems, node: Node | None, words: str = "a text", instead: str | None = None) -> str | None:
+def text_of(problems: Problems, node: Node | None, words: str = "a string", instead: str | None = None) -> str | None:
     """The text of a name or debug text; None, noting it, when it is a boolean or a number, or has control characters.
 
     words: what is expected. instead: what to write for what else may have been meant.
     """
     if type(node) is Scalar and (other := other_than_text(node)) is not None:
-        hint = f'{"" if instead is None else f"{instead}, or "}write "{node.text}" in quotes if that is the text'
+        hint = f'{"" if instead is None else f"{instead}, or "}write "{node.text}" with quotes if you mean the string'
         problems.add("wrong-type", f"expected {words}, found {node.text}, which is {other} in YAML", node, hint)
         return None
     return word_of(problems, node)
@@ -141,7 +141,7 @@ def word_of(problems: Problems, node: Node | None) -> str | None:
         return None
     text = node.text
     if not text.isprintable() and (found := _CONTROL.search(text)) is not None:
-        problems.add("control-character", f"a text on one line cannot have the character U+{ord(found[0]):04X}", node)
+        problems.add("control-character", f"a one-line string cannot contain the character U+{ord(found[0]):04X}", node)
         return None
     return text
 

@@ -41,7 +41,7 @@ _FALLBACKS = map_of(KEYS, A_KERNEL, "dispatch keys to kernels")
 OPERATORS = Field(
     "operators",
     list_of(record("operator", "operators"), "operators"),
-    "Operators, each with its registrations: the short form.",
+    "Operators, each with its registrations (the short form).",
 )
 HIGHER_ORDER_OPERATORS = Field(
     "higher_order_operators",
@@ -50,11 +50,11 @@ HIGHER_ORDER_OPERATORS = Field(
 )
 IMPORTED = Record(
     "imported",
-    "what modules registered",
-    "What modules registered that a capture imported after PyTorch. A kernel that such a module registers for an "
-    "operator of PyTorch's is here, and the operator is not.",
+    "the section of imported modules",
+    "The registrations of modules that a capture imported after PyTorch. If such a module registers a kernel for one "
+    "of PyTorch's operators, the kernel is here and the operator is not.",
     (
-        Field("modules", list_of(TEXT, "texts"), "Their names, in the order of import."),
+        Field("modules", list_of(TEXT, "strings"), "Their names, in the order of import."),
         OPERATORS,
         Field("fallbacks", _FALLBACKS, "Backend fallbacks by dispatch key."),
         HIGHER_ORDER_OPERATORS,
@@ -63,7 +63,7 @@ IMPORTED = Record(
 FILE = Record(
     "file",
     "a declaration file",
-    "A declaration file. Its sections take effect in the order they are written.",
+    "A declaration file. Its sections take effect in the order in which they are written.",
     (
         Field(
             "dispatch",
@@ -74,57 +74,59 @@ FILE = Record(
         Field(
             "universe",
             either(TEXT, Type("a universe", (Mapping,), {"type": "object"})),
-            "The layout of dispatch keys: the name of an embedded universe, the path of a universe file, relative "
-            "to this file, or what such a file holds. All files of a run must agree.",
+            "The set of dispatch keys: the name of an embedded universe, the path of a universe file relative to "
+            "this file, or the content of such a file. All files of a run must have the same universe.",
             default="the newest embedded one",
         ),
         Field(
             "privateuse1",
             TEXT,
-            "The name of the backend at PrivateUse1, as `torch.utils.rename_privateuse1_backend` gives it. With `npu`, "
-            "tensors are on `npu`, and the keys PrivateUse1 and AutogradPrivateUse1 can be written `NPU` and "
-            "`AutogradNPU`; they are shown under their own names, as PyTorch prints them. One name is given in a run.",
+            "The name of the backend at PrivateUse1, as passed to `torch.utils.rename_privateuse1_backend`. With "
+            "`npu`, tensors are on `npu`, and the keys PrivateUse1 and AutogradPrivateUse1 can be written as `NPU` "
+            "and `AutogradNPU`. They are shown as PrivateUse1 and AutogradPrivateUse1, as PyTorch prints them. A run "
+            "has one such name.",
         ),
         Field(
             "extends",
             either(TEXT, list_of(TEXT, "states and files")),
-            "What comes before: embedded states by name, and declaration files by path, relative to this file; in "
-            "order. A file that is reached twice is loaded once. Files outside of the project are read with "
-            "--allow-outside only.",
+            "What to load before this file, in order: embedded PyTorch states by name, and declaration files by path "
+            "relative to this file. A file that is reached twice is loaded once. Files outside the project are read "
+            "only with --allow-outside.",
         ),
         Field(
             "core_fallbacks",
             BOOLEAN,
-            "Whether the backend fallbacks that PyTorch itself registers are there.",
+            "Whether PyTorch's own backend fallbacks are registered.",
             default="true",
         ),
         Field(
             "snapshot",
             BOOLEAN,
-            "The file is a snapshot of a running dispatcher, as `capture` writes it: its operators' live tables are in "
-            "order whatever the order here; keys may be named that PyTorch's parser does not know, and schemas are as "
-            "PyTorch prints them, of which its parser refuses some.",
+            "The file is a snapshot of a running dispatcher, as `capture` writes it: the order of its registrations "
+            "leaves no live table stale; it may name keys that PyTorch's parser does not know; and its schemas are "
+            "as PyTorch prints them, some of which PyTorch's parser refuses.",
             default="false",
         ),
         Field(
             "pytorch",
             BOOLEAN,
-            "Of a snapshot: PyTorch itself registered what it holds, but for what is in `imported`. check-invariants "
-            "does not report it then. Otherwise it says that it is not known who registered it.",
+            "For a snapshot: PyTorch itself made these registrations, except those in `imported`, so that "
+            "check-invariants does not report findings about them. Otherwise check-invariants says that it is not "
+            "known who made them.",
             default="false",
         ),
         Field(
             "imported",
             record("imported"),
-            "Of a snapshot: what modules registered that were imported after PyTorch. It is checked like declarations "
-            "that extend the rest of the snapshot.",
+            "For a snapshot: the registrations of modules that were imported after PyTorch. They are checked like "
+            "declarations that extend the rest of the snapshot.",
         ),
-        Field("notes", list_of(TEXT, "texts"), "What readers of the file should know; nothing is computed from it."),
+        Field("notes", list_of(TEXT, "strings"), "Notes for readers of the file; they have no effect."),
         OPERATORS,
         Field(
             "libraries",
             list_of(record("library", "libraries"), "libraries"),
-            "Registration blocks in the order of static initialisers: the long form.",
+            "Registration blocks, in the order in which their static initialisers run (the long form).",
         ),
         Field(
             "fallbacks",
@@ -135,13 +137,17 @@ FILE = Record(
         Field(
             "modes",
             map_of(NAME, record("mode"), "names to mode types"),
-            "What calls have to know about types of modes, by name.",
+            "What simulated calls have to know about mode types, by name.",
         ),
-        Field("guards", list_of(record("guard", "guards"), "guards"), "What must hold; see check-invariants."),
+        Field(
+            "guards",
+            list_of(record("guard", "guards"), "guards"),
+            "Conditions that must hold; check-invariants checks them.",
+        ),
         Field(
             "suppress",
             list_of(record("suppression", "suppressions"), "suppressions"),
-            "Findings of check-invariants that are meant to be so.",
+            "Accepted findings of check-invariants.",
         ),
         Field("check", record("check"), "Settings of check-invariants."),
     ),

@@ -100,8 +100,8 @@ NAME = {"type": "string", "minLength": 1}
 """The JSON Schema of a text."""
 KEYS = {"$ref": "#/$defs/dispatch_keys"}
 """The JSON Schema of dispatch keys, separated by commas."""
-TEXT = Type("a text", (Scalar,), NAME)
-BARE_NAME = Type("a text", (Scalar,), {**NAME, "not": {"pattern": "::"}})
+TEXT = Type("a string", (Scalar,), NAME)
+BARE_NAME = Type("a string", (Scalar,), {**NAME, "not": {"pattern": "::"}})
 BOOLEAN = Type("true or false", (Scalar,), {"type": "boolean"}, BOOLEANS, plain=True)
 ONE_KEY = Type("a dispatch key", (Scalar,), {"$ref": "#/$defs/dispatch_key"})
-TEXTS = some(TEXT, "texts")
+TEXTS = some(TEXT, "strings")

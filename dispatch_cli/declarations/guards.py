@@ -52,15 +52,21 @@ def _read_guard(context: FileContext, node: Node, values: Values) -> None:
     at = next((name for name in ("key", *_PLACES) if name in values), None)
     call = _call(context, values)
     if of_slots and at is None:
-        problems.add("missing-field", f"{of_slots[0].field.value!r} speaks of slots, and needs 'key'", node)
+        problems.add(
+            "missing-field", f"{of_slots[0].field.value!r} is a condition on slots; add 'key' to say which ones", node
+        )
     elif at is not None and not of_slots and wants:
-        problems.add("unused-field", f"{at!r} chooses slots, and nothing is asked of them", node)
+        problems.add(
+            "unused-field",
+            f"{at!r} selects slots, but the guard has no condition on them, such as 'rule' or 'kernel'",
+            node,
+        )
     if excepted and "key" not in values:
-        problems.add("unused-field", "'except' leaves keys out of those of 'key'", node)
+        problems.add("unused-field", "'except' needs 'key': it excludes some of its keys", node)
     if call is None and any(name in values for name in ("tensors", "contexts")):
-        problems.add("unused-field", "'tensors' and 'contexts' belong to 'resolves'", node)
+        problems.add("unused-field", "'tensors' and 'contexts' need 'resolves'", node)
     elif call is None and (unused := next((name for name in Options._fields if name in values), None)):
-        problems.add("unused-field", f"{unused!r} belongs to 'resolves'", node)
+        problems.add("unused-field", f"{unused!r} needs 'resolves'", node)
     ops = tuple(_texts(context, values.get("op")))
     if problems.count == before and ops and wants:
         reason = text_of(problems, values.get("reason"))
@@ -129,7 +135,7 @@ def _option(context: FileContext, name: str, node: Node | None) -> str | None:
 def _parsed(context: FileContext, node: Node | None, parse: Callable[[str], _Part]) -> Iterator[_Part]:
     for item in node.items if type(node) is Sequence else ():
         if type(item) is not Scalar:
-            expect(context.problems, item, "a text")
+            expect(context.problems, item, "a string")
         elif (text := text_of(context.problems, item)) is not None:
             try:
                 yield parse(text)

@@ -46,8 +46,8 @@ class Header:
 def read_header(problems: Problems, root: Node) -> Header | None:
     """Read the head of a file. None, noting why, when the rest of it cannot be understood."""
     if _is_of_torchgen(root):
-        message = "this is a file of torchgen, not of declarations"
-        problems.add("torchgen-file", message, root, "declare operators with their kernels; FORMAT.md shows how")
+        message = "this is a torchgen file, not a declaration file"
+        problems.add("torchgen-file", message, root, "FORMAT.md shows how to declare operators and kernels")
         return None
     if type(root) is not Mapping:
         message = f"expected a mapping that begins with 'dispatch: {VERSION}', found {kind_of(root)}"
@@ -57,7 +57,7 @@ def read_header(problems: Problems, root: Node) -> Header | None:
         if key.text == "dispatch" and type(value) is Scalar and _is_other_version(value):
             problems.add(
                 "format-version",
-                f"the file is in version {value.text} of the format, and this program reads version {VERSION}",
+                f"the file has format version {value.text}, but this program reads version {VERSION}",
                 value,
                 f"write dispatch: {VERSION}, or use a newer dispatch-cli",
             )
@@ -71,7 +71,7 @@ def read_header(problems: Problems, root: Node) -> Header | None:
         for name in ("pytorch", "imported"):
             if values.get(name) is not None:
                 key = next(key for key, _ in root.pairs if key.text == name)
-                problems.add("bad-value", f"{name!r} belongs to a snapshot", key, "write snapshot: true as well")
+                problems.add("bad-value", f"{name!r} is only for snapshots", key, "add snapshot: true")
     extends = _extensions(problems, values.get("extends"))
     backend = values.get("privateuse1")
     named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
@@ -100,7 +100,9 @@ def _universe(problems: Problems, node: Node | None) -> UniverseName | None:
     if _is_path(text):
         return UniverseName(_beside(problems, text), problems, node)
     embedded = ", ".join(universes.names())
-    hint = suggested_version(text, universes.names()) or f"embedded are {embedded}; a universe of your own is a path"
+    hint = (
+        suggested_version(text, universes.names()) or f"the embedded universes are {embedded}; write your own as a path"
+    )
     problems.add("unknown-universe", f"there is no embedded universe {quoted(text)}", node, hint)
     return UniverseName("", problems, node)
 
@@ -112,7 +114,7 @@ def _inline_universe(problems: Problems, node: Mapping) -> UniverseName:
 
 def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
     found: list[Extension] = []
-    for item in scalars(problems, node, "the name of a state or the path of a file"):
+    for item in scalars(problems, node, "the name of an embedded state or the path of a file"):
         text = word_of(problems, item)
         if text is None:
             continue
@@ -128,9 +130,9 @@ def _extensions(problems: Problems, node: Node | None) -> tuple[Extension, ...]:
 def base_hint(name: str) -> str:
     """What to write in the place of an unknown state."""
     known = bases.names()
-    listed = f"embedded are {', '.join(known)}" if known else "no state is embedded"
+    listed = f"the embedded states are {', '.join(known)}" if known else "there are no embedded states"
     path = f"./{name if name.strip('.') and len(name) <= MAX_QUOTED else 'NAME'}.yaml"
-    return suggested_version(name, known) or f"{listed}; a file is a path such as {path}"
+    return suggested_version(name, known) or f"{listed}; write a file as a path, such as {path}"
 
 
 def _is_path(text: str) -> bool:

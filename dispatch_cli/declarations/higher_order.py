@@ -25,7 +25,7 @@ from dispatch_cli.model.higher_order import (
 from dispatch_cli.model.suggest import suggestion
 
 _BY_NAME = {"modes": ImplKind.MODE, "subclasses": ImplKind.SUBCLASS, "transforms": ImplKind.TRANSFORM}
-_NAME_OF_AN_IMPL = ("the name of a kernel", "leave the implementation out where there is none")
+_NAME_OF_AN_IMPL = ("the name of a kernel", "remove the key if it has no implementation")
 _ALONE = {"autograd": ImplKind.AUTOGRAD, "functionalize": ImplKind.FUNCTIONALIZE}
 
 
@@ -74,8 +74,8 @@ def _name(context: FileContext, node: Node | None) -> str:
     """The name, which has no namespace: they all are in PyTorch's ``higher_order``."""
     name = text_of(context.problems, node) or ""
     if node is not None and "::" in name:
-        message = f"the higher-order operator {quoted(name)} has a namespace"
-        context.problems.add("bad-name", message, node, f"write {name.rpartition('::')[2] or 'its name'} alone")
+        message = f"the name of a higher-order operator cannot have a namespace: {quoted(name)}"
+        context.problems.add("bad-name", message, node, f"write only {name.rpartition('::')[2] or 'its name'}")
     return name
 
 
@@ -158,7 +158,7 @@ def _errors(context: FileContext, node: Node | None) -> Iterator[tuple[str, str]
     for key, value in node.pairs:
         place, text = word_of(problems, key), text_of(problems, value)
         if place is not None and place not in ERROR_PLACES.values():
-            message = f"{quoted(place)} is no place of an implementation for functionalization"
+            message = f"an implementation for functionalization has no place {quoted(place)}"
             problems.add("bad-value", message, key, f"the places are {', '.join(ERROR_PLACES.values())}")
         elif place is not None and text is not None:
             yield place, text
@@ -179,20 +179,20 @@ def _contradicts(context: FileContext, values: Values, kind: ImplKind) -> bool:
 
     if is_true(values.get(FALLTHROUGH)):
         if kind is not ImplKind.DISPATCH:
-            refuse(FALLTHROUGH, "only a dispatch key can fall through", "leave the implementation out")
-        refuse("kernel", "a key that falls through has no kernel, so it has no name", "leave 'kernel' out")
+            refuse(FALLTHROUGH, "only a dispatch key can fall through", "remove the implementation")
+        refuse("kernel", "a key that falls through has no kernel", "remove 'kernel'")
     if type(kernel) is Scalar and not is_autograd_not_implemented(kernel.text):
-        message = f"the field 'deferred_error' belongs to the helper {AUTOGRAD_NOT_IMPLEMENTED}"
-        refuse("deferred_error", message, f"leave it out, or write kernel: {AUTOGRAD_NOT_IMPLEMENTED}")
+        message = f"the field 'deferred_error' is only for the helper {AUTOGRAD_NOT_IMPLEMENTED}"
+        refuse("deferred_error", message, f"remove it, or write kernel: {AUTOGRAD_NOT_IMPLEMENTED}")
     if kind in (ImplKind.DISPATCH, ImplKind.AUTOGRAD, ImplKind.TRANSFORM):
-        message = "only the implementations of modes, of subclasses and of functionalization are asked in turn"
-        refuse("returns", message, "leave 'returns' out: what the function returns is the result of the call")
+        message = "only implementations for modes, subclasses and functionalization can return NotImplemented"
+        refuse("returns", message, "remove 'returns': what the function returns is the result of the call")
     error = values.get("error")
     if type(error) is Mapping and kind is not ImplKind.FUNCTIONALIZE:
-        message = "only an implementation for functionalization has several places"
-        refuse("error", message, "write the one text, and redispatches: raises")
+        message = "only an implementation for functionalization can have errors by place"
+        refuse("error", message, "write the error as one string, and redispatches: raises")
     if type(error) is Scalar and not _says_raises(values):
-        refuse("error", "an error is raised by an implementation that raises", "write redispatches: raises beside it")
+        refuse("error", "the field 'error' needs an implementation that raises", "add redispatches: raises")
     if _says_raises(values):
-        refuse("returns", "an implementation that raises returns nothing", "leave 'returns' out")
+        refuse("returns", "an implementation that raises returns nothing", "remove 'returns'")
     return found

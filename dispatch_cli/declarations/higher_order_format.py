@@ -26,28 +26,28 @@ _RULES = map_of(NAME, _RULE, "names to implementations")
 HIGHER_ORDER_OPERATOR = Record(
     "higher_order_operator",
     "a higher-order operator",
-    "An operator that has Python implementations only, registered in the order they are written. Keys that fall "
-    "through by default are those of the universe; an implementation at such a key makes it one that does not.",
+    "An operator that has only Python implementations, registered in the order in which they are written. The "
+    "universe says which keys fall through by default; a key with an implementation does not fall through.",
     (
         Field("name", BARE_NAME, "Its name, without a namespace.", required=True),
         Field(
             "add",
             BOOLEAN,
-            "The implementations are added to the operator of this name that is declared before, or that the state "
-            "has; otherwise this operator takes the other one's place.",
+            "Add the implementations to an existing operator with this name, from an earlier declaration or the "
+            "embedded state; otherwise this operator replaces it.",
             default="false",
         ),
         Field(
             "dispatch",
             map_of(KEYS, _RULE, "dispatch keys to implementations"),
-            "Its implementations by dispatch key (`py_impl`); several keys are separated by commas. The word "
-            "`fallthrough` makes the key one that falls through.",
+            "Its implementations by dispatch key (`py_impl`); several keys are separated by commas. `fallthrough` "
+            "makes the key fall through.",
         ),
         Field(
             "autograd",
             _RULE,
-            "Its derivative (`py_autograd_impl`), registered at Autograd: where no gradient is needed the operator is "
-            "called again below autograd, otherwise the implementation runs.",
+            "Its autograd implementation (`py_autograd_impl`), registered at Autograd. It runs when a gradient is "
+            "needed; otherwise the operator is called again below autograd.",
         ),
         Field("modes", _RULES, "Its implementations by mode type, such as `FakeTensorMode`."),
         Field("subclasses", _RULES, "Its implementations by tensor subclass."),
@@ -62,38 +62,40 @@ HIGHER_ORDER_OPERATOR = Record(
             "Its implementation for functionalization (`py_functionalize_impl`), registered at the dispatch key "
             "Functionalize, for FunctionalTensorMode, and at the transform Functionalize.",
         ),
-        Field("side_effect", BOOLEAN, "It has a side effect: graphs must not drop its calls.", default="false"),
-        Field("mutates", BOOLEAN, "It writes to its arguments; its `gen_schema` says so.", default="false"),
+        Field("side_effect", BOOLEAN, "It has a side effect, so that graphs must not drop its calls.", default="false"),
+        Field("mutates", BOOLEAN, "It writes to its arguments, according to its `gen_schema`.", default="false"),
     ),
 )
 HIGHER_ORDER_RULE = Record(
     "higher_order_impl",
     "an implementation",
-    "An implementation of a higher-order operator, where the kernel's name alone does not say how a call goes on. The "
-    "word `fallthrough` in place of a name is short for `{fallthrough: true}`.",
+    "An implementation of a higher-order operator, when more than the name of its function is given. `fallthrough` "
+    "instead of a name is short for `{fallthrough: true}`.",
     (
         Field("kernel", TEXT, "The name of its Python function."),
-        Field("fallthrough", BOOLEAN, "The dispatch key falls through; there is no kernel then.", default="false"),
+        Field("fallthrough", BOOLEAN, "The dispatch key falls through; then there is no kernel.", default="false"),
         Field(
             "redispatches",
             Type("true, false or raises", (Scalar,), {"enum": [True, False, RAISES]}, (*BOOLEANS, RAISES)),
-            "Whether it calls the operator again: below autograd at an autograd key, without its own key at another "
-            "one, without its mode in a mode, with the transform taken off in a transform. `raises`: it raises an "
-            "error, wherever it runs.",
-            default=f"not known; PyTorch's helper `{AUTOGRAD_NOT_IMPLEMENTED}` does",
+            "Whether it calls the operator again: at an autograd key, below autograd; at another key, without that "
+            "key; in a mode, without that mode; in a transform, below that transform. `raises`: it always raises an "
+            "error.",
+            default=f"not known, but true for PyTorch's helper `{AUTOGRAD_NOT_IMPLEMENTED}`",
         ),
         Field(
             "error",
-            either(TEXT, map_of({"enum": [*ERROR_PLACES.values()]}, TEXT, "places to texts")),
-            "What it raises, such as `ValueError: the text`: of an implementation with `redispatches: raises`, or by "
-            f"its place of one for functionalization ({', '.join(ERROR_PLACES.values())}), which raises at the places "
-            "that are named.",
+            either(TEXT, map_of({"enum": [*ERROR_PLACES.values()]}, TEXT, "places to strings")),
+            "The error that an implementation with `redispatches: raises` raises, such as `ValueError: the text`. "
+            f"For an implementation for functionalization: the errors by place ({', '.join(ERROR_PLACES.values())}); "
+            "it raises only at the places that are named.",
         ),
-        Field("returns", choice(NOT_IMPLEMENTED), "It returns NotImplemented: the next one is asked."),
+        Field(
+            "returns", choice(NOT_IMPLEMENTED), "It returns NotImplemented, so that the next implementation is tried."
+        ),
         Field(
             "deferred_error",
             BOOLEAN,
-            f"Of `{AUTOGRAD_NOT_IMPLEMENTED}`: whether a call that needs a gradient fails only in the backward pass.",
+            f"For `{AUTOGRAD_NOT_IMPLEMENTED}`: whether a call that needs a gradient fails only in the backward pass.",
             default="not known",
         ),
     ),
@@ -102,7 +104,7 @@ HIGHER_ORDER_RULE = Record(
 MODE = Record(
     "mode",
     "a mode type",
-    "A type of `TorchDispatchMode`.",
+    "A subclass of `TorchDispatchMode`.",
     (
         Field(
             "supports_higher_order_operators",

@@ -33,15 +33,15 @@ SOME_FUNCTIONS = some(A_FUNCTION, "Python functions")
 _AT = Field("at", TEXT, "Where it is defined, as `FILE:LINE`.", default="not known")
 REDISPATCHES = Record(
     "redispatches",
-    "a way to go on",
-    "How a kernel goes on, where it names keys: one of the two fields.",
+    "a redispatch",
+    "Which keys a kernel redispatches to, or excludes: one of the two fields.",
     (
-        Field("to", TEXT, "The runtime key that it redispatches at; no other key is in the set."),
+        Field("to", TEXT, "The runtime key that it redispatches to, with no other key in the key set."),
         Field(
             "exclude",
             TEXTS,
-            "It calls the operator anew with these keys excluded on the thread: runtime keys, and alias keys for all "
-            "that they cover, separated by commas or in a list.",
+            "The keys that it excludes on the thread before it calls the operator again: runtime keys, or alias keys "
+            "for all runtime keys that they cover, separated by commas or as a list.",
         ),
     ),
     ("to", "exclude"),
@@ -53,15 +53,15 @@ GOES_ON_TYPE = Type(
     GOES_ON,
 )
 _KERNEL_FIELDS = (
-    Field("kernel", TEXT, "The kernel's name. Kernels of one name are one function."),
-    Field("debug", TEXT, "What a dump shows for the kernel.", default="its name"),
+    Field("kernel", TEXT, "The kernel's name. Kernels with the same name are the same function."),
+    Field("debug", TEXT, "The kernel's debug string, which dumps show.", default="its name"),
     Field(
         "signature",
         TEXT,
-        "The inferred signature, such as `(Tensor a, Scalar b) -> Tensor`. It is held against the operator's schema.",
+        "The inferred signature, such as `(Tensor a, Scalar b) -> Tensor`. It must match the operator's schema.",
         default="none",
     ),
-    Field("fallthrough", BOOLEAN, "The kernel falls through; it has no name then.", default="false"),
+    Field("fallthrough", BOOLEAN, "The kernel is a fallthrough; then it has no name.", default="false"),
     Field("boxed", BOOLEAN, "The kernel can be called boxed.", default="true"),
     Field(
         "unboxed",
@@ -73,56 +73,56 @@ _KERNEL_FIELDS = (
     Field(
         "redispatches",
         GOES_ON_TYPE,
-        "How the kernel goes on with a call. `false`: it computes the result; no other kernel of the operator runs. "
-        "`true` or `below-key`: it redispatches with the keys below its own. `below-autograd`: with those below all "
-        "autograd keys. `unwrapped`: it takes off the wrappers of the innermost functorch transform and calls the "
-        "operator anew below it. `other-operators`: it calls other operators. `raises`: it raises an error. A mapping "
-        "names keys. What is said here holds for every kernel of this name.",
-        default="assumed by the kernel's place, and the answer says so",
+        "What the kernel does next in a call. `false`: it computes the result, and no other kernel of the operator "
+        "runs. `true` or `below-key`: it redispatches with the keys below its own. `below-autograd`: it redispatches "
+        "with the keys below all autograd keys. `unwrapped`: it unwraps the tensors of the innermost functorch "
+        "transform and calls the operator again below it. `other-operators`: it calls other operators. `raises`: it "
+        "raises an error. A mapping names keys. The value applies to every kernel with this name.",
+        default="assumed from the kernel's dispatch key, and the answer says so",
     ),
-    Field("wraps", record("wraps"), "The user's Python function that PyTorch made the kernel of."),
+    Field("wraps", record("wraps"), "The user's Python function that the kernel wraps."),
 )
 PYTHON_FUNCTION = Record(
     "python_function",
     "a Python function",
-    "A user's Python function that `torch.library` makes a kernel of, where its name alone does not say enough.",
+    "A user's Python function from which `torch.library` makes a kernel, when more than its name is given.",
     (
         Field("kernel", TEXT, "Its name.", required=True),
         _AT,
         Field(
             "redispatches",
             GOES_ON_TYPE,
-            "How it goes on with a call, as for a kernel.",
-            default="the function of a device type computes; a batching rule is assumed to call the operator again",
+            "What it does next in a call, as for a kernel.",
+            default="a function for a device type computes the result; a batching rule is assumed to call the operator "
+            "again",
         ),
     ),
 )
 WRAPS = Record(
     "wraps",
-    "what a kernel is made of",
-    "What PyTorch made a kernel of. A capture says so of what `torch.library` registered.",
+    "a wrapped function",
+    "The Python function that a kernel of `torch.library` wraps. Captures have it.",
     (
         Field(
             "by",
             choice(*(kind.value for kind in WrapKind)),
-            "What PyTorch put around the function: `function` is nothing (`torch.library.impl`), `kernel` is of "
-            "`register_kernel` and `custom_op`, `autograd` of `register_autograd`, `vmap` of `register_vmap`, "
-            "`autocast` of `register_autocast`; `version-counters` and `backend-select` are what `custom_op` registers "
-            "for operators that write, or that have no tensors.",
+            "The wrapper that PyTorch put around the function. `function`: none (`torch.library.impl`). `kernel`: "
+            "that of `register_kernel` and `custom_op`. `autograd`, `vmap`, `autocast`: that of `register_autograd`, "
+            "`register_vmap`, `register_autocast`. `version-counters`, `backend-select`: what `custom_op` registers "
+            "for operators that write to arguments, or that have no tensor arguments.",
             required=True,
         ),
-        Field("kernel", TEXT, "The name of the function.", default="there is none: an operator without a backward"),
+        Field("kernel", TEXT, "The name of the function.", default="none: the operator has no backward"),
         _AT,
-        Field("setup_context", TEXT, "Of `autograd`: the function that saves what the backward needs."),
-        Field("dtype", TEXT, "Of `autocast`: what tensors are cast to."),
+        Field("setup_context", TEXT, "For `autograd`: the function that saves values for the backward."),
+        Field("dtype", TEXT, "For `autocast`: the dtype to which tensors are cast."),
     ),
 )
 _KERNEL_ONE_OF = ("kernel", "debug", "fallthrough")
 KERNEL = Record(
     "kernel",
     "a kernel",
-    "A kernel, where its name alone does not say enough. The word `fallthrough` in place of a name is short for "
-    "`{fallthrough: true}`.",
+    "A kernel, when more than its name is given. `fallthrough` instead of a name is short for `{fallthrough: true}`.",
     _KERNEL_FIELDS,
     _KERNEL_ONE_OF,
 )
@@ -135,7 +135,7 @@ LIBRARY_KERNEL = Record(
         Field(
             "dispatch_key",
             ONE_KEY,
-            "The key it is registered at, in a block that has none.",
+            "The key at which it is registered, in a block without a key.",
             default=f"the block's, else {CATCH_ALL}",
         ),
     ),
@@ -144,20 +144,20 @@ LIBRARY_KERNEL = Record(
 FAKE_IMPL = Record(
     "fake_impl",
     "a fake implementation",
-    "A fake implementation, as `torch.library.register_fake` registers one, where the function's name alone does not "
-    "say enough. `FakeTensorMode` runs it, and PyTorch registers it as a Python kernel at `Meta` too. It is refused "
+    "A fake implementation, as registered by `torch.library.register_fake`, when more than the function's name is "
+    "given. `FakeTensorMode` runs it, and PyTorch also registers it as a Python kernel at `Meta`. It is refused "
     "where PyTorch refuses it.",
     (
         Field("kernel", TEXT, "The name of the Python function."),
         Field(
             "missing",
             BOOLEAN,
-            "There is no function: `torch.library.custom_op` registers one of its own, which raises an error, until "
-            "the user registers one.",
+            "The user has registered no function. `torch.library.custom_op` then registers its own, which raises an "
+            "error.",
             default="false",
         ),
-        Field("debug", TEXT, "What a dump shows for the kernel at `Meta`.", default="its name"),
-        Field("source", TEXT, "Where PyTorch says that it is registered, as `FILE:LINE`.", default="not known"),
+        Field("debug", TEXT, "The debug string of the kernel at `Meta`.", default="its name"),
+        Field("source", TEXT, "Where PyTorch says it was registered, as `FILE:LINE`.", default="not known"),
         Field(
             "allow_override",
             BOOLEAN,

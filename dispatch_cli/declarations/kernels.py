@@ -17,7 +17,7 @@ from dispatch_cli.model.span import Span
 
 NAME_OF_A_KERNEL = (
     "the name of a kernel",
-    "leave the key out where nothing is registered, write fallthrough where it falls through",
+    "remove the key if nothing is registered there, or write fallthrough",
 )
 """What is expected where a kernel is named, and what to write for what else may have been meant."""
 
@@ -30,7 +30,9 @@ def entries(problems: Problems, node: Node) -> tuple[Node, ...]:
         expect(problems, node, "a kernel or a list of kernels")
     if len(node.items) > MAX_KERNELS:
         message = f"more than {MAX_KERNELS} kernels at one key"
-        problems.add("too-large", message, node.items[MAX_KERNELS], "only the last one is active: leave others out")
+        problems.add(
+            "too-large", message, node.items[MAX_KERNELS], "only the last one is active: remove some of the others"
+        )
     return node.items[:MAX_KERNELS]
 
 
@@ -72,10 +74,10 @@ def described_kernel(context: FileContext, node: Node, values: Values, block: Bl
     redispatches = read_redispatches(problems, context.keys, values.get("redispatches"))
     if falls_through:
         if redispatches is not None:
-            message = "a kernel that falls through never runs, so it does not go on"
-            problems.add("bad-value", message, values["redispatches"] or node, "leave 'redispatches' out")
+            message = "a fallthrough never runs, so it cannot redispatch"
+            problems.add("bad-value", message, values["redispatches"] or node, "remove 'redispatches'")
         if name_node is not None:
-            problems.add("bad-value", "a kernel that falls through has no function, so it has no name", name_node)
+            problems.add("bad-value", "a fallthrough has no function, so it cannot have a name", name_node)
         plain = _fallthrough(block, span)
         debug = debug or plain.debug
         boxed, unboxed = boxed is not False, unboxed is True

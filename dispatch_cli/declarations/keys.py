@@ -118,7 +118,7 @@ class KeyReader:
             if universe is not None and universe.is_alias(key):
                 found += universe.covered_by(key)
             elif key == UNDEFINED:
-                problems.add(_CODE, "Undefined is in no key set, so that nothing is excluded", place, "leave it out")
+                problems.add(_CODE, "Undefined is in no key set, so it cannot be excluded", place, "remove it")
             elif self._has_slot(problems, key, place):
                 found.append(key)
         return tuple(found)
@@ -129,7 +129,7 @@ class KeyReader:
         if universe is not None and universe.is_alias(text):
             message = f"{text} is an alias key: it has no slot of its own"
             problems.add(
-                _CODE, message, node, f"name one of those that it covers, such as {universe.covered_by(text)[0]}"
+                _CODE, message, node, f"name a runtime key that it covers, such as {universe.covered_by(text)[0]}"
             )
             return None
         return text if self._has_slot(problems, text, node) else None
@@ -143,7 +143,10 @@ class KeyReader:
         if any(key in keys for keys in known):
             return key
         problems.add(
-            "no-backend", f"{key} is not the key of a backend", node, f"name one such as {universe.backends[0]}"
+            "no-backend",
+            f"{key} is not the key of a backend",
+            node,
+            f"name a backend key, such as {universe.backends[0]}",
         )
         return None
 
@@ -180,23 +183,23 @@ class KeyReader:
         if not key:
             problems.add(_CODE, "a dispatch key is missing here", at)
         elif key == CATCH_ALL:
-            problems.add(_CODE, f"{CATCH_ALL} stands for no dispatch key, and one is needed here", at, _CATCH_ALL_HINT)
+            problems.add(_CODE, f"{CATCH_ALL} means no dispatch key, but one is needed here", at, _CATCH_ALL_HINT)
         elif key == UNDEFINED:
             problems.add(_CODE, "nothing can be registered at Undefined", at, _UNDEFINED_HINT)
         elif key in universe.per_backend:
             example = universe.per_backend[key][0]
             problems.add(
-                _CODE, f"{key} is a functionality, not a dispatch key", at, f"name its keys, such as {example}"
+                _CODE, f"{key} is a functionality, not a dispatch key", at, f"name its runtime keys, such as {example}"
             )
         elif "," in key:
-            problems.add(_CODE, f"expected one dispatch key, found several: {quoted(key)}", at, "use a block per key")
+            problems.add(_CODE, f"expected one dispatch key, found several: {quoted(key)}", at, "use one block per key")
         else:
             problems.add(_CODE, f"could not parse dispatch key: {_shown(key)}", at, lambda: _hint(universe, key))
         return False
 
 
 _CATCH_ALL_HINT = f"a kernel without a key is registered at {CATCH_ALL_KEY}"
-_UNDEFINED_HINT = f"PyTorch takes it for the catch-all: write {CATCH_ALL_KEY}"
+_UNDEFINED_HINT = f"PyTorch treats it as the catch-all: write {CATCH_ALL_KEY}"
 
 
 def _shown(key: str) -> str:
@@ -205,6 +208,6 @@ def _shown(key: str) -> str:
 
 def _hint(universe: Universe, key: str) -> str | None:
     if key in universe.slot:
-        return "the key exists, but PyTorch's parser does not know its name; only a library's dispatch_key can name it"
+        return "the key exists, but PyTorch cannot parse its name; use the dispatch_key of a library"
     registrable = sorted(name for name in universe.parseable if name in universe.slot or name in universe.aliases)
     return suggestion(key, (*registrable, CATCH_ALL))

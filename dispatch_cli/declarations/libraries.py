@@ -44,7 +44,10 @@ def read_fallbacks(context: FileContext, section: Node) -> None:
         block = context.block(LibraryKind.IMPL, WILDCARD, key, key_node, implicit=True)
         if type(value) is Sequence:
             problems.add(
-                "wrong-type", "expected a kernel name or a mapping, found a list", value, "there is one per key"
+                "wrong-type",
+                "expected a kernel name or a mapping, found a list",
+                value,
+                "a key has one backend fallback",
             )
             continue
         kernel = read_kernel(context, value, block)
@@ -119,13 +122,13 @@ def _check_contents(context: FileContext, values: Values, block: Block, at: Node
             problems.add(_MISUSE, f"a {macro} block cannot have a fallback", fallback, "use kind IMPL and namespace _")
         return
     if fallback is not None and not fallbacks_only:
-        message = f"a fallback is for all operators, so its block is in the namespace _, not in {block.namespace}"
+        message = f"a fallback is for all operators, so its block must be in the namespace _, not in {block.namespace}"
         problems.add(_MISUSE, message, fallback)
     if fallback is not None and "dispatch_key" not in values:
         problems.add("missing-field", "a library with a fallback needs the field 'dispatch_key'", at)
     for member in (impl, fake):
         if member is not None and fallbacks_only:
-            problems.add(_MISUSE, "a block of the namespace _ has fallbacks only", member)
+            problems.add(_MISUSE, "a block in the namespace _ can only have a fallback", member)
 
 
 def _read_definitions(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:
@@ -190,6 +193,6 @@ def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel
     key_node = values.get("dispatch_key")
     key, own = block.dispatch_key, _key(context, key_node, needed=False)
     if own is not None and key_node is not None and key is not None and own != key:
-        message = f"the kernel's dispatch key {own} is not that of its block, which is {key}"
-        context.problems.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one per key")
+        message = f"the kernel's dispatch key {own} differs from that of its block, {key}"
+        context.problems.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one block per key")
     return (kernel, own or key) if kernel is not None else None

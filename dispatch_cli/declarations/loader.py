@@ -220,7 +220,7 @@ class _Loader:
         if extension.is_base:
             if file.only_guards:
                 file.problems.add(
-                    "only-guards", "a file of guards brings no state with it", extension.node, _GUARDS_HINT
+                    "only-guards", "a guards file cannot extend an embedded state", extension.node, _GUARDS_HINT
                 )
             else:
                 self._bases.setdefault(extension.target, (*file.through, file.problems.span(extension.node)))
@@ -229,13 +229,13 @@ class _Loader:
         chain = [opened.identity for opened in self._open]
         if identity in chain:
             circle = [opened.name for opened in self._open[chain.index(identity) :]]
-            message = f"extends goes in a circle: {' → '.join([*circle, circle[0]])}"
+            message = f"these files extend each other in a circle: {' → '.join([*circle, circle[0]])}"
             file.problems.add("extends-circle", message, extension.node)
         elif len(self._open) >= limits.MAX_EXTENDS:
-            message = f"more than {limits.MAX_EXTENDS} files extend each other in a chain"
+            message = f"the chain of files that extend each other has more than {limits.MAX_EXTENDS} files"
             file.problems.add("extends-too-long", message, extension.node)
         elif len(self._files) >= limits.MAX_FILES:
-            message = f"the files extend more than {limits.MAX_FILES} files"
+            message = f"more than {limits.MAX_FILES} files are loaded through extends"
             file.problems.add("extends-too-long", message, extension.node)
         else:
             try:
@@ -284,7 +284,7 @@ class _Loader:
                 continue
             if given not in (None, node.text):
                 message = f"torch.register_privateuse1_backend() has already been set! Current backend: {quoted(given)}"
-                file.problems.add("backend-name", message, node, "one backend can have the key PrivateUse1")
+                file.problems.add("backend-name", message, node, "only one backend can have the key PrivateUse1")
                 continue
             try:
                 universe = universe.with_backend(node.text)
@@ -296,12 +296,12 @@ class _Loader:
     def _agrees(self, asked: UniverseName, first: UniverseName | None) -> bool:
         """Whether a file asks for the universe of the others, and of the caller."""
         if self._wanted is not None and not agree(asked.target, asked.inline, self._wanted, self._given):
-            message = f"the file is written for the universe {asked.target}, but {self._wanted} was asked for"
+            message = f"the file has the universe {asked.target}, but the command line has {self._wanted}"
             asked.problems.add("universe-conflict", message, asked.node)
             return False
         if first is not None and not agree(asked.target, asked.inline, first.target, first.inline):
             related = (Related(f"{first.target} is named here", first.problems.span(first.node)),)
-            message = f"the files do not agree on a universe: {asked.target} here, {first.target} before"
+            message = f"the files have different universes: {asked.target} here, {first.target} before"
             asked.problems.add("universe-conflict", message, asked.node, related=related)
             return False
         return True
@@ -356,7 +356,7 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
 
 _OF_GUARDS = frozenset({"dispatch", "universe", "privateuse1", "extends", "guards", "suppress", "check"})
 """The fields of a file that may register nothing."""
-_GUARDS_HINT = "a file that registers something is given without --guards"
+_GUARDS_HINT = "give a file that registers something as FILE, without --guards"
 
 
 def _read_sections(file: _File, context: FileContext) -> None:
@@ -365,7 +365,7 @@ def _read_sections(file: _File, context: FileContext) -> None:
         for name, node in sections:
             reader = _SECTIONS.get(name)
             if file.only_guards and name not in _OF_GUARDS:
-                file.problems.add("only-guards", f"a file of guards has no {name!r}", node, _GUARDS_HINT)
+                file.problems.add("only-guards", f"a guards file cannot have {name!r}", node, _GUARDS_HINT)
             elif reader is not None:
                 reader(context, node)
         context.suppressions += read_comments(file.problems, (node for _, node in sections))

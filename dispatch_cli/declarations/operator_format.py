@@ -64,81 +64,86 @@ ALIAS_ANALYSIS = ("FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION", "default")
 _ALIAS_ANALYSIS = Field(
     "alias_analysis",
     choice(*ALIAS_ANALYSIS),
-    "The alias analysis kind. `default` is a legacy definition that does not say; a dump shows "
-    "`CONSERVATIVE (default)` for it.",
+    "The alias analysis kind. `default` is that of legacy definitions without one; dumps show `CONSERVATIVE "
+    "(default)`.",
     default="FROM_SCHEMA",
 )
-_TAGS = Field("tags", list_of(TEXT, "texts"), "The operator's tags, such as `pt2_compliant_tag`.")
-_DEBUG = Field("debug", TEXT, "What a dump shows as the definition's `debug:`.", default="registered at FILE:LINE")
+_TAGS = Field("tags", list_of(TEXT, "strings"), "The operator's tags, such as `pt2_compliant_tag`.")
+_DEBUG = Field(
+    "debug",
+    TEXT,
+    "The debug string of the definition, which dumps show after `debug:`.",
+    default="registered at FILE:LINE",
+)
 FAKE_TENSOR_MODE = Record(
     "fake_tensor_mode",
-    "what FakeTensorMode has for an operator",
-    "What PyTorch's Python code has for an operator, beside kernels and fake implementations, when `FakeTensorMode` is "
-    "called with it. `capture` notes it of PyTorch's operators; others seldom have it.",
+    "a FakeTensorMode entry",
+    "What `FakeTensorMode` uses for an operator besides kernels and fake implementations. `capture` records it for "
+    "PyTorch's operators; other operators rarely need it.",
     (
         Field("decomposition", TEXT, "The function that decomposes it (`torch._decomp.decomposition_table`)."),
         Field(
             "no_decomposition",
             BOOLEAN,
-            "The mode does not decompose it, not even by a kernel at `CompositeImplicitAutograd`: there is a Python "
-            "meta function (`torch._decomp.meta_table`), or its C++ kernel at `Meta` takes symbolic sizes.",
+            "The mode does not decompose it, not even by a kernel at `CompositeImplicitAutograd`, because it has a "
+            "Python meta function (`torch._decomp.meta_table`), or a C++ kernel at `Meta` that takes symbolic sizes.",
             default="false",
         ),
-        Field("prim_meta", TEXT, "The function that computes the result of a primitive (`prim_meta_impl`)."),
+        Field("prim_meta", TEXT, "The function that computes the result of a `prims` operator (`prim_meta_impl`)."),
         Field("implementation", TEXT, "The mode's own function for it (`register_op_impl`)."),
         Field(
             "raises", TEXT, "The exception that this function raises in a mode without a `ShapeEnv`.", default="none"
         ),
         Field(
             "meta_refuses",
-            list_of(TEXT, "texts"),
-            "The arguments for which the Python meta function raises `NotImplementedError` when they are given; the "
-            "operator's real kernel runs on zeros then.",
+            list_of(TEXT, "strings"),
+            "Arguments for which the Python meta function raises `NotImplementedError`. The operator's real kernel "
+            "then runs on tensors of zeros.",
             default="none",
         ),
         Field(
             "mixes",
             TEXT,
-            "The device type whose tensors may be in a call beside those of another device, such as `cpu`.",
-            default="none: all tensors have to be on one device",
+            "A device type, such as `cpu`, whose tensors may be mixed with those of another device in a call.",
+            default="none: all tensors must be on one device",
         ),
         Field(
             "zero_dim_counts",
             BOOLEAN,
-            "CPU tensors without dimensions have to be on that device, too.",
-            default="false: they may be beside tensors of any device",
+            "Zero-dimensional CPU tensors must be on that device too.",
+            default="false: they may be mixed with tensors of any device",
         ),
     ),
 )
 OPERATOR = Record(
     "operator",
     "an operator",
-    "An operator with everything registered for it, in the order it is registered. It needs `func`; or `custom_op` or "
-    "`triton_op` when Python's `torch.library` makes it; or `name` when it is only implemented here and defined "
-    "elsewhere.",
+    "An operator with all its registrations, in order. It needs one of these fields: `func`, a schema; `custom_op` "
+    "or `triton_op` for an operator made with `torch.library`; or `name` for an operator that is defined elsewhere.",
     (
         Field("func", TEXT, "The schema with its namespace: `mylib::add(Tensor a, Tensor b) -> Tensor`."),
         Field(
             "custom_op",
             TEXT,
-            "The schema of an operator that `torch.library.custom_op` makes. Everything that this registers is there: "
-            "kernels at Meta and Autograd; at ADInplaceOrView where it writes to an argument or returns a view; at "
-            "BackendSelect where it has no tensors. Debug texts and tags are those of the PyTorch that the universe is "
-            "of.",
+            "The schema of an operator made with `torch.library.custom_op`. It has every kernel that `custom_op` "
+            "registers: at Meta and Autograd; at ADInplaceOrView if it writes to an argument or returns a view; at "
+            "BackendSelect if it has no tensor arguments. Debug strings and tags are those of the universe's PyTorch "
+            "version.",
         ),
         Field(
-            "triton_op", TEXT, "The same for `torch.library.triton_op`; its function is the fake implementation, too."
+            "triton_op", TEXT, "The same for `torch.library.triton_op`; its function is also the fake implementation."
         ),
-        Field("name", TEXT, "The name alone, `mylib::add.out`, of an operator that is not defined here."),
+        Field("name", TEXT, "Only the name, such as `mylib::add.out`, of an operator that is defined elsewhere."),
         Field(
             "mutates_args",
-            either(TEXT, list_of(TEXT, "texts")),
-            "Of `custom_op`: the arguments that it writes to, where the schema does not say; `unknown` is all tensors.",
+            either(TEXT, list_of(TEXT, "strings")),
+            "For `custom_op`: the arguments that it writes to, if the schema does not say so; `unknown` means all "
+            "tensors.",
         ),
         Field(
             "kernel",
             A_FUNCTION,
-            "Of `custom_op` and `triton_op`: the function for all device types. A `triton_op` needs it.",
+            "For `custom_op` and `triton_op`: the function for all device types. A `triton_op` needs it.",
         ),
         Field(
             "kernels",
@@ -153,31 +158,31 @@ OPERATOR = Record(
         Field(
             "dispatch",
             map_of(KEYS, KERNELS, "dispatch keys to kernels"),
-            f"What is registered at which key. Several keys are separated by commas; `{CATCH_ALL}` registers without "
-            "a key. A list registers one kernel after the other; the last one is active.",
+            f"Kernels by dispatch key. Several keys are separated by commas; `{CATCH_ALL}` registers without a key. A "
+            "list registers one kernel after the other; the last one is active.",
         ),
         Field(
             "fake",
             FAKES,
-            "Its fake implementation (`torch.library.register_fake`): what runs for the tensors of `FakeTensorMode`, "
-            "and at `Meta`. It is registered before or after the kernels in `dispatch`, as the two fields are written.",
+            "Its fake implementation (`torch.library.register_fake`), which runs for fake tensors and at `Meta`. It "
+            "is registered before the kernels in `dispatch` or after them, in the order of the two fields.",
         ),
         Field(
             "fake_tensor_mode",
             record("fake_tensor_mode"),
-            "What PyTorch's Python code has for the operator when `FakeTensorMode` is called with it.",
+            "What `FakeTensorMode` uses for the operator besides kernels and fake implementations.",
         ),
         Field(
             "backward",
             A_FUNCTION,
-            "Its derivative (`register_autograd`). A `custom_op` has a kernel at Autograd without it, too.",
+            "Its backward function (`register_autograd`). A `custom_op` has a kernel at Autograd even without one.",
         ),
-        Field("setup_context", A_FUNCTION, "The function that saves what `backward` needs."),
+        Field("setup_context", A_FUNCTION, "The function that saves values for `backward`."),
         Field("vmap", SOME_FUNCTIONS, "Its batching rule (`register_vmap`)."),
         Field(
             "autocast",
             map_of(NAME, TEXT, "device types to dtypes"),
-            "What autocast casts its tensors to, by device type (`register_autocast`): `{cuda: float16}`.",
+            "The dtype to which autocast casts its tensors, by device type (`register_autocast`): `{cuda: float16}`.",
         ),
         Field(
             "python_dispatch",
@@ -190,7 +195,7 @@ OPERATOR = Record(
 DEFINITION = Record(
     "definition",
     "a definition",
-    "A definition in a library, where the schema alone does not say enough.",
+    "A definition in a library, when more than the schema is given.",
     (
         Field("func", TEXT, "The schema; it may leave out the block's namespace.", required=True),
         _DEBUG,
@@ -201,28 +206,37 @@ DEFINITION = Record(
 LIBRARY = Record(
     "library",
     "a library",
-    "A registration block as C++ has it: `TORCH_LIBRARY`, `TORCH_LIBRARY_FRAGMENT` or `TORCH_LIBRARY_IMPL`. What it "
-    "holds is registered in the order it is written.",
+    "A registration block as in C++: `TORCH_LIBRARY`, `TORCH_LIBRARY_FRAGMENT` or `TORCH_LIBRARY_IMPL`. Its content "
+    "is registered in the order in which it is written.",
     (
-        Field("kind", choice("DEF", "FRAGMENT", "IMPL"), "Which of the three.", required=True),
+        Field(
+            "kind",
+            choice("DEF", "FRAGMENT", "IMPL"),
+            "Which of the three macros: `DEF` is `TORCH_LIBRARY`.",
+            required=True,
+        ),
         Field("namespace", TEXT, "The namespace; `_` for a block of fallbacks.", required=True),
-        Field("dispatch_key", ONE_KEY, f"The key of all in the block, or `{CATCH_ALL}` for none; kind IMPL only."),
+        Field(
+            "dispatch_key",
+            ONE_KEY,
+            f"The dispatch key of everything in the block, or `{CATCH_ALL}` for none; only for kind IMPL.",
+        ),
         Field(
             "define",
             list_of(text_or("a schema", "definition"), "schemas"),
-            "The operators it defines; kinds DEF and FRAGMENT only.",
+            "The operators that it defines; only for kinds DEF and FRAGMENT.",
         ),
         Field(
             "impl",
             map_of(NAME, MEMBERS, "operator names to kernels"),
-            "The kernels it registers, by operator name; the name may leave out the block's namespace.",
+            "The kernels that it registers, by operator name; the name may leave out the block's namespace.",
         ),
         Field(
             "fake",
             map_of(NAME, FAKES, "operator names to fake implementations"),
-            "The fake implementations it registers (`torch.library.register_fake`), by operator name; the name may "
-            "leave out the block's namespace.",
+            "The fake implementations that it registers (`torch.library.register_fake`), by operator name; the name "
+            "may leave out the block's namespace.",
         ),
-        Field("fallback", A_KERNEL, "The backend fallback of the block's key; namespace `_` only."),
+        Field("fallback", A_KERNEL, "The backend fallback for the block's key; only in namespace `_`."),
     ),
 )

@@ -60,11 +60,11 @@ def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | No
     func, name_node = values.get(makers[0]) if makers else None, values.get("name")
     for other in makers[1:]:
         if (node := values[other]) is not None:
-            problems.add("bad-value", f"an operator with the field {makers[0]!r} has its schema there", node)
+            problems.add("bad-value", f"an operator with the field {makers[0]!r} already has a schema", node)
     if makers:
         if name_node is not None:
             problems.add(
-                "bad-value", f"an operator with the field {makers[0]!r} has its name there", name_node, "remove 'name'"
+                "bad-value", f"an operator with the field {makers[0]!r} already has a name", name_node, "remove 'name'"
             )
         schema = read_schema(context, func)
         name, place = schema.name if schema is not None else None, func
@@ -79,7 +79,7 @@ def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | No
     if name.namespace is None:
         problems.add("bad-operator-name", f"the operator {name} has no namespace", place, _NAMESPACE_HINT)
     elif name.namespace == WILDCARD:
-        problems.add("bad-operator-name", "no operator can be in the namespace _, which is for fallbacks", place)
+        problems.add("bad-operator-name", "an operator cannot be in the namespace _, which is for fallbacks", place)
     return schema, name
 
 

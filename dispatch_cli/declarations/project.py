@@ -38,7 +38,7 @@ def find_project(folder: Path) -> Path | None:
                 text = read_plain(str(path), MAX_PROJECT_BYTES)
             except SourceError as error:
                 message = f"{path} cannot be read: {error.message.removeprefix(f'{path} cannot be read: ')}"
-                raise InputError((Problem(error.code, message, hint="--no-config leaves it out"),)) from None
+                raise InputError((Problem(error.code, message, hint="--no-config ignores it"),)) from None
             if _speaks(text.decode("utf-8", "replace")):
                 return path
     return None
@@ -73,7 +73,7 @@ def _toml(text: str) -> Mapping[str, Any]:
     for number, line in enumerate(text.split("\n"), 1):
         # the parser's time and memory grow with the square of the parts
         if len(line) > MAX_DOTS and line.partition("=")[0].count(".") > MAX_DOTS:
-            raise ValueError(f"a name has too many parts (at line {number}, column 1)")
+            raise ValueError(f"a key has too many dotted parts (at line {number}, column 1)")
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -154,7 +154,7 @@ class _SettingsReader:
         if "select" not in table:
             return None
         if table["select"] == []:
-            self._add("wrong-type", "select takes a text or a list of texts, not an empty list", "select")
+            self._add("wrong-type", "select takes a string or a list of strings, not an empty list", "select")
         return tuple(self._selectors(table, "select"))
 
     def _selectors(self, table: Mapping[str, Any], field: str) -> Iterator[Selector]:
@@ -164,7 +164,7 @@ class _SettingsReader:
                 if part.strip():
                     yield Selector(part.strip(), span)
                 else:
-                    self._add("wrong-type", f"{field} lacks the id of a check in {quoted(text)}", field)
+                    self._add("wrong-type", f"{field} has an empty check id in {quoted(text)}", field)
 
     def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
         for text in self._texts(table, field):
@@ -180,7 +180,7 @@ class _SettingsReader:
         """The name of the backend at PrivateUse1."""
         names = list(self._texts(table, "privateuse1"))
         if len(names) > 1:
-            self._add("wrong-type", "privateuse1 takes one text: one backend can have the key", "privateuse1")
+            self._add("wrong-type", "privateuse1 takes one string: only one backend can have the key", "privateuse1")
         return names[0] if names else None
 
     def _texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
@@ -189,11 +189,11 @@ class _SettingsReader:
             if isinstance(item, str) and item:
                 yield item
             else:
-                self._add("wrong-type", f"{field} takes a text or a list of texts", field)
+                self._add("wrong-type", f"{field} takes a string or a list of strings", field)
 
     def _severities(self, table: object) -> Iterator[tuple[Selector, Severity]]:
         if not isinstance(table, Mapping):
-            self._add("wrong-type", "severity takes a table of checks and severities", "severity")
+            self._add("wrong-type", "severity takes a table from checks to severities", "severity")
             return
         for check, value in table.items():
             severity = self._severity(value, check)

@@ -13,7 +13,7 @@ from dispatch_cli.declarations.tree import Node, Scalar, Sequence
 from dispatch_cli.model.kernel import Redispatch, WrapKind, Wrapped
 from dispatch_cli.model.span import Span
 
-_NAME = ("the name of a Python function", "leave the field out where there is no function")
+_NAME = ("the name of a Python function", "remove the field if there is no function")
 
 
 class PythonFunction(NamedTuple):

@@ -32,7 +32,7 @@ def _of_word(problems: Problems, node: Scalar) -> Redispatch | None:
     if is_nothing(node):
         expect(problems, node, GOES_ON_TYPE.words)
     elif text in BOOLEANS and not node.plain:
-        problems.add("wrong-type", f"expected {text}, found {kind_of(node)}", node, "write it without quotes")
+        problems.add("wrong-type", f"expected {text}, found {kind_of(node)}", node, "remove the quotes")
     elif text in GOES_ON:
         return Redispatch(_BY_WORD[text], span=problems.span(node))
     else:
@@ -55,8 +55,8 @@ def _of_mapping(problems: Problems, keys: KeyReader, node: Mapping) -> Redispatc
         return None
     target, excluded = values.get("to"), values.get("exclude")
     if target is not None and excluded is not None:
-        message = "a kernel redispatches at a key, or calls the operator anew with keys excluded, but not both"
-        problems.add("bad-value", message, excluded, "write 'to' or 'exclude'")
+        message = "a kernel redispatches to a key, or calls the operator again with keys excluded, but not both"
+        problems.add("bad-value", message, excluded, "keep either 'to' or 'exclude'")
         return None
     if type(target) is Scalar:
         if text_of(problems, target, "a dispatch key") is None:
@@ -81,9 +81,11 @@ class Functions:
         first = self._said.setdefault(name, said)
         if first.says_the_same(said) or first.span is None:
             return
-        message = f"kernels of one name are one function, and another declaration of {name} says otherwise"
-        related = (Related(f"it says redispatches: {first}", first.span),)
-        problems.add("redispatches-conflict", message, node, "give one of them another name", related)
+        message = f"kernels with the same name are the same function, but another declaration of {name} differs"
+        related = (Related(f"here it has redispatches: {first}", first.span),)
+        problems.add(
+            "redispatches-conflict", message, node, "rename one of them, or make the declarations equal", related
+        )
 
     def completed(self, steps: list[Step]) -> list[Step]:
         """The steps, with what is said of a function at every kernel of its name."""

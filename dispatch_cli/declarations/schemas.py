@@ -33,7 +33,9 @@ def read_schema(context: FileContext, node: Node | None, namespace: str | None =
             "bad-schema",
             "expected a schema, such as ns::name(Tensor x) -> Tensor, found a name without arguments",
             node,
-            "an operator that is only implemented has the field name in place of func" if namespace is None else None,
+            "for an operator that is defined elsewhere, use the field name instead of func"
+            if namespace is None
+            else None,
         )
         return None
     parse = parse_printed_schema if context.snapshot else partial(parse_schema, allow_typevars=False)

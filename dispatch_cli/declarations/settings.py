@@ -16,7 +16,7 @@ from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppr
 _MARK = "dispatch-cli:"
 _COMMENT = re.compile(r"(?:^|(?<=\s))#\s*dispatch-cli:\s*(.*)$")
 _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
-_EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] and, after it, the reason"
+_EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] REASON"
 
 
 def read_settings(context: FileContext, section: Node) -> None:
@@ -61,16 +61,14 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
         at = Place(number, found.start() + 1)
         said = _IGNORE.match(found[1])
         if said is None:
-            problems.add(
-                "bad-comment", "the comment is meant for dispatch-cli, which does not understand it", at, _EXAMPLE
-            )
+            problems.add("bad-comment", "dispatch-cli cannot parse this comment", at, _EXAMPLE)
             continue
         problems.source.budget.spend(said[1].count(","))
         start = found.start(1) + said.start(1) + 1
         named = ((name, Place(number, start + offset)) for name, offset in parts(said[1]) if name)
         checks = tuple(Selector(name, problems.span(place)) for name, place in named)
         if not checks:
-            problems.add("bad-comment", "the comment names no check to ignore", at, _EXAMPLE)
+            problems.add("bad-comment", "the comment does not name a check to ignore", at, _EXAMPLE)
         elif not said[2].strip():
             problems.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
         else:

@@ -187,8 +187,8 @@ def check_inside(file: str, folder: str | None) -> None:
     if is_in(path, folder):
         return
     is_link = is_in(os.path.normpath(os.path.join(os.path.realpath(os.curdir), file)), folder)  # noqa: PTH118
-    what = "a link that leads out of the project" if is_link else "outside of the project"
-    hint = f"the project is the folder {os.path.relpath(folder)}; --allow-outside reads files outside of it, too"
+    what = "a link that leads out of the project" if is_link else "outside the project"
+    hint = f"the project is the folder {os.path.relpath(folder)}; --allow-outside also allows files outside it"
     raise SourceError("outside-project", f"{file} is {what}", hint)
 
 
@@ -241,7 +241,7 @@ def _unreadable(file: str, error: Exception) -> SourceError:
     if isinstance(error, OSError) and error.errno == errno.ELOOP:
         reason = "its links go in a circle"
     elif "\0" in file:
-        reason = "its name has a NUL character"
+        reason = "its name contains a NUL character"
     return SourceError("unreadable-file", f"{file} cannot be read: {reason}")
 
 

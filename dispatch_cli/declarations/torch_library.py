@@ -84,7 +84,7 @@ class LibraryOperator(NamedTuple):
         function = FUNCTIONS.get(field, field)
         version = self.universe.torch.partition("+")[0]
         message = f"PyTorch {version} has no torch.library.{function}"
-        return not self.refuse(None if function in self.library.functions else message, node, "leave the field out")
+        return not self.refuse(None if function in self.library.functions else message, node, "remove the field")
 
 
 def library_of(context: FileContext, at: Node) -> tuple[Universe, TorchLibrary] | None:
@@ -94,8 +94,8 @@ def library_of(context: FileContext, at: Node) -> tuple[Universe, TorchLibrary] 
         return None
     if universe.torch_library is not None:
         return universe, universe.torch_library
-    message = f"the universe {universe.name} does not say what torch.library registers"
-    context.problems.add(CODE, message, at, "capture its PyTorch again, or name an embedded universe")
+    message = f"the universe {universe.name} has no data on what torch.library registers"
+    context.problems.add(CODE, message, at, "capture its PyTorch again, or use an embedded universe")
     return None
 
 
@@ -103,14 +103,14 @@ def read_registrations(context: FileContext, at: Node, values: Values, block: Bl
     """What ``torch.library`` registers for an operator that is not of ``custom_op``; mistakes are noted."""
     for field in ONLY_CUSTOM:
         if (node := values.get(field)) is not None:
-            message = f"{field!r} belongs to an operator with the field 'custom_op'"
+            message = f"{field!r} is only for an operator with the field 'custom_op'"
             context.problems.add("bad-value", message, node, _CUSTOM_HINT)
     known = None if values.keys().isdisjoint(FUNCTIONS) else library_of(context, at)
     if known is None:
         return
     defined = context.known.operators.get(name)
     if defined is not None and defined.custom:
-        message = f"{name} is defined as a custom operator, and what torch.library registers for it belongs there"
+        message = f"{name} is defined as a custom operator; declare what torch.library registers for it there"
         context.problems.add("bad-value", message, at, "add the fields to its definition")
         return
     schema, tags = (None, ()) if defined is None else (defined.schema, defined.tags)
@@ -206,7 +206,7 @@ def read_backward(operator: LibraryOperator, values: Values) -> tuple[PythonFunc
     if setup_node is not None and node is None and "backward" not in values:
         hint = "add the field 'backward'"
         problems.add(
-            "missing-field", "'setup_context' saves what 'backward' needs, which is not there", setup_node, hint
+            "missing-field", "'setup_context' needs the field 'backward', for which it saves values", setup_node, hint
         )
     if function is None or node is None:
         return None, Wrapped(WrapKind.AUTOGRAD)

@@ -88,4 +88,4 @@ def kind_of(node: Node) -> str:
         return "a list" if node.items else "an empty list"
     if is_nothing(node):
         return "nothing"
-    return f"the text {quoted(node.text)}" if node.text else "an empty text"
+    return f"the string {quoted(node.text)}" if node.text else "an empty string"

@@ -51,7 +51,7 @@ def read_file(name: str) -> Universe:
     except source.SourceError as error:
         if error.code == "file-not-found":
             embedded = ", ".join(universes.names())
-            message = f"no universe named {name[:200]!r} (embedded: {embedded}) and no file of that name"
+            message = f"there is no universe and no file named {name[:200]!r} (embedded universes: {embedded})"
             hint = suggested_version(name, universes.names())
             raise InputError((Problem("unknown-universe", message, hint=hint),)) from None
         shown = error.message if name in error.message else f"{name}: {error.message}"

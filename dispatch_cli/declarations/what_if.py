@@ -54,5 +54,5 @@ def _problems(keys: list[str], universe: Universe) -> list[Problem]:
         problems.append(Problem("duplicate-key", message, hint="give each key once"))
     if "CompositeImplicitAutograd" in keys and "CompositeExplicitAutograd" in keys:
         message = "Registration to both CompositeImplicitAutograd and CompositeExplicitAutograd is not allowed."
-        problems.append(Problem("composite-conflict", message, hint="register one of the two"))
+        problems.append(Problem("composite-conflict", message, hint="use one of the two"))
     return problems

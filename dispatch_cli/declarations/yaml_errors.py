@@ -20,23 +20,23 @@ def explain(problems: Problems, error: Any) -> None:
     line = problems.source.line(place.line)
     at_end = place.line >= len(problems.source.lines) and not line[place.column - 1 :].strip()
     if context == _QUOTE and "end of stream" in problem:
-        problems.add(_CODE, "the quote that is opened here is never closed", start)
+        problems.add(_CODE, "the string that starts here has no closing quote", start)
         return
     if context in _BRACKETS and at_end:
-        problems.add(_CODE, "the bracket that is opened here is never closed", start)
+        problems.add(_CODE, "the bracket that opens here is never closed", start)
         return
     if line[place.column - 1 : place.column] == "\t" and "cannot start any token" in problem:
         problems.add(_CODE, "a tab cannot indent YAML", place, "indent with spaces")
         return
     message = f"{context}, {problem}" if context else problem
-    problems.add(_CODE, f"this is not YAML: {message}", place, _hint(problem))
+    problems.add(_CODE, f"this is not valid YAML: {message}", place, _hint(problem))
 
 
 def _hint(problem: str) -> str | None:
     if "mapping values are not allowed" in problem:
-        return "put a text that has ': ' in it in quotes, and check the indentation"
+        return "quote a string that contains ': ', and check the indentation"
     if "cannot start any token" in problem:
-        return "put a text that begins with this character in quotes"
+        return "quote a string that begins with this character"
     return None
 
 

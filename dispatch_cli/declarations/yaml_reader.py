@@ -76,18 +76,18 @@ def _is_fit(problems: Problems) -> bool:
     if (found := _UNPRINTABLE.search(text)) is not None:
         problems.add(
             "control-character",
-            f"the file has the character U+{ord(found[0]):04X}, which a text file cannot have",
+            f"the file contains the character U+{ord(found[0]):04X}, which YAML does not allow",
             _place(text, found.start()),
         )
     elif (found := _CONFLICT.search(text)) is not None:
         problems.add(
             "merge-conflict",
-            f"a merge conflict is left in the file: {found[1]}",
+            f"the file contains a merge conflict: {found[1]}",
             _place(text, found.start()),
             "resolve the conflict and remove its markers",
         )
     elif (found := _TAG_DIRECTIVE.search(text)) is not None:
-        problems.add("yaml-tag", "tags are not supported, so %TAG is not either", _place(text, found.start()))
+        problems.add("yaml-tag", "YAML tags are not supported, so %TAG is not allowed", _place(text, found.start()))
     return not problems
 
 
@@ -158,7 +158,7 @@ class _Builder:
         line, column = mark.line + 1, mark.column + 1
         text = event.value
         if len(text) > MAX_TEXT:
-            self._stop("too-large", f"a text is longer than {MAX_TEXT} characters", Place(line, column))
+            self._stop("too-large", f"a string is longer than {MAX_TEXT} characters", Place(line, column))
         plain = event.style is None or event.style == ""
         if event.tag is not None:
             plain = False
@@ -176,7 +176,7 @@ class _Builder:
         if len(self._stack) >= limits.MAX_DEPTH:
             self._stop(
                 "too-deep",
-                f"lists and mappings stand more than {limits.MAX_DEPTH} deep in each other",
+                f"lists and mappings are nested more than {limits.MAX_DEPTH} deep",
                 Place(line, column),
             )
         if event.tag is not None:
@@ -199,7 +199,7 @@ class _Builder:
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
         name = event.anchor
         if any(opened.anchor == name for opened in self._stack):
-            self._stop("yaml-alias", f"the alias *{name} stands inside what it stands for", place)
+            self._stop("yaml-alias", f"the alias *{name} contains itself", place)
         if name not in self._anchors:
             self._stop("yaml-alias", f"the alias *{name} has no anchor &{name} before it", place)
         node, size = self._anchors[name]
@@ -211,7 +211,7 @@ class _Builder:
         if self._documents > 1:
             self._stop(
                 "several-documents",
-                "a second YAML document begins here; a declaration file is a single one",
+                "a second YAML document begins here, but a declaration file has only one",
                 Place(event.start_mark.line + 1, event.start_mark.column + 1),
                 "put it into a file of its own",
             )
@@ -236,12 +236,12 @@ class _Builder:
         self._is_usable = False
         if not isinstance(key, Scalar):
             kind = "a mapping" if isinstance(key, Mapping) else "a list"
-            self._problems.add("key-not-text", f"{kind} cannot be the name of a field", key, "a name is a text")
+            self._problems.add("key-not-text", f"{kind} cannot be a field name", key, "a field name must be a string")
         elif not key.text:
-            self._problems.add("key-not-text", "the name of a field is missing before the colon", key)
+            self._problems.add("key-not-text", "the field name before the colon is missing", key)
         else:
             self._problems.add(
-                "yaml-merge-key", "merge keys (<<) are not supported", key, "use an alias for the whole value"
+                "yaml-merge-key", "merge keys (<<) are not supported", key, "use an alias for a whole value instead"
             )
 
     def _unique(self, pairs: list[tuple[Scalar, Node]]) -> tuple[tuple[Scalar, Node], ...]:
@@ -262,7 +262,7 @@ class _Builder:
             self._is_usable = False
             shown = tag.replace("tag:yaml.org,2002:", "!!")
             self._problems.add(
-                "yaml-tag", f"the tag {quoted(shown)} is not supported", Place(line, column), "remove it"
+                "yaml-tag", f"the YAML tag {quoted(shown)} is not supported", Place(line, column), "remove it"
             )
 
     def _count(self, nodes: int, at: Node | Place) -> None:

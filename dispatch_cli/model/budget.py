@@ -64,15 +64,17 @@ class Budget:
 
     def over(self) -> OverBudget:
         """What is said where the things are too many."""
-        said = "things, aliases and lists of keys written out"
+        said = "values, counting expanded aliases and key lists"
         if self.things == FREE_THINGS + THINGS_PER_BYTE * self.size:
             return OverBudget(
-                f"the file says more than {self.things} {said}: too much for one of {_size(self.size)}",
-                "give it uncompressed, with what its aliases stand for written out",
+                f"the file has more than {self.things} {said}: too many for a file of {_size(self.size)}",
+                "decompress the file, and replace its aliases by their values",
             )
         if self.things == MAX_THINGS:
-            return OverBudget(f"the file says more than {MAX_THINGS} {said}", "split it, and give the parts one by one")
-        return OverBudget(f"the files say more than {MAX_THINGS} {said}, together", "give fewer of them at once")
+            return OverBudget(
+                f"the file has more than {MAX_THINGS} {said}", "split it, and load the parts one at a time"
+            )
+        return OverBudget(f"the files together have more than {MAX_THINGS} {said}", "load fewer of them at once")
 
     def unpacked(self, length: int) -> None:
         """Look at the length after decompression. Errors: OverBudget."""
@@ -80,9 +82,9 @@ class Budget:
             return
         if self.bytes < FREE_BYTES or self.bytes == MAX_BYTES:
             limit = f"{self.bytes >> 20} MiB"
-            raise OverBudget(f"the file is larger than {limit}", "split it, or leave out what is not needed")
+            raise OverBudget(f"the file is larger than {limit}", "split it, or remove what is not needed")
         message = f"the file of {_size(self.size)} unpacks to more than {self.bytes >> 20} MiB"
-        raise OverBudget(message, "unpack it first, if it is meant to be so large")
+        raise OverBudget(message, "if that size is intended, decompress it first")
 
 
 def _size(size: int) -> str:
@@ -101,15 +103,15 @@ def parse_json(data: bytes, budget: Budget) -> Any:
     """
     text = data.decode("utf-8-sig")
     if not re.match(r"\s*[\[{]", text):
-        raise ValueError("it begins with neither { nor [")
+        raise ValueError("it does not begin with { or [")
     if len(text) * (1 if text.isascii() else 4) > MAX_WIDE:
-        raise OverBudget("the file has characters beyond ASCII, and is too large for that", "escape them, or split it")
+        raise OverBudget("the file is too large for a file with non-ASCII characters", "escape them, or split it")
     things, most = 1, budget.things - budget.spent
     for found in _TOKEN.finditer(text):
         start, end = found.span()
         if end - start > 1:
             if end - start > MAX_TEXT:
-                raise OverBudget(f"a text is longer than {MAX_TEXT} characters", "shorten it, or leave it out")
+                raise OverBudget(f"a string is longer than {MAX_TEXT} characters", "shorten or remove it")
             continue
         things += 1
         if things > most:
@@ -118,4 +120,4 @@ def parse_json(data: bytes, budget: Budget) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("lists and mappings nest too deeply") from None
+        raise ValueError("lists and mappings are nested too deeply") from None

@@ -123,7 +123,7 @@ class TensorSpec(NamedTuple):
         absent = next((word for word in words if word in _ABSENT), None)
         if absent is not None:
             if len(words) > 1:
-                raise CallError(f"{absent!r} is no tensor, and takes no other words", text, f"write `{absent}` alone")
+                raise CallError(f"{absent!r} cannot be combined with other words", text, f"write only `{absent}`")
             return TensorSpec(absent=_ABSENT[absent])
         fields: dict[str, object] = {}
         bits: list[Bit] = []
@@ -132,7 +132,7 @@ class TensorSpec(NamedTuple):
 
         def set_once(field: str, value: object, word: str) -> None:
             if field in fields:
-                raise CallError(f"a tensor has one {field}, and {word!r} is a second", text)
+                raise CallError(f"a tensor has only one {field}, and {word!r} is a second one", text)
             fields[field] = value
 
         for word in words:
@@ -152,7 +152,7 @@ class TensorSpec(NamedTuple):
             else:
                 others.append(word)
         if len(wrappers) > MAX_WRAPPERS:
-            raise CallError(f"a tensor of more than {MAX_WRAPPERS} wrappers", text)
+            raise CallError(f"a tensor cannot have more than {MAX_WRAPPERS} wrappers", text)
         device, number = _device(others, text)
         chosen = {"bits": tuple(bits), "wrappers": tuple(wrappers), **fields}
         return TensorSpec(device, number, **chosen)  # type: ignore[arg-type]
@@ -220,7 +220,7 @@ class Context(NamedTuple):
         kinds = {kind.value.lower(): kind for kind in ContextKind}
         kind = kinds.get(head.lower())
         if kind is None:
-            raise CallError(f"{head!r} is no context", text, suggestion(head, CONTEXT_WORDS))
+            raise CallError(f"{head!r} is not a context", text, suggestion(head, CONTEXT_WORDS))
         rest = ([value] if equals else []) + words[1:]
         if kind is ContextKind.AUTOCAST:
             enabled = rest[1:] != ["off"]
@@ -238,7 +238,7 @@ class Context(NamedTuple):
                 raise CallError(f"{kind.value!r} needs a dispatch key", text, f"write {kind.value}=KEY")
             return Context(kind, keys=keys)
         if rest:
-            raise CallError(f"{kind.value!r} takes nothing, and {rest[0]!r} follows it", text)
+            raise CallError(f"{kind.value!r} takes no argument, but is followed by {rest[0]!r}", text)
         return Context(kind)
 
     def __str__(self) -> str:
@@ -278,13 +278,13 @@ def device_type(text: str) -> str:
     """The ``cuda`` of ``cuda:0``. Errors: CallError."""
     match = _DEVICE.fullmatch(text)
     if match is None:
-        raise CallError("a device is a word, with a number perhaps", text[:MAX_TEXT], "such as `cuda` or `cuda:0`")
+        raise CallError("a device is a word, optionally with an index", text[:MAX_TEXT], "such as `cuda` or `cuda:0`")
     return match[1]
 
 
 def _level(text: str, whole: str) -> int:
     if not _LEVEL.fullmatch(text):
-        raise CallError(f"{text!r} is not the level of a transform", whole, "levels count from 1, the outermost")
+        raise CallError(f"{text!r} is not a transform level", whole, "levels count from 1, which is the outermost")
     return int(text)
 
 
@@ -303,8 +303,10 @@ def _not_a_device(words: list[str], text: str) -> CallError:
     near = [(word, hint) for word in words if (hint := suggestion(word, TENSOR_WORDS))]
     if len(words) > 1:
         word, hint = near[0] if near else (words[1], None)
-        return CallError(f"{word!r} is no word for a tensor, or a second device", text, hint)
-    return CallError(f"{words[0]!r} is neither a device nor a word for a tensor", text, near[0][1] if near else None)
+        return CallError(f"{word!r} does not describe a tensor, or is a second device", text, hint)
+    return CallError(
+        f"{words[0]!r} is not a device, and does not describe a tensor", text, near[0][1] if near else None
+    )
 
 
 def _one(rest: list[str], kind: ContextKind, what: str, text: str) -> str:
@@ -315,7 +317,7 @@ def _one(rest: list[str], kind: ContextKind, what: str, text: str) -> str:
 
 def _words(text: str, what: str, example: str) -> list[str]:
     if len(text) > MAX_TEXT:
-        raise CallError(f"{what} of more than {MAX_TEXT} characters", text[:64])
+        raise CallError(f"{what} cannot have more than {MAX_TEXT} characters", text[:64])
     words = text.split()
     if not words:
         raise CallError(f"{what} is empty", text, f"write one {example}")

@@ -101,7 +101,7 @@ def generator_named(text: str) -> tuple[str, bool]:
     """The device of a generator, and whether the call is boxed: ``cpu``, ``cpu boxed``. Errors: CallError."""
     device, _, rest = text.strip().partition(" ")
     if rest.strip() not in ("", BOXED):
-        hint = "such as `cpu`, or `cpu boxed` for a call of torch.ops"
-        raise CallError("a generator is a device, and perhaps the word boxed", text[:MAX_TEXT], hint)
+        hint = "such as `cpu`, or `cpu boxed` for a call through torch.ops"
+        raise CallError("a generator is a device, optionally followed by the word boxed", text[:MAX_TEXT], hint)
     device_type(device)
     return device, bool(rest)

@@ -184,7 +184,7 @@ class Universe:
         ValueError for a name that PyTorch refuses, or that no device string can have.
         """
         if not name or not set(name) <= _DEVICE_LETTERS:
-            raise ValueError(f"{name[:60]!r} is no name of a backend: it has small letters and _ only")
+            raise ValueError(f"{name[:60]!r} is not a backend name: use only lower-case letters and _")
         if name in self.devices and name != self.backend_name:
             raise ValueError(f"Cannot register privateuse1 backend with in-tree device name: {name}")
         named = {name if key == PRIVATE_USE1 else device: key for device, key in self.devices.items()}

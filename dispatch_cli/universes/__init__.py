@@ -73,10 +73,13 @@ def load(name_or_path: str) -> Universe:
     try:
         if not path.is_file():
             raise UniverseError(
-                f"no universe named {name_or_path[:200]!r} (embedded: {', '.join(names())}) and no file of that name"
+                f"there is no universe and no file named {name_or_path[:200]!r} (embedded universes: "
+                f"{', '.join(names())})"
             )
         if path.stat().st_size > MAX_BYTES:
-            raise UniverseError(f"{name_or_path} is larger than a universe can be ({MAX_BYTES >> 20} MiB)")
+            raise UniverseError(
+                f"{name_or_path} is larger than {MAX_BYTES >> 20} MiB, which is too large for a universe"
+            )
         from dispatch_cli.model.read_files import note
 
         note(name_or_path)
@@ -84,9 +87,9 @@ def load(name_or_path: str) -> Universe:
     except OSError as error:
         raise UniverseError(f"{name_or_path[:200]} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise UniverseError(f"{name_or_path} is no universe: it is not valid UTF-8") from None
+        raise UniverseError(f"{name_or_path} is not a universe: it is not valid UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise UniverseError(f"{name_or_path} is no universe: it is not JSON: {error}") from None
+        raise UniverseError(f"{name_or_path} is not a universe: it is not valid JSON: {error}") from None
     return from_data(data)
 
 
@@ -176,7 +179,7 @@ class _UniverseReader:
         self.faults: list[Fault] = []
         self._data: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
         if not isinstance(data, Mapping):
-            self.add((), "a universe is a mapping of fields")
+            self.add((), "a universe must be a mapping")
         elif data.get("format") != FORMAT:
             shown = repr(data.get("format"))[:60]
             self.add(("format",), f"field 'format' must be {FORMAT}, not {shown}")
@@ -230,7 +233,7 @@ class _UniverseReader:
             values[field] = self._texts(data.get(field), name, field)
         values["functions"] = dict(self._checked(data, "functions", Mapping, {}, name))
         if not all(isinstance(text, str) for text in values["functions"].values()):
-            self.add((name, "functions"), "field 'torch_library.functions' must map functions to texts")
+            self.add((name, "functions"), "field 'torch_library.functions' must map functions to strings")
         for field in set(TorchLibrary._fields) - set(values):
             values[field] = data.get(field) is True
         return TorchLibrary(**values)
@@ -254,7 +257,7 @@ class _UniverseReader:
             key, debug = entry.get("key"), entry.get("debug")
             if isinstance(key, str) and isinstance(debug, str):
                 return CoreFallback(key, debug, entry.get("fallthrough") is True)
-        self.add(("fallbacks", str(number)), "each entry of field 'fallbacks' needs a 'key' and a 'debug' text")
+        self.add(("fallbacks", str(number)), "each entry of field 'fallbacks' needs the strings 'key' and 'debug'")
         return CoreFallback("", "", False)
 
     def add(self, field: tuple[str, ...], message: str) -> None:

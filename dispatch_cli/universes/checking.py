@@ -71,7 +71,7 @@ class UniverseChecker:
             texts += [(("torch_library",), one) for one in (*listed, *library.device_types, *library.autocast_devices)]
         for way, text in texts:
             if not text.isprintable():
-                self._add(way, f"{text[:60]!r} has characters that are not for printing")
+                self._add(way, f"{text[:60]!r} has non-printable characters")
 
     def _check_once(self) -> None:
         universe = self._universe
@@ -85,7 +85,7 @@ class UniverseChecker:
                 self._once((field, name), keys)
         self._once(("ids",), [str(number) for number in universe.ids.values()])
         if UNDEFINED in universe.runtime:
-            self._add(("runtime",), f"field 'runtime' names {UNDEFINED}, which is no key but the lack of one")
+            self._add(("runtime",), f"field 'runtime' names {UNDEFINED}, which is not a dispatch key")
 
     def _once(self, way: tuple[str, ...], names: Iterable[str]) -> None:
         seen: set[str] = set()
@@ -109,7 +109,7 @@ class UniverseChecker:
             self._once(("per_backend",), expected)
         for alias in universe.aliases:
             if alias in universe.slot or alias in universe.functionalities:
-                self._add(("aliases", alias), f"{alias} is an alias key, and a runtime key or a functionality too")
+                self._add(("aliases", alias), f"{alias} is an alias key, but also a runtime key or a functionality")
         for key in (*universe.runtime, *universe.aliases, *universe.functionalities):
             if key not in universe.ids:
                 self._add(("ids",), f"field 'ids' does not have {key!r}")
@@ -138,7 +138,7 @@ class UniverseChecker:
             if key not in universe.ids or not {*runtime, UNDEFINED}.issuperset(refreshed):
                 self._add(way, f"field 'refreshes.{key}' names a key that the universe does not have")
             elif key in runtime and key not in refreshed:
-                self._add(way, f"field 'refreshes.{key}' lacks {key}: a registration recomputes its own slot")
+                self._add(way, f"field 'refreshes.{key}' lacks {key}: a registration always recomputes its own slot")
         named_functionalities: dict[str, tuple[str, ...]] = {
             "after_autograd": (universe.after_autograd,),
             "after_ADInplaceOrView": (universe.after_ADInplaceOrView,),

@@ -69,7 +69,7 @@ def _list_default(cursor: Cursor, kind: TypeKind, real: SchemaType, size: int | 
     value = _constant(cursor, kind, real)
     if not 0 <= size <= MAX_BROADCAST:
         too_large = plain("cannot create std::vector larger than max_size()", ValueError) if size < 0 else None
-        cursor.fail(f"a default cannot stand for a list of {size} values", too_large, start)
+        cursor.fail(f"a default cannot fill a list of {size} values", too_large, start)
     return _convert([value] * size, kind, start)
 
 
@@ -117,7 +117,7 @@ def _constant(cursor: Cursor, kind: TypeKind, real: SchemaType) -> Constant:
     if is_name(token):
         return _named_constant(cursor, real)
     if token in ('"', "'"):
-        cursor.fail("the string that starts here does not end", None)
+        cursor.fail("the string that starts here has no closing quote", None)
     text = f"-{cursor.number()}" if cursor.next_if("-") else cursor.number("a default value")
     return read_number(text, as_float=kind is TypeKind.FLOAT, as_complex=kind is TypeKind.COMPLEX)
 
