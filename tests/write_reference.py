@@ -45,8 +45,8 @@ For completion and validation in an editor, run `dispatch-cli schema -o dispatch
 
 In a simulated call (`dispatch-cli resolve`), what your kernel does next is assumed from its key, and the answer says
 so. A kernel at a backend key is assumed to compute the result. A kernel at an autograd key, or at another key above the
-backends, is assumed to redispatch with the keys below its own. A batching rule is assumed to unwrap the tensors and call
-the operator again. `redispatches` says what the kernel really does:
+backends, is assumed to redispatch with the keys below its own. A batching rule is assumed to unwrap the tensors and to
+call the operator again. `redispatches` says what the kernel really does:
 
 ```yaml
 dispatch: 1

@@ -172,7 +172,7 @@ def read_known(
     except BaselineError as error:
         raise click.BadParameter(safe(f"{file}: {error}"), param_hint="'--baseline'") from None
     except ValueError as error:
-        message = safe(f"{file} is not valid JSON: {str(error)[:200]}")
+        message = safe(f"{file}: not valid JSON: {str(error)[:200]}")
         raise click.BadParameter(message, param_hint="'--baseline'") from None
 
 

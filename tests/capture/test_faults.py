@@ -147,7 +147,7 @@ def test_a_module_whose_process_keeps_standard_error_open(tmp_path: Path) -> Non
     with running:
         found = finished(running)
     assert found.code == 2
-    assert "answers in a way that is not understood" in found.err
+    assert "cannot be interpreted" in found.err
     pids = (tmp_path / "pids").read_text(encoding="utf-8").split()
     assert pids
     assert all(ends(int(pid)) for pid in pids)
@@ -197,7 +197,7 @@ def test_a_probe_that_never_ends(ask: tuple[str, ...], stand_in: StandIn) -> Non
     assert found.err == (
         f"error[no-answer]: {python} gave no answer within 1 second\n"
         "    waiting for a lock\n"
-        "  help: see what it waits for, or give it longer: --timeout SECONDS\n\n"
+        "  help: find out what it waits for, or give it more time: --timeout SECONDS\n\n"
         "1 error; nothing was done.\n"
     )
     assert stand_in.left_behind() == []
@@ -274,8 +274,8 @@ def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: 
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("operators", 0, "kernels", "CPU", 0, "debug"), None, "operators[0].kernels.CPU[0].debug must be a text"),
-        (("operators", 0, "tags"), ["a", 1], "operators[0].tags[1] must be a text"),
+        (("operators", 0, "kernels", "CPU", 0, "debug"), None, "operators[0].kernels.CPU[0].debug must be a string"),
+        (("operators", 0, "tags"), ["a", 1], "operators[0].tags[1] must be a string"),
         (("modules",), "m", "modules must be a list"),
         (("universe", "runtime"), [1], "universe: field 'runtime' must be a list of names"),
         (("skipped",), [{}], "skipped[0].name is missing"),

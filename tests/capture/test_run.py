@@ -39,7 +39,7 @@ def test_no_torch(torch: Path) -> None:
     assert problem_of() == (
         "no-torch",
         "PYTHON: this Python has no PyTorch",
-        "name a Python that has it: --python PATH",
+        "give a Python that has PyTorch: --python PATH",
     )
 
 
@@ -48,7 +48,7 @@ def test_torch_that_fails_to_import(torch: Path) -> None:
     assert problem_of() == (
         "broken-torch",
         "PYTHON: PyTorch cannot be imported\nOSError: libcudart.so: cannot open\nsecond line",
-        "see that `import torch` works there, or name another Python: --python PATH",
+        "make `import torch` work in that Python, or give another one: --python PATH",
     )
 
 
@@ -74,7 +74,7 @@ def test_torch_of_another_shape(torch: Path) -> None:
     code, message, _ = problem_of()
     assert code == "unknown-torch"
     assert message.startswith(
-        "PYTHON: PyTorch 1.0 answers in a way that is not understood; 2.4 is the oldest that is\n"
+        "PYTHON: the answers of PyTorch 1.0 cannot be interpreted; the oldest supported version is 2.4\n"
     )
 
 
@@ -84,7 +84,7 @@ def test_a_module_that_cannot_be_imported(torch: Path) -> None:
         "no-module",
         "PYTHON: the module no_such_module_anywhere cannot be imported\n"
         "ModuleNotFoundError: No module named 'no_such_module_anywhere'",
-        "see that the module can be imported there once torch is",
+        "make `import torch` followed by an import of the module work in that Python",
     )
 
 
@@ -93,7 +93,7 @@ def test_torch_that_crashes(torch: Path) -> None:
     torch.write_text("import os, sys\nprint('last words', file=sys.stderr, flush=True)\nos.kill(os.getpid(), 9)")
     assert problem_of()[:2] == (
         "capture-failed",
-        "PYTHON was ended by SIGKILL while its PyTorch was asked\nlast words",
+        "PYTHON was ended by SIGKILL while its PyTorch was being queried\nlast words",
     )
 
 
@@ -101,7 +101,7 @@ def test_noise_is_bounded(torch: Path) -> None:
     torch.write_text("import os, sys\nsys.stderr.write('x' * 3_000_000 + '\\nend\\n')\nsys.stderr.flush()\nos._exit(9)")
     code, message, _ = problem_of()
     assert code == "capture-failed"
-    assert message.startswith("PYTHON exited with 9 while its PyTorch was asked\n")
+    assert message.startswith("PYTHON exited with 9 while its PyTorch was being queried\n")
     assert message.endswith("x\nend")
     assert len(message) < process.MAX_STDERR + 100
 
@@ -110,7 +110,7 @@ def test_a_python_that_is_none() -> None:
     with pytest.raises(InputError) as caught:
         run.run_probe("/no/such/python")
     (problem,) = caught.value.problems
-    assert (problem.code, problem.message) == ("no-python", "/no/such/python is not a Python that can be run")
+    assert (problem.code, problem.message) == ("no-python", "/no/such/python is not an executable Python")
 
 
 # The command. A shell script stands in for the Python that has PyTorch, and writes what it is given.
@@ -142,7 +142,7 @@ def test_progress_is_passed_on(python: str) -> None:
 def test_standard_output_is_yaml_unless_told_otherwise(python: str, tmp_path: Path) -> None:
     plain = invoke("--python", python)
     assert plain.exit_code == 0
-    assert plain.stderr == "warning: the operator 'x::\\ny' is not understood and left out\n"
+    assert plain.stderr == "warning: the operator 'x::\\ny' cannot be interpreted and is left out\n"
     as_json = invoke("--python", python, "--format", "json")
     for name, expected in (("a.yaml", plain.stdout), ("a.yml", plain.stdout), ("a.json", as_json.stdout)):
         assert invoke("--python", python, "-o", str(tmp_path / name)).stdout == ""
@@ -168,7 +168,7 @@ def test_an_answer_of_another_kind(python: str, tmp_path: Path) -> None:
         (["-o", "a.json", "--format", "yaml"], "--format yaml contradicts the name of a.json."),
         (["-o", "/no/such/directory/a.yaml"], "cannot write /no/such/directory/a.yaml: there is no such directory"),
         (["--import", "os; x"], "'os; x' is not the name of a module"),
-        (["--python", "/no/such/python"], "error[no-python]: /no/such/python is not a Python that can be run"),
+        (["--python", "/no/such/python"], "error[no-python]: /no/such/python is not an executable Python"),
     ],
 )
 def test_mistakes_exit_with_two(arguments: list[str], words: str) -> None:

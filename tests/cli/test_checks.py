@@ -200,7 +200,7 @@ def test_what_is_wrong_with_a_project_file() -> None:
     assert [line for line in result.err.splitlines() if "error[" in line or "help" in line] == [
         "pyproject.toml:5:1: error[unknown-field]: [tool.dispatch-cli] has no field 'selekt'",
         "  help: did you mean select?",
-        "pyproject.toml:6:1: error[wrong-type]: ignore takes a text or a list of texts",
+        "pyproject.toml:6:1: error[wrong-type]: ignore takes a string or a list of strings",
         "pyproject.toml:9:1: error[bad-value]: guard takes one of error, warning, info",
         "pyproject.toml:7:1: error[bad-value]: fail-on takes one of error, warning, info",
         "  help: did you mean warning?",
@@ -222,7 +222,7 @@ def test_guards_of_the_project() -> None:
     assert ("guard", "demo::a") not in found("a.yaml", "--no-config")
     assert ("guard", "demo::a") in found("a.yaml", "--no-config", "--guards", "g.yaml")
     result = check("-k", "CPU", "--guards", "g.yaml")
-    assert result.err.endswith("Error: --guards speaks of operators in files or bases; -k has none of them.\n")
+    assert result.err.endswith("Error: --guards checks operators of files or bases; it cannot be used with -k.\n")
     assert check("-k", "CPU").code in (0, 1)
 
 
@@ -330,7 +330,7 @@ def test_a_baseline_lets_old_findings_pass_and_shrinks() -> None:
     missing = check("a.yaml", *only)
     assert (missing.code, missing.out) == (2, "")
     assert missing.err.endswith(
-        "Error: Invalid value for '--baseline': known.json does not exist. Write it with --update-baseline.\n"
+        "Error: Invalid value for '--baseline': known.json does not exist. Create it with --update-baseline.\n"
     )
     assert check("a.yaml", *only, "--update-baseline") == Result(0, "", "known.json: 2 findings\n")
     assert Path("known.json").read_text(encoding="utf-8") == (
@@ -387,7 +387,7 @@ def test_a_baseline_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "it is not JSON"),
+        ("{", "not valid JSON"),
         ("[]", "it is not a baseline that dispatch-cli has written"),
         ('{"report": "baseline", "schema_version": 2}', "it is in version 2, and this program reads version 1"),
         ('{"report": "baseline", "schema_version": 1}', "it has no list of findings"),
@@ -399,7 +399,7 @@ def test_a_baseline_counts() -> None:
             '{"report": "baseline", "schema_version": 1, "findings": [{"check": "guard", "count": true}]}',
             "entry 0 of its findings is not one",
         ),
-        ("[" * 100_000, "it is not JSON"),
+        ("[" * 100_000, "not valid JSON"),
     ],
 )
 def test_what_is_no_baseline(text: str, message: str) -> None:

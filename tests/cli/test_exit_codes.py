@@ -35,13 +35,13 @@ def test_clean_and_findings() -> None:
 def test_nothing_to_load(command: str) -> None:
     message = (
         "Nothing to load: give a declaration FILE ('-' for standard input), --base NAME, -k KEY, or --op GLOB for "
-        "operators of PyTorch itself."
+        "PyTorch's own operators."
     )
     assert call(command) == refused_by_usage(command, message)
 
 
 def test_what_if_and_files_exclude_each_other() -> None:
-    message = "-k takes the place of files and bases; give one or the other."
+    message = "-k cannot be combined with files or --base."
     assert call("table", "-k", "CPU", "examples/stale.yaml") == refused_by_usage("table", message)
 
 
@@ -134,13 +134,13 @@ def test_bad_input_becomes_annotations_on_github() -> None:
 @pytest.mark.parametrize("format_", ["json", "csv", "raw"])
 def test_a_grid_is_for_people(format_: str) -> None:
     result = call("table", "examples/stale.yaml", "--view", "grid", "--format", format_)
-    message = f"--view grid is for people; --format {format_} has every slot without it."
+    message = f"--view grid does not work with --format {format_}, which always has every slot."
     assert replace(result, out="") == refused_by_usage("table", message)
     assert (message in result.out) == (format_ != "raw")
 
 
 def test_a_dump_is_whole() -> None:
-    message = "--format raw is PyTorch's whole dump; it can not be filtered by --key."
+    message = "--format raw is PyTorch's whole dump, which --key cannot filter."
     assert call("table", "-k", "CPU", "--key", "CPU", "--format", "raw") == refused_by_usage("table", message)
 
 

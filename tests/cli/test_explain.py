@@ -299,8 +299,8 @@ def test_an_error_at_a_key_without_a_slot(key: str) -> None:
     text = python_error("broken.scale.default", key)
     result = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text)
     assert result == refused(
-        f"Invalid value for '--from-error': the text names {key}, which has no slot in a dispatch table; PyTorch's "
-        f"errors name runtime keys. `explain broken::scale {key}` says what it stands for."
+        f"Invalid value for '--from-error': the text names {key}, which has no slot in a dispatch table. PyTorch's "
+        f"errors name runtime keys. `explain broken::scale {key}` says what {key} is."
     )
 
 
@@ -370,7 +370,7 @@ def test_a_text_without_an_error() -> None:
     result = call("explain", "--from-error", "-", stdin=b"\xff\x00 all is well \x1b[31m")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(
-        f"{USAGE}Error: Invalid value for '--from-error': standard input has none of the texts that PyTorch prints "
+        f"{USAGE}Error: Invalid value for '--from-error': standard input has none of PyTorch's messages "
         "about operators and dispatch, such as:\n  Could not run 'OP' with arguments from the 'KEY'\n"
     )
 
@@ -389,7 +389,7 @@ def test_a_table_without_the_line_that_names_the_operator() -> None:
     for count, said in ((1, "1 line"), (5, "5 lines")):
         result = call("explain", "--from-error", "-", stdin="\n".join(lines[-count:]).encode())
         assert (result.code, result.out) == (2, "")
-        assert f"standard input has {said} of a dispatch table, and not the line before it that names" in result.err
+        assert f"standard input has {said} of a dispatch table, but not the line before it that names" in result.err
 
 
 def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_a_text_that_can_not_be_read(tmp_path: Path) -> None:
         assert (result.code, result.out) == (2, "")
         assert message in result.err
     both = call("explain", "--from-error", "x.yaml", "x.yaml")
-    assert both == refused("x.yaml can not be both the error text and a declaration file.")
+    assert both == refused("x.yaml cannot be both the error text and a declaration file.")
 
 
 def test_a_text_as_windows_writes_it(tmp_path: Path) -> None:
@@ -464,7 +464,9 @@ def test_a_key_that_the_text_cuts_off(tmp_path: Path) -> None:
     text.write_text("Could not run 'aten::add.Tensor' with arguments from the 'Dispa' backend", encoding="utf-8")
     result = call("explain", "--from-error", str(text))
     assert result.code == 2
-    assert "the text names the key 'Dispa', which torch-2.15 does not have; perhaps the text is cut there" in result.err
+    assert (
+        "the text names the key 'Dispa', which torch-2.15 does not have; the text may be truncated there" in result.err
+    )
 
 
 def test_an_error_about_pytorchs_operator_is_judged_by_the_newest_state(tmp_path: Path) -> None:

@@ -176,10 +176,10 @@ def test_a_whole_state_can_be_frozen() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--key", "CPU"), "--key goes with --record."),
-        (("--rules-only",), "--rules-only goes with --record."),
+        (("--key", "CPU"), "--key needs --record."),
+        (("--rules-only",), "--rules-only needs --record."),
         (("--record", "--format", "json"), "--record writes a declaration file; it takes no --format."),
-        (("--record", "--guards", "a.yaml"), "--record writes guards, and --guards reads them; give one or the other."),
+        (("--record", "--guards", "a.yaml"), "--record and --guards exclude each other; give one of them."),
     ],
 )
 def test_usage(args: tuple[str, ...], message: str) -> None:
@@ -192,7 +192,7 @@ def test_usage(args: tuple[str, ...], message: str) -> None:
 def test_a_file_of_guards_may_not_register() -> None:
     result = call("guards", "--base", "torch-2.15", "--guards", "a.yaml")
     assert result.code == 2
-    assert "a.yaml:3:3: error[only-guards]: a file of guards has no 'operators'" in result.err
+    assert "a.yaml:3:3: error[only-guards]: a guards file cannot have 'operators'" in result.err
 
 
 SUPPRESSED = """\

@@ -132,11 +132,11 @@ def test_a_name_that_is_close() -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("table", "hop.yaml", "--format", "raw"), "no table of a higher-order operator"),
+        (("table", "hop.yaml", "--format", "raw"), "no table dump of a higher-order operator"),
         (("register", "hop.yaml", "--format", "raw"), "no dump of a higher-order operator"),
-        (("table", "hop.yaml", "--resolver", "differences"), "no C++ table that Python could differ from"),
-        (("table", "python.yaml", "--resolver", "python", "--format", "raw"), "leave out --resolver"),
-        (("table", "python.yaml", "--resolver", "python", "--view", "grid"), "leave out --resolver"),
+        (("table", "hop.yaml", "--resolver", "differences"), "--resolver cannot be 'differences'"),
+        (("table", "python.yaml", "--resolver", "python", "--format", "raw"), "remove --resolver"),
+        (("table", "python.yaml", "--resolver", "python", "--view", "grid"), "remove --resolver"),
     ],
 )
 def test_what_says_nothing_together(args: tuple[str, ...], message: str) -> None:

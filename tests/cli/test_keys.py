@@ -241,13 +241,13 @@ def test_problems_come_together() -> None:
     )
     result = call("keys", "--universe", "torch-9", "--against", "torch-8")
     assert (result.code, result.out) == (2, "")
-    assert result.err.count("error[unknown-universe]: no universe named 'torch-") == 2
+    assert result.err.count("error[unknown-universe]: there is no universe and no file named 'torch-") == 2
 
 
 def test_a_key_and_a_comparison_exclude_each_other() -> None:
     result = call("keys", "CPU", "--against", "torch-2.4")
     assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("Error: --against holds whole universes against each other; give no key with it.\n")
+    assert result.err.endswith("Error: --against compares whole universes; do not give a key with it.\n")
 
 
 def test_hostile_expressions() -> None:
@@ -275,4 +275,4 @@ def test_what_is_wrong_with_a_described_call_is_said_at_once() -> None:
     for text in ("no device 'nowhere'", "did you mean inference_mode?", "--context 'autocast nowhere'", "3 errors"):
         assert text in result.err
     for other in (("CPU",), ("--against", "torch-2.4")):
-        assert "ask for the keys of a call" in call("keys", "--tensor", "cpu", *other).err
+        assert "show the key set of a call" in call("keys", "--tensor", "cpu", *other).err

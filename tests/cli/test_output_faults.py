@@ -401,7 +401,7 @@ def test_an_answer_does_not_replace_what_it_is_made_from(number: int, tmp_path: 
             assert read.read_bytes() == before
         found = call(*args, "-o", str(target))
         assert (found.code, found.out) == (2, "")
-        assert f"Error: cannot write {target}: the answer is made from this file\n" in found.err
+        assert f"Error: cannot write {target}: it is an input of this command\n" in found.err
         assert read.read_bytes() == before
 
 
@@ -412,7 +412,7 @@ def test_a_summary_is_appended_to_no_input_and_no_read_only_file(tmp_path: Path)
         for options in ((), ("-o", str(tmp_path / "out.txt"))):
             found = call("check-invariants", str(file), "--step-summary", str(file), *options)
             assert found.code == 2
-            assert f"Error: cannot write {file}: the answer is made from this file\n" in found.err
+            assert f"Error: cannot write {file}: it is an input of this command\n" in found.err
             assert file.read_text(encoding="utf-8") == text
     summary = tmp_path / "summary.md"
     summary.write_text("as it was", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Files outside of the project: not read, and nothing of them shown, whatever leads there."""
+"""Files outside the project: not read, and nothing of them shown, whatever leads there."""
 
 from __future__ import annotations
 

@@ -302,7 +302,7 @@ def test_mistakes_in_the_device_argument() -> None:
     without = "error[device]: --device 'cuda': aten::sin has no argument of type Device"
     assert said("aten::sin", "--device", "cuda") == [without]
     assert said("aten::zeros", "--device", "a b") == [
-        "error[device]: --device 'a b': a device is a word, with a number perhaps",
+        "error[device]: --device 'a b': a device is a word, optionally with an index",
         "  help: such as `cuda` or `cuda:0`",
     ]
     assert said("call_torchbind", "--device", "cuda") == [
@@ -328,7 +328,7 @@ def test_mistakes_in_other_options() -> None:
     ]
     both = call("resolve", "aten::rand.generator", "--generator", "meta", "--keyset", "CPU").err
     assert "--generator 'meta': there are no generators on meta" in both
-    assert "--generator: its key does not count where --keyset gives the whole set; leave one of them out" in both
+    assert "--generator adds no key when --keyset gives the whole key set; give one of the two" in both
     none = call("resolve", "aten::relu", "--tensor", "none")
     assert none.err.startswith("error[tensor]: --tensor 'none': aten::relu has a Tensor for 'self', not a Tensor?\n")
 
@@ -390,9 +390,9 @@ def test_problems_come_together() -> None:
     assert messages == [
         "error[unknown-operator]: there is no operator 'aten::sn'",
         "  help: did you mean aten::sin or aten::sgn or aten::sin_?",
-        "error[tensor]: --tensor 'cpu sprse': 'sprse' is no word for a tensor, or a second device",
+        "error[tensor]: --tensor 'cpu sprse': 'sprse' does not describe a tensor, or is a second device",
         "  help: did you mean sparse?",
-        "error[context]: --context 'infrence_mode': 'infrence_mode' is no context",
+        "error[context]: --context 'infrence_mode': 'infrence_mode' is not a context",
         "  help: did you mean inference_mode?",
         "error[tensor]: --tensor 'cppu': the universe torch-2.15 has no device 'cppu' (it has cpu, cuda, ipu, xpu, "
         "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone)",

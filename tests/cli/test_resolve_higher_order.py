@@ -199,10 +199,10 @@ def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        ("{kernel: k, error: 'E: x'}", "an error is raised by an implementation that raises"),
+        ("{kernel: k, error: 'E: x'}", "the field 'error' needs an implementation that raises"),
         (
             "{kernel: k, redispatches: raises, error: {dispatch: x}}",
-            "only an implementation for functionalization has several places",
+            "only an implementation for functionalization can have errors by place",
         ),
         ("{kernel: k, redispatches: maybe}", "true, false or raises"),
     ],

@@ -89,7 +89,7 @@ FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "no backends": (lambda data: data.update(backends=[], per_backend={}), "field 'backends' must name a backend"),
     "Undefined": (lambda data: data["runtime"].append("Undefined"), "field 'runtime' names Undefined"),
     "an alias of nothing": (lambda data: data["aliases"].update(Autograd=[]), "field 'aliases.Autograd' must name"),
-    "an alias that is a key": (lambda data: data["aliases"].update(CPU=["CPU"]), "CPU is an alias key, and"),
+    "an alias that is a key": (lambda data: data["aliases"].update(CPU=["CPU"]), "CPU is an alias key, but"),
     "no id": (lambda data: data["ids"].pop("CPU"), "field 'ids' does not have 'CPU'"),
     "a boolean": (lambda data: data["ids"].update(CPU=True), "field 'ids' must map keys to numbers"),
     "a name": (lambda data: data.update(name="x\n::error::y"), "cannot be the name of a universe"),
@@ -97,7 +97,7 @@ FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "a device type": (lambda data: data["devices"].update({"::error::": "CPU"}), "cannot be a device type"),
     "a debug text": (
         lambda data: data["fallbacks"][0].update(debug="a\u202eb"),
-        "characters that are not for printing",
+        "has non-printable characters",
     ),
 }
 

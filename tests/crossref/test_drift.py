@@ -137,7 +137,7 @@ def test_bad_declarations_are_refused_before_pytorch_is_asked(monkeypatch: pytes
 def test_the_formats_of_ci_systems_are_for_declarations() -> None:
     result = call("crossref", "--python", "./python", "--format", "sarif")
     assert result.code == 2
-    assert "--format sarif is for declarations that are compared with a live PyTorch." in result.err
+    assert "--format sarif works only when declarations are compared with a live PyTorch." in result.err
 
 
 def test_several_files_are_one_library() -> None:

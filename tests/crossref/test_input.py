@@ -37,7 +37,7 @@ def test_nothing_to_compare_with() -> None:
 def test_declarations_have_no_answers() -> None:
     example = str(ROOT / "examples" / "add.yaml")
     assert refused(example) == (
-        f"error[no-answers]: {example} holds registrations, but nothing that a PyTorch answered\n"
+        f"error[no-answers]: {example} has registrations, but no answers of a PyTorch to compare them with\n"
         "  help: compare it with a running PyTorch: --live, or --python PATH\n"
         "\n"
         "1 error; nothing was done.\n"
@@ -50,8 +50,8 @@ def test_standard_input_can_only_be_a_recording() -> None:
     result = call("crossref", "-", stdin=b"dispatch: 1\n")
     assert (result.code, result.out) == (2, "")
     assert result.err == (
-        "error[not-a-recording]: what is on standard input is not a recording\n"
-        "  help: declarations have to be in a file\n"
+        "error[not-a-recording]: standard input is not a recording\n"
+        "  help: give declarations as a file\n"
         "\n"
         "1 error; nothing was done.\n"
     )
@@ -62,7 +62,7 @@ def test_a_file_that_is_not_there() -> None:
 
 
 def test_a_file_that_is_neither() -> None:
-    assert ": error[yaml-syntax]: this is not YAML: " in refused(str(ROOT / "LICENSE"))
+    assert ": error[yaml-syntax]: this is not valid YAML: " in refused(str(ROOT / "LICENSE"))
 
 
 @pytest.mark.parametrize(
@@ -86,28 +86,26 @@ def test_a_module_that_is_no_name() -> None:
 
 
 def test_a_python_that_is_none() -> None:
-    assert "error[no-python]: /no/such/python is not a Python that can be run\n" in refused(
-        "--python", "/no/such/python"
-    )
+    assert "error[no-python]: /no/such/python is not an executable Python\n" in refused("--python", "/no/such/python")
 
 
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda data: data["universe"].pop("runtime"), "field 'runtime' must be a list of texts"),
-        (lambda data: data["universe"].update(runtime=[1]), "field 'runtime' must be a list of texts"),
+        (lambda data: data["universe"].pop("runtime"), "field 'runtime' must be a list of strings"),
+        (lambda data: data["universe"].update(runtime=[1]), "field 'runtime' must be a list of strings"),
         (lambda data: data["universe"].update(ids={"CPU": "x"}), "field 'ids' must map keys to numbers"),
         (lambda data: data["universe"].update(functionality=[]), "it has no functionality key"),
-        (lambda data: data["universe"].update(per_backend={}), "field 'Dense' must be a list of texts"),
+        (lambda data: data["universe"].update(per_backend={}), "field 'Dense' must be a list of strings"),
         (lambda data: data["universe"].update(after_autograd=["CPU"]), "no functionality has the key set"),
         (lambda data: data["universe"].update(alias={}), "field 'aliases' must have CompositeImplicitAutograd"),
         (lambda data: data.update(universe=[]), "field 'universe' must be a mapping"),
         (lambda data: data.update(ops=[]), "field 'ops' must be a mapping"),
         (lambda data: data.update(ops={"a::b": "x"}), "the operator 'a::b' has no dumps"),
-        (lambda data: data.update(ops={"a::b": {"dump": ""}}), "field 'table' must be a text"),
+        (lambda data: data.update(ops={"a::b": {"dump": ""}}), "field 'table' must be a string"),
         (lambda data: data.update(empty_table="CPU: x [kernel]\n"), "CPU: x [kernel]"),
-        (lambda data: data.pop("empty_table"), "field 'empty_table' must be a text"),
-        (lambda data: data.update(torch=None), "field 'torch' must be a text"),
+        (lambda data: data.pop("empty_table"), "field 'empty_table' must be a string"),
+        (lambda data: data.update(torch=None), "field 'torch' must be a string"),
     ],
 )
 def test_a_recording_that_does_not_hold_together(

@@ -63,7 +63,7 @@ DOCTORED = [
     (RELU, "registration", "Nowhere", "refused: could not parse dispatch key: Nowhere", "a kernel :: (none)"),
     (RELU, "dump", "Nowhere", None, "a kernel :: (none) [ boxed ]"),
     (RELU, "table", "XLA", None, "nobody [kernel]"),
-    (SILU, "registration", "", "refused: the line is not understood", SILU_LINE),
+    (SILU, "registration", "", "refused: the line cannot be parsed", SILU_LINE),
     (SILU, "operator", "", "no such operator", "registered"),
 ]
 """Operator, part, key, what the engine says, what the doctored recording says."""
@@ -104,7 +104,7 @@ def test_a_doctored_recording_in_text(tmp_path: Path) -> None:
             ("table", "XLA", "-", "nobody [kernel]"),
         ],
         SILU: [
-            ("registration", "", "refused: the line is not understood", SILU_LINE),
+            ("registration", "", "refused: the line cannot be parsed", SILU_LINE),
             ("operator", "", "no such operator", "registered"),
         ],
     }

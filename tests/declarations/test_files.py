@@ -58,7 +58,7 @@ def test_extends_in_a_circle(tmp_path: Path) -> None:
     write(tmp_path, operator("b", "extends: [c.yaml]\n"), "b.yaml")
     write(tmp_path, operator("c", "extends: [a.yaml]\n"), "c.yaml")
     assert shown(tmp_path, refused(str(tmp_path / "a.yaml"))) == (
-        "c.yaml:2:11 extends-circle: extends goes in a circle: a.yaml → b.yaml → c.yaml → a.yaml\n"
+        "c.yaml:2:11 extends-circle: these files extend each other in a circle: a.yaml → b.yaml → c.yaml → a.yaml\n"
         "  | extends: [a.yaml]\n"
     )
 
@@ -68,7 +68,7 @@ def test_a_long_chain_of_files_is_refused(tmp_path: Path) -> None:
         write(tmp_path, f"dispatch: 1\nextends: [{number + 1}.yaml]\n", f"{number}.yaml")
     (problem,) = refused(str(tmp_path / "0.yaml"))
     assert problem.code == "extends-too-long"
-    assert problem.message == "more than 64 files extend each other in a chain"
+    assert problem.message == "the chain of files that extend each other has more than 64 files"
 
 
 def test_embedded_states_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,10 +89,10 @@ def test_an_unknown_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "  hint: did you mean new?\n"
         "x.yaml:2:17 unknown-state: there is no embedded state 'other'\n"
         "  | extends: [neww, other]\n"
-        "  hint: embedded are new, old; a file is a path such as ./other.yaml\n"
+        "  hint: the embedded states are new, old; write a file as a path, such as ./other.yaml\n"
     )
     monkeypatch.setattr(bases, "names", lambda: ())
-    assert refused(path)[0].hint == "no state is embedded; a file is a path such as ./neww.yaml"
+    assert refused(path)[0].hint == "there are no embedded states; write a file as a path, such as ./neww.yaml"
 
 
 def test_an_unknown_state_on_the_command_line() -> None:
@@ -120,13 +120,13 @@ def test_files_must_agree_on_the_universe(tmp_path: Path) -> None:
     one = write(tmp_path, "dispatch: 1\nuniverse: torch-2.4\n", "1.yaml")
     two = write(tmp_path, "dispatch: 1\nuniverse: torch-2.15\n", "2.yaml")
     assert shown(tmp_path, refused(one, two)) == (
-        "2.yaml:2:11 universe-conflict: the files do not agree on a universe: torch-2.15 here, torch-2.4 before\n"
+        "2.yaml:2:11 universe-conflict: the files have different universes: torch-2.15 here, torch-2.4 before\n"
         "  | universe: torch-2.15\n"
         "  see 1.yaml:2:11: torch-2.4 is named here\n"
     )
     assert shown(tmp_path, refused(one, universe="torch-2.15")) == (
-        "1.yaml:2:11 universe-conflict: the file is written for the universe torch-2.4, "
-        "but torch-2.15 was asked for\n  | universe: torch-2.4\n"
+        "1.yaml:2:11 universe-conflict: the file has the universe torch-2.4, "
+        "but torch-2.15 was requested\n  | universe: torch-2.4\n"
     )
 
 
@@ -171,7 +171,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         f"folder:1:1 not-a-file: folder is a directory\n{hint}"
         f"pipe:1:1 not-a-file: pipe is not a regular file\n{hint}"
         f"/dev/zero:1:1 not-a-file: /dev/zero is not a regular file\n{hint}"
-        "a\0b:1:1 unreadable-file: a\0b cannot be read: its name has a NUL character\n"
+        "a\0b:1:1 unreadable-file: a\0b cannot be read: its name contains a NUL character\n"
     )
 
 

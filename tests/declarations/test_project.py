@@ -134,7 +134,7 @@ def test_any_text_is_settings_or_a_located_mistake(
     [
         ("select = " + "[" * 5_000 + "]" * 5_000, "tables and lists nest too deeply"),
         ("a = " + "{a=" * 3_000 + "1" + "}" * 3_000, "tables and lists nest too deeply"),
-        (".".join(["a"] * 50_000) + " = 1", "a name has too many parts"),
+        (".".join(["a"] * 50_000) + " = 1", "a key has too many dotted parts"),
         ("select = " + "9" * 5_000, "a number has too many digits"),
         ("[tool" + " " * 200_000 + "x]", "Expected ']' at the end of a table declaration"),
         (" " * 200_000 + "[", None),
@@ -157,9 +157,9 @@ def test_a_project_that_means_harm(text: str, message: str | None, tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("select = []", "select takes a text or a list of texts, not an empty list"),
-        ('select = ["guard", ","]', "select lacks the id of a check in ','"),
-        ('ignore = "guard,,stale-live-table"', "ignore lacks the id of a check in 'guard,,stale-live-table'"),
+        ("select = []", "select takes a string or a list of strings, not an empty list"),
+        ('select = ["guard", ","]', "select has an empty check id in ','"),
+        ('ignore = "guard,,stale-live-table"', "ignore has an empty check id in 'guard,,stale-live-table'"),
     ],
 )
 def test_selections_that_select_nothing(text: str, message: str, tmp_path: Path) -> None:

@@ -223,8 +223,8 @@ def test_what_yaml_takes_for_something_else_is_no_name(text: str, place: str, tm
     (problem,) = refused(write(tmp_path, f"dispatch: 1\n{line}\n"))
     assert problem.message.startswith(f"expected the name of a kernel, found {text}, which is ")
     assert problem.hint == (
-        "leave the key out where nothing is registered, write fallthrough where it falls through, "
-        f'or write "{text}" in quotes if that is the text'
+        "remove the key if nothing is registered there, or write fallthrough, "
+        f'or write "{text}" with quotes if you mean the string'
     )
     assert problem.span == Span(str(tmp_path / "x.yaml"), 2, line.rindex(text) + 1)
 

@@ -100,5 +100,5 @@ def test_only_a_snapshot_says_what_pytorch_registered(tmp_path: Path, field: dic
     with pytest.raises(InputError) as raised:
         load_state([written(tmp_path, **field)])
     (problem,) = raised.value.problems
-    assert problem.message == f"'{next(iter(field))}' belongs to a snapshot"
-    assert problem.hint == "write snapshot: true as well"
+    assert problem.message == f"'{next(iter(field))}' is only for snapshots"
+    assert problem.hint == "add snapshot: true"

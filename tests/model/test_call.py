@@ -58,22 +58,22 @@ CONTEXTS = {
 }
 WRONG_TENSORS = {
     "": ("a tensor is empty", "write one such as `cpu` or `cuda sparse`"),
-    "cpu spars": ("'spars' is no word for a tensor, or a second device", "did you mean sparse?"),
-    "cpu undefined": ("'undefined' is no tensor, and takes no other words", "write `undefined` alone"),
-    "none requires_grad": ("'none' is no tensor, and takes no other words", "write `none` alone"),
-    "cpu cuda": ("'cuda' is no word for a tensor, or a second device", None),
-    "cpu sparse mkldnn": ("a tensor has one layout, and 'mkldnn' is a second", None),
-    "cpu fake=a fake=b": ("a tensor has one fake, and 'fake=b' is a second", None),
+    "cpu spars": ("'spars' does not describe a tensor, or is a second device", "did you mean sparse?"),
+    "cpu undefined": ("'undefined' cannot be combined with other words", "write only `undefined`"),
+    "none requires_grad": ("'none' cannot be combined with other words", "write only `none`"),
+    "cpu cuda": ("'cuda' does not describe a tensor, or is a second device", None),
+    "cpu sparse mkldnn": ("a tensor has only one layout, and 'mkldnn' is a second one", None),
+    "cpu fake=a fake=b": ("a tensor has only one fake, and 'fake=b' is a second one", None),
     "cpu subclass": ("'subclass' needs a name", "write subclass=NAME"),
-    "cpu batched=0": ("'0' is not the level of a transform", "levels count from 1, the outermost"),
-    "cp!u": ("'cp!u' is neither a device nor a word for a tensor", None),
-    "x" * (MAX_TEXT + 1): (f"a tensor of more than {MAX_TEXT} characters", None),
-    "batched " * 65: ("a tensor of more than 64 wrappers", None),
+    "cpu batched=0": ("'0' is not a transform level", "levels count from 1, which is the outermost"),
+    "cp!u": ("'cp!u' is not a device, and does not describe a tensor", None),
+    "x" * (MAX_TEXT + 1): (f"a tensor cannot have more than {MAX_TEXT} characters", None),
+    "batched " * 65: ("a tensor cannot have more than 64 wrappers", None),
 }
 WRONG_CONTEXTS = {
-    "autocst cpu": ("'autocst' is no context", "did you mean autocast?"),
+    "autocst cpu": ("'autocst' is not a context", "did you mean autocast?"),
     "autocast": ("'autocast' needs a device, such as `autocast cpu` or `autocast cpu off`", None),
-    "vmap 2": ("'vmap' takes nothing, and '2' follows it", None),
+    "vmap 2": ("'vmap' takes no argument, but is followed by '2'", None),
     "include=": ("'include' needs a dispatch key", "write include=KEY"),
     "  ": ("a context is empty", "write one such as `no_grad` or `autocast cpu`"),
 }
@@ -144,7 +144,7 @@ WRONG_OPTIONS = {
     ("dtype", "qin8"): "did you mean qint8?",
     ("dtype", "x" * 5000): "such as float32 or qint8",
     ("generator", ""): "such as `cuda` or `cuda:0`",
-    ("generator", "cpu unboxed"): "such as `cpu`, or `cpu boxed` for a call of torch.ops",
+    ("generator", "cpu unboxed"): "such as `cpu`, or `cpu boxed` for a call through torch.ops",
     ("device", "a b"): "such as `cuda` or `cuda:0`",
 }
 

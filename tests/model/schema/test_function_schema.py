@@ -216,7 +216,7 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ('f(Device x="gpu") -> ()', 11, "'gpu' is not a device", None),
     ("f(Device x=None) -> ()", 11, "expected a string but found 'None'", None),
     ('f(str x="\\x41") -> ()', 8, "the escape '\\x' is not supported in a string", None),
-    ('f(str x="a) -> ()', 8, "the string that starts here does not end", None),
+    ('f(str x="a) -> ()', 8, "the string that starts here has no closing quote", None),
     ("f(int x=) -> ()", 8, "expected a default value but found ')'", None),
     ("f(Any x=1) -> ()", 8, "an argument of type Any cannot have a default", None),
     ("f(int x=1, int y) -> ()", 11, "'y' has no default, but an argument before it has one", None),
@@ -235,7 +235,7 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ("f\ud800() -> ()", 1, "the schema has a character that is not valid Unicode text", None),
     ("f" + "(" * 200, 65, "brackets are nested more than 64 deep", None),
     ("f(int" + "[]" * 100 + " x) -> ()", 2, "types are nested more than 64 deep", None),
-    ("f(int[70000] x=1) -> ()", 15, "a default cannot stand for a list of 70000 values", None),
+    ("f(int[70000] x=1) -> ()", 15, "a default cannot fill a list of 70000 values", None),
     ("f(Union(" + "int, " * 70 + "str) x) -> ()", 2, "a Union has more than 64 members", None),
     ("x" * 70000, 65536, "the schema is longer than 65536 characters", None),
 ]
