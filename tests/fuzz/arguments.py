@@ -10,7 +10,7 @@ import click
 
 from dispatch_cli.cli import cli
 from tests.fuzz import words
-from tests.fuzz.inputs import Inputs
+from tests.fuzz.inputs import OUT, PAGE, Inputs
 
 LEFT_OUT = ("capture",)
 """Commands that need a PyTorch."""
@@ -28,7 +28,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "bases": (0.12, _words(words.base)),
     "universe": (0.05, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
     "against": (0.2, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
-    "privateuse1": (0.06, _words(words.backend_name)),
+    "privateuse1": (0.06, lambda inputs: "npu" if inputs.careful else words.backend_name(inputs.dice)),
     "ops": (0.2, lambda inputs: inputs.operator() if inputs.careful else words.operator_glob(inputs.dice)),
     "key_globs": (0.3, _words(words.key_glob)),
     "tensors": (0, _words(words.tensor)),
@@ -44,13 +44,16 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "guards": (0.15, lambda inputs: inputs.guards()),
     "baseline": (0.1, lambda inputs: inputs.baseline()),
     "config": (0.08, lambda inputs: inputs.settings()),
-    "output": (0.04, lambda inputs: inputs.dice.choice(["out.txt", "no/such/folder/out.txt", "a.yaml", "."])),
-    "step_summary": (0.1, lambda inputs: inputs.dice.choice(["out.md", "no/such/folder/out.md", ""])),
-    "file": (0.1, lambda inputs: inputs.dice.choice(["out.txt", "no/such/folder/out.txt"])),
+    "output": (0.04, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt", "a.yaml", "."])),
+    "step_summary": (0.1, lambda inputs: inputs.dice.choice([PAGE, PAGE, PAGE, "no/such/folder/out.md", "a.yaml", ""])),
+    "file": (0.1, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt"])),
     "error_file": (0.01, lambda inputs: inputs.error_text()),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
-"""Option → how often it is given, and what it takes. A flag and a choice say so themselves; `_call` gives tensors."""
+"""Option → how often it is given, and what it takes. A flag and a choice say so themselves.
+
+Tensors are given by `_call` and `_keys`.
+"""
 FLAG = 0.12
 CHOICE = 0.25
 
@@ -81,7 +84,7 @@ def formats(command: str) -> tuple[str, ...]:
     return ("",)
 
 
-def command_line(command: str, inputs: Inputs) -> list[str]:
+def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
     """The arguments of a case, without its format."""
     dice, arguments = inputs.dice, _positional(command, inputs)
     options = [one for one in commands()[command].params if isinstance(one, click.Option)]
@@ -90,9 +93,23 @@ def command_line(command: str, inputs: Inputs) -> list[str]:
         if option.name not in {"format_", "help", *NOT_GIVEN.get(command, ())}:
             given += _given(option, inputs)
     if inputs.careful:  # of many options, two seldom go together
-        others = [one for one in given if one[0] != "-k"]
+        others = [one for one in given if one[0] not in _excluded_by(command, format_, arguments)]
         given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
-    return [*arguments, *(part for one in given for part in one)]
+        if ["--record"] not in given:
+            given = [one for one in given if command != "guards" or one[0] not in ("--key", "--rules-only")]
+    # no system can give a process a null character
+    return [part.replace("\0", "") for part in (*arguments, *(part for one in given for part in one))]
+
+
+def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str, ...]:
+    """The options that a command does not take together with these arguments in this format."""
+    excluded: tuple[str, ...] = ("-k",)
+    if command == "keys":
+        excluded += () if "--tensor" in arguments else ("--context",)
+        excluded += ("--against",) if arguments else ()
+    if command == "guards":
+        excluded += () if format_ == "text" else ("--record",)
+    return excluded
 
 
 def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
@@ -105,7 +122,10 @@ def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
     assert option.name in OPTIONS, f"say in OPTIONS what {flag} takes"
     chance, make = OPTIONS[option.name]
     times = dice.choice([1, 1, 2]) if option.multiple else 1
-    return [[flag, inputs.word(make(inputs))] for _ in range(times) if dice.random() < chance]
+    values = [make(inputs) for _ in range(times) if dice.random() < chance]
+    return [
+        [flag, inputs.word(one)] for one in values if not inputs.careful or one not in words.WRONG or flag[2:4] == "pr"
+    ]
 
 
 def _call(inputs: Inputs, files: list[str]) -> list[str]:
@@ -114,15 +134,27 @@ def _call(inputs: Inputs, files: list[str]) -> list[str]:
     return [inputs.word(operator), *files, *tensors]
 
 
+def _keys(inputs: Inputs) -> list[str]:
+    dice = inputs.dice
+    kind = dice.choice(["universe", "expression", "expression", "call"])
+    if kind == "call":
+        return [part for text in inputs.tensors("") for part in ("--tensor", inputs.word(text))]
+    make = words.expression if inputs.careful or dice.random() < 0.7 else words.odd_expression
+    return [inputs.word(make(dice))] if kind == "expression" else []
+
+
 def _positional(command: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
     files = [inputs.declarations() for _ in range(count if not inputs.careful else 1)]
+    rule = words.rule_number if inputs.careful else words.rule
+    if command in ("explain", "resolve") and inputs.careful and not inputs.operators:
+        files = []
     makers: dict[str, Callable[[], list[str]]] = {
         "explain": lambda: [inputs.word(inputs.operator()), inputs.word(words.key(dice)), *files],
         "resolve": lambda: _call(inputs, files),
-        "rules": lambda: [inputs.word(words.rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
-        "keys": lambda: [inputs.word(words.expression(dice))] if dice.random() < 0.8 else [],
+        "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
+        "keys": lambda: _keys(inputs),
         "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "bases": list,
         "schema": list,
@@ -130,4 +162,4 @@ def _positional(command: str, inputs: Inputs) -> list[str]:
     }
     if command == "explain" and dice.random() < 0.3:
         return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]
-    return [one for one in makers.get(command, lambda: files)() if "\x00" not in one]
+    return makers.get(command, lambda: files)()

@@ -7,31 +7,36 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
+from unittest.mock import patch
 
 from tests.cli.support import COMMAND, ROOT, Result, call, environment
-from tests.fuzz import verdict
+from tests.fuzz import inputs, verdict
 from tests.fuzz.arguments import command_line, commands, formats
-from tests.fuzz.inputs import Inputs
+from tests.fuzz.counts import Counts
+from tests.fuzz.inputs import STDIN, Inputs
+from tests.fuzz.memory import measure
 
 SECONDS = 5
 LONGEST = 60
+LONGEST_WAIT = 600
 OUTPUT = 5 << 20
 """So many characters of an answer may take as long once more: whoever asks for all tables of PyTorch gets them."""
 BYTES = 500 << 20
-ALL_FORMATS = 0.1
+ALL_FORMATS = 0.07
 """How many cases are asked for in every format, and the answers compared."""
 
 
 class Case(NamedTuple):
-    """A question to the program. seed, number: what it is made of, so that it can be made again."""
+    """A question to the program. seed, number: what it is made of, so that it can be made again.
+
+    compare: whether it is asked for in every format. variables: of the environment.
+    """
 
     seed: int
     number: int
@@ -39,6 +44,8 @@ class Case(NamedTuple):
     format: str
     arguments: tuple[str, ...]
     compare: bool
+    stdin: bytes
+    variables: tuple[tuple[str, str], ...]
 
     @property
     def name(self) -> str:
@@ -47,14 +54,8 @@ class Case(NamedTuple):
 
     def line(self, format_: str) -> list[str]:
         """The arguments of the command line."""
-        return [self.command, *self.arguments, *(["--format", format_] if format_ else [])]
-
-
-class Outcome(NamedTuple):
-    """What came of a case. runs: the exit code of each (command, format). failures: what is wrong, if anything."""
-
-    runs: tuple[tuple[str, str, int], ...]
-    failures: tuple[str, ...]
+        given = format_ and not (format_ == "text" and "--record" in self.arguments)  # it has a form of its own
+        return [self.command, *self.arguments, *(["--format", format_] if given else [])]
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -66,8 +67,10 @@ def make_case(seed: int, number: int, folder: Path) -> Case:
     """Make a case, with its files in a folder."""
     dice = random.Random(f"{seed}:{number}")
     command, format_ = pairs()[number % len(pairs())]
-    arguments = command_line(command, Inputs(dice, folder))
-    return Case(seed, number, command, format_, tuple(arguments), dice.random() < ALL_FORMATS)
+    made = Inputs(dice, folder)
+    arguments = command_line(command, format_, made)
+    compare = dice.random() < ALL_FORMATS
+    return Case(seed, number, command, format_, tuple(arguments), compare, made.stdin, made.variables())
 
 
 @contextlib.contextmanager
@@ -84,24 +87,26 @@ def case_in_folder(seed: int, number: int) -> Iterator[Case]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def try_case(seed: int, number: int) -> Outcome:
-    """Make a case, run it, and judge it."""
-    with case_in_folder(seed, number) as case:
-        wanted = [case.format]
-        alone = "--output" in case.arguments or "--update-baseline" in case.arguments or "--record" in case.arguments
-        if case.compare and not alone:
-            wanted = list(formats(case.command))
-        results, failures = {}, []
-        for format_ in wanted:
-            result, failure = run(case, format_)
-            results[format_] = result
-            failures += [failure] if failure else []
-        if len(results) > 1 and not failures:
-            failure = verdict.unequal(case.command, results)
-            failures += [failure] if failure else []
-        runs = tuple((case.command, format_, result.code) for format_, result in results.items())
-        asked = f"{case.name} {' '.join(case.line(case.format))[:500]!r}"
-        return Outcome(runs, tuple(f"{asked}: {one}" for one in failures))
+def try_case(case: Case, counts: Counts) -> None:
+    """Run a case, and judge it."""
+    wanted = [case.format]
+    alone = {"--output", "--update-baseline", "--record"}.intersection(case.arguments)
+    if case.compare and not alone:
+        wanted = list(formats(case.command))
+    results, failures = {}, []
+    for format_ in wanted:
+        tried = run(case, format_)
+        results[format_] = tried.result
+        failures += [tried.failure] if tried.failure else []
+        counts.slowest = max(counts.slowest, (tried.seconds, case.name))
+        counts.runs[case.command, format_, tried.result.code] += 1
+    if len(results) > 1 and not failures:
+        failure = verdict.unequal(case.command, results)
+        failures += [failure] if failure else []
+    counts.cases[case.command, case.format] += 1
+    counts.answered[case.command, case.format] += results[case.format].code in (0, 1)
+    asked = f"{case.name} {' '.join(case.line(case.format))[:500]!r}"
+    counts.failures += [f"{asked}: {one}" for one in failures]
 
 
 class TooSlow(BaseException):
@@ -112,55 +117,80 @@ def _too_slow(_signal: int, _frame: FrameType | None) -> None:
     raise TooSlow
 
 
-def run(case: Case, format_: str) -> tuple[Result, str | None]:
-    """Run a case in this process: its result, and what is wrong with it."""
-    before = signal.signal(signal.SIGPROF, _too_slow)
+class Tried(NamedTuple):
+    """A run in this process: what it left behind, what is wrong with it, and the seconds of processor time."""
+
+    result: Result
+    failure: str | None
+    seconds: float
+
+
+def run(case: Case, format_: str) -> Tried:
+    """Run a case in this process, and judge what it prints and writes."""
+    _clean()
+    before = {number: signal.signal(number, _too_slow) for number in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT)
     start = time.process_time()
     try:
-        result = call(*case.line(format_))
+        with patch.dict(os.environ, dict(case.variables)):
+            result = call(*case.line(format_), stdin=case.stdin)
     except TooSlow:
-        return Result(-1, "", ""), f"over {LONGEST} s of processor time"
+        return Tried(Result(-1, "", ""), f"over {LONGEST} s of processor time, or {LONGEST_WAIT} s", LONGEST)
     except Exception as error:
-        return Result(-1, "", ""), f"{type(error).__name__}: {str(error)[:300]}"
+        return Tried(Result(-1, "", ""), f"{type(error).__name__}: {str(error)[:300]}", 0)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     taken = time.process_time() - start
     if taken > SECONDS * (1 + len(result.out) / OUTPUT):
-        return result, f"{taken:.1f} s of processor time for {len(result.out)} characters"
-    return result, verdict.wrong(result, case.command, format_, "--color" in case.arguments)
+        return Tried(result, f"{taken:.1f} s of processor time for {len(result.out)} characters", taken)
+    return Tried(result, _wrong(case, format_, result), taken)
 
 
-def memory_of(seed: int, number: int) -> str | None:
-    """Run a case in a process of its own: what is wrong with the memory that it took, or None.
-
-    The kernel counts the memory of the process that starts it, too: call it from a small one.
-    """
-    with case_in_folder(seed, number) as case:
-        process = subprocess.Popen(
-            [*COMMAND, *case.line(case.format)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment(PYTHONPATH=str(ROOT)),
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if usage.ru_maxrss * 1024 > BYTES:
-            return f"{case.name}: {usage.ru_maxrss >> 10} MB"
-        if process.returncode not in (0, 1, 2):
-            return f"{case.name}: exit code {process.returncode} in a process of its own"
-        return None
+WRITTEN = {inputs.OUT: None, inputs.PAGE: "markdown", inputs.NEW_BASELINE: "json"}
+"""The files that a run may write → their format; None: that of the answer."""
 
 
-def run_chunk(what: tuple[int, int, int]) -> tuple[Counter[tuple[str, str, int]], list[str]]:
-    """Cases by seed, first number and count: their exit codes by command and format, and the failures."""
-    seed, first, count = what
-    codes: Counter[tuple[str, str, int]] = Counter()
-    failures: list[str] = []
+def _wrong(case: Case, format_: str, result: Result) -> str | None:
+    """What is wrong with what a run printed or wrote, if anything."""
+    colored = "--color" in case.arguments or "FORCE_COLOR" in dict(case.variables)
+    found = verdict.wrong(result, case.command, format_, colored)
+    for name, its in WRITTEN.items():
+        if found is None and (path := Path(name)).is_file():
+            found = verdict.unreadable(path.read_bytes().decode(), case.command, its or format_, colored)
+            found = found and f"{name}: {found}"
+    return found
+
+
+def _clean() -> None:
+    for name in WRITTEN:
+        Path(name).unlink(missing_ok=True)
+
+
+def _memory_of(case: Case, counts: Counts) -> None:
+    """Run a case in a process of its own, and count the memory that it takes."""
+    text = Path(STDIN).resolve()
+    text.write_bytes(case.stdin)
+    variables = environment(**dict(case.variables), PYTHONPATH=str(ROOT))
+    used = measure([*COMMAND, *case.line(case.format)], str(Path.cwd()), variables, str(text))
+    counts.measured += 1
+    counts.greatest = max(counts.greatest, (used.memory >> 20, case.name))
+    if used.memory > BYTES:
+        counts.failures.append(f"{case.name}: {used.memory >> 20} MB")
+    elif used.code not in (0, 1, 2):
+        counts.failures.append(f"{case.name}: exit code {used.code} in a process of its own")
+
+
+def run_chunk(seed: int, first: int, count: int, memory_every: int = 0) -> Counts:
+    """Cases by seed, first number and count. memory_every: of which cases the memory is measured, too."""
+    counts = Counts()
     for number in range(first, first + count):
-        outcome = try_case(seed, number)
-        codes.update(outcome.runs)
-        failures += outcome.failures
-    return codes, failures
+        with case_in_folder(seed, number) as case:
+            if memory_every and number % memory_every == 0:
+                _memory_of(case, counts)
+                _clean()
+            try_case(case, counts)
+    return counts

@@ -21,6 +21,9 @@ TEXTS = Path(__file__).parents[1] / "messages" / "texts.tsv"
 CAREFUL = 0.7
 """How many cases mean to be understood: their files are of good parts, their options go together."""
 NAMES = ("a.yaml", "b.yaml", "c.json", "d.yml", "::error::.yaml", "e\u202e.yaml", "[red].yaml", "f g.yaml", "=1.yaml")
+OUT, PAGE, NEW_BASELINE = "out.txt", "out.md", "missing.json"
+"""Files that a command may write: its answer, the page of a CI job, findings that are known."""
+STDIN = "stdin.bin"
 
 
 class Inputs:
@@ -32,24 +35,36 @@ class Inputs:
         self.written: list[str] = []
         self.careful = dice.random() < CAREFUL
         self.operators: dict[str, int] = {}
+        self.stdin = b""
 
     def declarations(self) -> str:
         """A file of declarations."""
         data = documents.document(self.dice, self.careful)
         self.operators |= _operators_of(data)
-        return self._document(data)
+        name = self._document(data)
+        if not self.stdin and self.dice.random() < 0.04:
+            self.stdin = (self.folder / name).read_bytes()
+            return "-"
+        return name
+
+    def variables(self) -> tuple[tuple[str, str], ...]:
+        """Variables of the environment that the program looks at."""
+        given = (("NO_COLOR", "1"), ("FORCE_COLOR", "1"), ("TERM", "dumb"), ("SOURCE_DATE_EPOCH", "1"))
+        odd = ("SOURCE_DATE_EPOCH", self.dice.choice(["", "x", "-1", "9" * 30, "1e9", "\u0661"]))
+        return tuple(one for one in (*given, odd) if self.dice.random() < 0.03)
 
     def operator(self) -> str:
         """The name of an operator, mostly of one that a file declares."""
         if self.operators and (self.careful or self.dice.random() < 0.5):
             return self.dice.choice(list(self.operators))
-        return words.operator(self.dice)
+        return self.dice.choice(words.OF_PYTORCH) if self.careful else words.operator(self.dice)
 
     def tensors(self, operator: str) -> list[str]:
         """Tensors for a call of an operator: as many as it takes, where a file declares it."""
         count = self.operators.get(operator, self.dice.choice([1, 2])) if self.careful else self.dice.randrange(4)
-        first = words.tensor(self.dice)
-        return [first if self.dice.random() < 0.7 else words.tensor(self.dice) for _ in range(count)]
+        make = words.good_tensor if self.careful else words.tensor
+        first = make(self.dice)
+        return [first if self.dice.random() < 0.7 else make(self.dice) for _ in range(count)]
 
     def word(self, text: str) -> str:
         """A text for the command line: as it is, or, where no care is taken, perhaps a harmful one."""
@@ -86,7 +101,7 @@ class Inputs:
         fingerprint = "".join(self.dice.choices("0123456789abcdef", k=16))
         data: Any = {"report": "baseline", "schema_version": 1, "findings": [{"fingerprint": fingerprint}]}
         if self.dice.random() < 0.5:
-            return "missing.json"
+            return NEW_BASELINE
         return self._write("baseline.json", self._bent(json.dumps(data)))
 
     def settings(self) -> str:
@@ -167,11 +182,16 @@ class Inputs:
 
 def _operators_of(data: Any) -> dict[str, int]:
     """The names of the operators of a document, as far as it has such, and how many tensors each takes."""
-    entries = data.get("operators") if isinstance(data, dict) else None
-    named = [one for one in entries or () if isinstance(one, dict)] if isinstance(entries, list) else []
-    texts = [one.get(field) for one in named for field in ("func", "name", "custom_op", "triton_op")]
-    split = [text.partition("->")[0].partition("(") for text in texts if isinstance(text, str)]
-    return {name: arguments.count("Tensor") for name, _, arguments in split}
+    found = {}
+    for section, fields in (("operators", ("func", "custom_op", "triton_op")), ("higher_order_operators", ("name",))):
+        entries = data.get(section) if isinstance(data, dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            texts = [entry.get(field) for field in fields] if isinstance(entry, dict) else []
+            for text in texts:
+                if isinstance(text, str) and "[" not in text.partition("(")[0]:
+                    name, _, arguments = text.partition("->")[0].partition("(")
+                    found[name] = arguments.count("Tensor")
+    return found
 
 
 @cache

@@ -16,10 +16,11 @@ COUNT = 6
 
 
 def test_a_fixed_run() -> None:
-    codes, failures = run_chunk((SEED, 1, COUNT * len(pairs())))
-    assert failures == []
-    assert {(command, format_) for command, format_, _ in codes} == set(pairs())
-    assert sum(count for (_, _, code), count in codes.items() if code in (0, 1)) > codes.total() / 2
+    counts = run_chunk(SEED, 1, COUNT * len(pairs()), memory_every=100)
+    assert counts.failures == []
+    assert {*counts.cases} == {*pairs()}
+    assert counts.answered.total() > counts.cases.total() / 2
+    assert counts.measured == COUNT * len(pairs()) // 100 and counts.greatest > (10, "")
 
 
 def test_a_case_can_be_made_again() -> None:

@@ -29,6 +29,7 @@ OPERATORS = (
     "call_torchbind",
     "cond",
 )
+OF_PYTORCH = tuple(one for one in OPERATORS if one.startswith("aten::") or ":" not in one)
 
 HARMFUL = (
     "",
@@ -139,15 +140,52 @@ def schema(dice: Dice) -> str:
 
 def expression(dice: Dice) -> str:
     """An expression of key sets."""
-    text = key(dice)
+    text = _term(dice)
     for _ in range(dice.randrange(4)):
-        text = dice.choice([f"{text} {dice.choice('|&-^')} {key(dice)}", f"({text})", f"~{text}"])
+        text = dice.choice([f"{text} {dice.choice('|&-')} {_term(dice)}", f"({text})"])
     return text
+
+
+def odd_expression(dice: Dice) -> str:
+    """One with signs that mean nothing in it."""
+    return dice.choice([f"~{expression(dice)}", f"{key(dice)} ^ {key(dice)}", f"({key(dice)}", f"{key(dice)} |"])
+
+
+def _term(dice: Dice) -> str:
+    call = dice.choice([f"FULL_AFTER({key(dice)})", f"runtime({alias(dice)})", f"DispatchKeySet({keys(dice)})"])
+    autograd = dice.choice(["backends(AutogradCPU)", "autograd(CPU)", "backends(AutogradOther)", "autograd(Sparse)"])
+    named = dice.choice(["FULL", "Dense", "CPUBit", "after_autograd", "default_included", "autogradother_backends"])
+    number = dice.choice(["0", "1", str(dice.randrange(1 << 62)), str((1 << 64) - 1)])
+    return dice.choice([key(dice), key(dice), key(dice), call, autograd, named, number])
+
+
+def alias(dice: Dice) -> str:
+    """An alias key."""
+    return dice.choice(tuple(UNIVERSE.aliases))
 
 
 def tensor(dice: Dice) -> str:
     """A tensor as `resolve` takes it."""
-    return " ".join([dice.choice(DEVICES), *dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))])
+    chosen = [_named(dice, one) for one in dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))]
+    return " ".join([dice.choice(DEVICES), *chosen])
+
+
+LAYOUTS = ("strided", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "jagged")
+OTHERS = tuple(one for one in TENSOR_WORDS if one not in (*LAYOUTS, "undefined", "none"))
+
+
+def good_tensor(dice: Dice) -> str:
+    """One that there is, mostly."""
+    if dice.random() < 0.05:
+        return dice.choice(["undefined", "none"])
+    its = [dice.choice(LAYOUTS[:3])] if dice.random() < 0.1 else []
+    its += [_named(dice, one) for one in dice.sample(OTHERS, dice.choice([0, 0, 0, 0, 1, 1, 1, 2]))]
+    dice.shuffle(its)
+    return " ".join([dice.choice(("cpu", "cpu", "cuda", "cuda:0", "meta", "privateuseone", "xla", "mps")), *its])
+
+
+def _named(dice: Dice, one: str) -> str:
+    return one + {"subclass": f"={dice.choice(['S', 'MyTensor'])}", "fake": dice.choice(["", "=F"])}.get(one, "")
 
 
 def check(dice: Dice) -> str:
@@ -199,6 +237,9 @@ def one_of(*texts: str) -> Callable[[Dice], str]:
     return lambda dice: dice.choice(texts)
 
 
+WRONG = frozenset({"nosuch", "nosuch.json", "torch-2.14", "npu", "none", "undefined", "hpu:99"})
+"""Texts that an option seldom takes."""
+rule_number = one_of(*map(str, range(1, 11)))
 rule = one_of(*map(str, range(-1, 14)), *(one.value for one in Rule))
 device = one_of(*DEVICES)
 layout = one_of("strided", "sparse", "torch.sparse_csr", "mkldnn", "jagged", "nosuch")
