@@ -97,6 +97,8 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
         given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
         if ["--record"] not in given:
             given = [one for one in given if command != "guards" or one[0] not in ("--key", "--rules-only")]
+    if not inputs.operators and ["--op"] not in [one[:1] for one in given] and inputs.seldom():
+        given = [one for one in given if one[0] != "--base"]
     # no system can give a process a null character
     return [part.replace("\0", "") for part in (*arguments, *(part for one in given for part in one))]
 
@@ -122,6 +124,8 @@ def _given(option: click.Option, inputs: Inputs) -> list[list[str]]:
     assert option.name in OPTIONS, f"say in OPTIONS what {flag} takes"
     chance, make = OPTIONS[option.name]
     times = dice.choice([1, 1, 2]) if option.multiple else 1
+    if flag == "--op" and not inputs.operators and inputs.seldom():
+        make = _words(words.operator)
     values = [make(inputs) for _ in range(times) if dice.random() < chance]
     return [
         [flag, inputs.word(one)] for one in values if not inputs.careful or one not in words.WRONG or flag[2:4] == "pr"

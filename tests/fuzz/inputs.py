@@ -24,6 +24,8 @@ NAMES = ("a.yaml", "b.yaml", "c.json", "d.yml", "::error::.yaml", "e\u202e.yaml"
 OUT, PAGE, NEW_BASELINE = "out.txt", "out.md", "missing.json"
 """Files that a command may write: its answer, the page of a CI job, findings that are known."""
 STDIN = "stdin.bin"
+REGISTERING = frozenset({"operators", "libraries", "higher_order_operators"})
+"""The fields of declarations that register something: of those that register nothing everything is shown."""
 
 
 class Inputs:
@@ -41,11 +43,17 @@ class Inputs:
         """A file of declarations."""
         data = documents.document(self.dice, self.careful)
         self.operators |= _operators_of(data)
+        if isinstance(data, dict) and not REGISTERING.intersection(data) and self.seldom():
+            data.pop("extends", None)
         name = self._document(data)
         if not self.stdin and self.dice.random() < 0.04:
             self.stdin = (self.folder / name).read_bytes()
             return "-"
         return name
+
+    def seldom(self) -> bool:
+        """Whether a case that asks for all of PyTorch, for seconds, becomes a smaller one: nine times of ten."""
+        return self.dice.random() < 0.9
 
     def variables(self) -> tuple[tuple[str, str], ...]:
         """Variables of the environment that the program looks at."""
