@@ -9,13 +9,14 @@ from functools import cache
 import click
 
 from dispatch_cli.cli import cli
-from tests.fuzz import words
+from dispatch_cli.cli.output import FOR_CI
+from tests.fuzz import built, calls, words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
 LEFT_OUT = ("capture",)
 """Commands that need a PyTorch."""
-NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout", "step_summary"}}
-"""Parameters that need a PyTorch."""
+NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}}
+"""Parameters that ask a PyTorch: `_crossref` gives those for a stand-in, which has its answer ready."""
 Maker = Callable[[Inputs], str]
 
 
@@ -31,13 +32,13 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "privateuse1": (0.06, lambda inputs: "npu" if inputs.careful else words.backend_name(inputs.dice)),
     "ops": (0.2, lambda inputs: inputs.operator() if inputs.careful else words.operator_glob(inputs.dice)),
     "key_globs": (0.3, _words(words.key_glob)),
-    "tensors": (0, _words(words.tensor)),
-    "contexts": (0.4, _words(words.context)),
+    "tensors": (0, _words(calls.tensor)),
+    "contexts": (0.4, _words(calls.context)),
     "device": (0.1, _words(words.device)),
     "layout": (0.05, _words(words.layout)),
     "dtype": (0.05, _words(words.dtype)),
     "generator": (0.05, _words(words.device)),
-    "keyset": (0.1, _words(words.expression)),
+    "keyset": (0.1, _words(calls.expression)),
     "stop_after": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 2, 10**9]))),
     "select": (0.3, _words(words.check)),
     "ignore": (0.1, _words(words.check)),
@@ -86,7 +87,7 @@ def formats(command: str) -> tuple[str, ...]:
 
 def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
     """The arguments of a case, without its format."""
-    dice, arguments = inputs.dice, _positional(command, inputs)
+    dice, arguments = inputs.dice, _positional(command, format_, inputs)
     options = [one for one in commands()[command].params if isinstance(one, click.Option)]
     given: list[list[str]] = []
     for option in options:
@@ -109,6 +110,9 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
     if command == "keys":
         excluded += () if "--tensor" in arguments else ("--context",)
         excluded += ("--against",) if arguments else ()
+    if command == "crossref":
+        excluded += () if "--python" in arguments and arguments[0] != "--python" else ("--step-summary",)
+        excluded += () if arguments[0] == "--python" else ("--op",)
     if command == "guards":
         excluded += () if format_ == "text" else ("--record",)
     return excluded
@@ -143,11 +147,22 @@ def _keys(inputs: Inputs) -> list[str]:
     kind = dice.choice(["universe", "expression", "expression", "call"])
     if kind == "call":
         return [part for text in inputs.tensors("") for part in ("--tensor", inputs.word(text))]
-    make = words.expression if inputs.careful or dice.random() < 0.7 else words.odd_expression
+    make = calls.expression if inputs.careful or dice.random() < 0.7 else calls.odd_expression
     return [inputs.word(make(dice))] if kind == "expression" else []
 
 
-def _positional(command: str, inputs: Inputs) -> list[str]:
+def _crossref(format_: str, inputs: Inputs, files: list[str]) -> list[str]:
+    dice = inputs.dice
+    number = dice.random()
+    if files and "-" not in files and number < (0.85 if format_ in FOR_CI else 0.3):
+        answer = built.library(dice, inputs.declared, inputs.careful)
+        return [*files, "--python", inputs.python(answer), *(["--import", "m"] if dice.random() < 0.7 else [])]
+    if number < 0.4:
+        return ["--python", inputs.python(built.answers(dice, inputs.careful))]
+    return [inputs.recording() if inputs.careful or dice.random() < 0.8 else (files or ["-"])[0]]
+
+
+def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
     files = [inputs.declarations() for _ in range(count if not inputs.careful else 1)]
@@ -162,7 +177,7 @@ def _positional(command: str, inputs: Inputs) -> list[str]:
         "checks": lambda: [inputs.word(words.check(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "bases": list,
         "schema": list,
-        "crossref": lambda: [inputs.recording() if inputs.careful or dice.random() < 0.8 else (files or ["-"])[0]],
+        "crossref": lambda: _crossref(format_, inputs, files),
     }
     if command == "explain" and dice.random() < 0.3:
         return ["--from-error", inputs.error_text(), *files[: dice.randrange(2)]]

@@ -90,7 +90,7 @@ def case_in_folder(seed: int, number: int) -> Iterator[Case]:
 def try_case(case: Case, counts: Counts) -> None:
     """Run a case, and judge it."""
     wanted = [case.format]
-    alone = {"--output", "--update-baseline", "--record"}.intersection(case.arguments)
+    alone = {"-o", "--update-baseline", "--record"}.intersection(case.arguments)
     if case.compare and not alone:
         wanted = list(formats(case.command))
     results, failures = {}, []
@@ -192,5 +192,8 @@ def run_chunk(seed: int, first: int, count: int, memory_every: int = 0) -> Count
             if memory_every and number % memory_every == 0:
                 _memory_of(case, counts)
                 _clean()
-            try_case(case, counts)
+            try:
+                try_case(case, counts)
+            except Exception as error:
+                counts.failures.append(f"{case.name} cannot be judged: {type(error).__name__}: {str(error)[:300]}")
     return counts

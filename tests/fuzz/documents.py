@@ -16,7 +16,7 @@ import yaml
 
 from dispatch_cli.declarations.json_schema import json_schema
 from tests.declarations.test_format import EVERY_FIELD
-from tests.fuzz import words
+from tests.fuzz import calls, words
 
 Schema = Mapping[str, Any]
 ROOT = Path(__file__).parents[2]
@@ -46,8 +46,8 @@ WORDS: dict[str, Callable[[random.Random], str]] = {
     "generator": words.device,
     "layout": words.layout,
     "dtype": words.dtype,
-    "tensors": words.tensor,
-    "contexts": words.context,
+    "tensors": calls.tensor,
+    "contexts": calls.context,
     "checks": words.check,
     "select": words.check,
     "ignore": words.check,

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from dispatch_cli import universes
-from tests.fuzz import documents, words
+from tests.fuzz import built, calls, documents, words
 from tests.support import RECORDINGS, load_recording
 
 TEXTS = Path(__file__).parents[1] / "messages" / "texts.tsv"
@@ -37,12 +37,14 @@ class Inputs:
         self.written: list[str] = []
         self.careful = dice.random() < CAREFUL
         self.operators: dict[str, int] = {}
+        self.declared: Any = None
         self.stdin = b""
 
     def declarations(self) -> str:
         """A file of declarations."""
         data = documents.document(self.dice, self.careful)
         self.operators |= _operators_of(data)
+        self.declared = data
         if isinstance(data, dict) and not REGISTERING.intersection(data) and self.seldom():
             data.pop("extends", None)
         name = self._document(data)
@@ -70,7 +72,7 @@ class Inputs:
     def tensors(self, operator: str) -> list[str]:
         """Tensors for a call of an operator: as many as it takes, where a file declares it."""
         count = self.operators.get(operator, self.dice.choice([1, 2])) if self.careful else self.dice.randrange(4)
-        make = words.good_tensor if self.careful else words.tensor
+        make = calls.good_tensor if self.careful else calls.tensor
         first = make(self.dice)
         return [first if self.dice.random() < 0.7 else make(self.dice) for _ in range(count)]
 
@@ -153,6 +155,13 @@ class Inputs:
         if number < 0.2:
             return self._write("state.json.gz", gzip.compress(text.encode("utf-8", "surrogatepass")))
         return self._write("state.json", text)
+
+    def python(self, answer: str) -> str:
+        """A stand-in for a Python that has PyTorch, which gives this answer."""
+        self._write("answer.json", answer)
+        self._write("python", built.SCRIPT)
+        (self.folder / "python").chmod(0o755)
+        return "./python"
 
     def _document(self, data: Any) -> str:
         dice = self.dice

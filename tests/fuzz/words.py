@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dispatch_cli import universes
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.engine.rules import Rule
-from dispatch_cli.model.call import CONTEXT_WORDS, TENSOR_WORDS
 
 UNIVERSE = universes.load(universes.default_name())
 KEYS = (*UNIVERSE.runtime, *UNIVERSE.aliases)
@@ -138,56 +137,6 @@ def schema(dice: Dice) -> str:
     return f"{operator(dice)}({', '.join(arguments)}) -> {returns}"
 
 
-def expression(dice: Dice) -> str:
-    """An expression of key sets."""
-    text = _term(dice)
-    for _ in range(dice.randrange(4)):
-        text = dice.choice([f"{text} {dice.choice('|&-')} {_term(dice)}", f"({text})"])
-    return text
-
-
-def odd_expression(dice: Dice) -> str:
-    """One with signs that mean nothing in it."""
-    return dice.choice([f"~{expression(dice)}", f"{key(dice)} ^ {key(dice)}", f"({key(dice)}", f"{key(dice)} |"])
-
-
-def _term(dice: Dice) -> str:
-    call = dice.choice([f"FULL_AFTER({key(dice)})", f"runtime({alias(dice)})", f"DispatchKeySet({keys(dice)})"])
-    autograd = dice.choice(["backends(AutogradCPU)", "autograd(CPU)", "backends(AutogradOther)", "autograd(Sparse)"])
-    named = dice.choice(["FULL", "Dense", "CPUBit", "after_autograd", "default_included", "autogradother_backends"])
-    number = dice.choice(["0", "1", str(dice.randrange(1 << 62)), str((1 << 64) - 1)])
-    return dice.choice([key(dice), key(dice), key(dice), call, autograd, named, number])
-
-
-def alias(dice: Dice) -> str:
-    """An alias key."""
-    return dice.choice(tuple(UNIVERSE.aliases))
-
-
-def tensor(dice: Dice) -> str:
-    """A tensor as `resolve` takes it."""
-    chosen = [_named(dice, one) for one in dice.sample(TENSOR_WORDS, dice.choice([0, 0, 0, 1, 1, 2]))]
-    return " ".join([dice.choice(DEVICES), *chosen])
-
-
-LAYOUTS = ("strided", "sparse", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "mkldnn", "jagged")
-OTHERS = tuple(one for one in TENSOR_WORDS if one not in (*LAYOUTS, "undefined", "none"))
-
-
-def good_tensor(dice: Dice) -> str:
-    """One that there is, mostly."""
-    if dice.random() < 0.05:
-        return dice.choice(["undefined", "none"])
-    its = [dice.choice(LAYOUTS[:3])] if dice.random() < 0.1 else []
-    its += [_named(dice, one) for one in dice.sample(OTHERS, dice.choice([0, 0, 0, 0, 1, 1, 1, 2]))]
-    dice.shuffle(its)
-    return " ".join([dice.choice(("cpu", "cpu", "cuda", "cuda:0", "meta", "privateuseone", "xla", "mps")), *its])
-
-
-def _named(dice: Dice, one: str) -> str:
-    return one + {"subclass": f"={dice.choice(['S', 'MyTensor'])}", "fake": dice.choice(["", "=F"])}.get(one, "")
-
-
 def check(dice: Dice) -> str:
     """A check, or a selection of some."""
     one = dice.choice(CHECKS)
@@ -212,19 +161,6 @@ def backend_name(dice: Dice) -> str:
 def kernel(dice: Dice) -> str:
     """A kernel's name."""
     return dice.choice(KERNELS)
-
-
-def context(dice: Dice) -> str:
-    """A context of a call."""
-    takes = {
-        "autocast": f" {dice.choice(DEVICES)}",
-        "mode": f"={dice.choice(['M', 'FakeTensorMode', 'FakeTensorMode=2'])}",
-        "pre_dispatch_mode": "=M",
-        "include": f"={key(dice)}",
-        "exclude": f"={key(dice)}",
-    }
-    one = dice.choice(CONTEXT_WORDS)
-    return one + takes.get(one, "")
 
 
 def word(dice: Dice) -> str:
