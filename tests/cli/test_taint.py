@@ -30,7 +30,7 @@ from tests.cli.support import ROOT, Result, call
 from tests.cli.test_untrusted_names import DANGEROUS
 from tests.declarations.test_format import EVERY_FIELD
 from tests.fuzz.documents import schema, seeds, spots
-from tests.fuzz.verdict import COLOUR, WORKFLOW
+from tests.fuzz.verdict import COLOUR, WORKFLOW, unreadable
 
 TAINTS = {
     "control": "\x1b]0;owned\x07\x9b31m\x7f\r\n::error::pwned",
@@ -49,6 +49,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("table", "--resolver", "python"): FORMATS,
     ("check-invariants", "--select", "all", "--no-config"): (*FORMATS, "raw", *FOR_CI),
     ("check-invariants", "--summary", "--no-config"): FORMATS,
+    ("check-invariants", "--select", "all", "--no-config", "--step-summary", "page.md"): ("text", "github"),
     ("guards",): FORMATS,
     ("guards", "--record"): ("text",),
 }
@@ -71,8 +72,14 @@ def assert_harmless(result: Result, arguments: tuple[str, ...]) -> None:
 
 
 def run(*arguments: str, stdin: bytes = b"") -> Result:
+    page = Path("page.md")
+    page.unlink(missing_ok=True)
     result = call(*arguments, stdin=stdin)
     assert_harmless(result, arguments)
+    if page.exists():
+        text = page.read_bytes().decode()
+        assert_harmless(Result(0, text, ""), ("--step-summary",))
+        assert unreadable(text, "check-invariants", "markdown", False) is None, arguments
     return result
 
 
@@ -187,6 +194,22 @@ def test_every_format_of_files_that_are_good() -> None:
     assert good >= 4
 
 
+def test_a_file_gets_what_standard_output_gets() -> None:
+    """Harmful texts are no others there."""
+    operator = {"func": "m::a(Tensor x) -> Tensor", "dispatch": {"CPU": f"k{SUFFIX}", "XLA": f"x{SUFFIX}"}}
+    guard = {"op": "m::*", "key": "CPU", "kernel": f"l{SUFFIX}", "reason": f"r{SUFFIX}"}
+    for document in ({"operators": [operator], "guards": [guard]}, {"operators": [{**operator, f"o{SUFFIX}": 1}]}):
+        Path("d.json").write_bytes(written({"dispatch": 1, **document}))
+        run("check-invariants", "d.json", "--step-summary", "page.md")
+        assert "error" in Path("page.md").read_text(encoding="utf-8")
+        for command, *options in RUNS:
+            printed_ = run(command, "d.json", *options)
+            found = run(command, "d.json", *options, "-o", "out")
+            text = Path("out").read_bytes().decode() if Path("out").exists() else ""
+            Path("out").unlink(missing_ok=True)
+            assert (found.code, found.out, text) == (printed_.code, "", printed_.out), options
+
+
 def test_explanations_and_calls() -> None:
     text = f"""\
 dispatch: 1
@@ -282,7 +305,7 @@ def test_projects_and_baselines(taint: str, folder: Path) -> None:
     ):
         (folder / "pyproject.toml").write_text(f"[tool.dispatch-cli]\n{line}\n", encoding="utf-8")
         for format_ in (*FORMATS, *FOR_CI):
-            run("check-invariants", "d.json", "--format", format_)
+            run("check-invariants", "d.json", "--format", format_, "--step-summary", "page.md")
     (folder / "pyproject.toml").unlink()
     entry = {"check": "guard", "operator": "m::a", "key": "CPU", "subject": "s"}
     baseline = {"report": "baseline", "schema_version": 1, "findings": [entry]}
