@@ -39,7 +39,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "dtype": (0.05, _words(words.dtype)),
     "generator": (0.05, _words(words.device)),
     "keyset": (0.1, _words(calls.expression)),
-    "stop_after": (0.1, lambda inputs: str(inputs.dice.choice([0, 1, 2, 10**9]))),
+    "stop_after": (0.1, lambda inputs: str(inputs.dice.choice([1, 2, 10**9] if inputs.careful else [0, -1]))),
     "select": (0.3, _words(words.check)),
     "ignore": (0.1, _words(words.check)),
     "guards": (0.15, lambda inputs: inputs.guards()),
@@ -96,6 +96,8 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
     if inputs.careful:  # of many options, two seldom go together
         others = [one for one in given if one[0] not in _excluded_by(command, format_, arguments)]
         given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
+        if "--baseline" not in [one[0] for one in given]:
+            given = [one for one in given if one != ["--update-baseline"]]
         if ["--record"] not in given:
             given = [one for one in given if command != "guards" or one[0] not in ("--key", "--rules-only")]
     if not inputs.operators and ["--op"] not in [one[:1] for one in given] and inputs.seldom():
@@ -110,6 +112,10 @@ def _excluded_by(command: str, format_: str, arguments: list[str]) -> tuple[str,
     if command == "keys":
         excluded += () if "--tensor" in arguments else ("--context",)
         excluded += ("--against",) if arguments else ()
+    if command == "check-invariants":
+        excluded += ("--summary",) if format_ in (*FOR_CI, "raw") else ()
+    if command == "table":
+        excluded += ("--key",) if format_ == "raw" else ()
     if command == "crossref":
         excluded += () if "--python" in arguments and arguments[0] != "--python" else ("--step-summary",)
         excluded += () if arguments[0] == "--python" else ("--op",)

@@ -18,7 +18,7 @@ from tests.fuzz import built, calls, documents, words
 from tests.support import RECORDINGS, load_recording
 
 TEXTS = Path(__file__).parents[1] / "messages" / "texts.tsv"
-CAREFUL = 0.7
+CAREFUL = 0.75
 """How many cases mean to be understood: their files are of good parts, their options go together."""
 NAMES = ("a.yaml", "b.yaml", "c.json", "d.yml", "::error::.yaml", "e\u202e.yaml", "[red].yaml", "f g.yaml", "=1.yaml")
 OUT, PAGE, NEW_BASELINE = "out.txt", "out.md", "missing.json"
@@ -117,6 +117,10 @@ class Inputs:
     def settings(self) -> str:
         """A pyproject.toml."""
         dice, lines = self.dice, ["[tool.dispatch-cli]"]
+        if self.careful:
+            fields = (f"select = [{json.dumps(words.check(dice))}]", "fail-on = 'error'", 'severity = {guard = "info"}')
+            lines += dice.sample([*fields, "ignore = 'DC1'", "privateuse1 = 'npu'"], 2)
+            return self._write("pyproject.toml", "\n".join(lines) + "\n")
         for name in dice.sample(["select", "ignore", "fail-on", "base", "nosuch", "baseline", "severity"], 2):
             value = dice.choice([words.check(dice), "warning", words.base(dice), "x.json"])
             written = json.dumps(dice.choice([value, [value], {value: "error"}, 1])).replace(": ", " = ")

@@ -61,30 +61,34 @@ HARMFUL = (
     '"',
 )
 """Texts that are something to a terminal, a format, a parser or a file system."""
-TYPES = (
-    "Tensor",
-    "Tensor?",
-    "Tensor[]",
-    "Tensor(a!)",
-    "Tensor(a)",
-    "int",
-    "int[]",
-    "int[2]",
-    "float",
-    "bool",
-    "str?",
-    "Scalar",
-    "SymInt[]",
-    "Device?",
-    "Layout?",
-    "ScalarType?",
-    "Generator?",
-    "Dimname[]",
-    "Any",
-    "Storage",
-    "t",
-)
-DEFAULTS = ("", "", "", "=0", "=None", "=True", "=[]", "='x'", "=1.5", "=cpu")
+TYPES: dict[str, tuple[str, ...]] = {
+    "Tensor": (),
+    "Tensor?": ("None",),
+    "Tensor[]": (),
+    "Tensor(a!)": (),
+    "Tensor(a)": (),
+    "int": ("0", "-1"),
+    "int?": ("None", "2"),
+    "int[]": ("[]", "[1, 2]"),
+    "int[2]": ("1", "[0, 1]"),
+    "float": ("1.5", "1e-05"),
+    "bool": ("True", "False"),
+    "str?": ("None", "'x'"),
+    "str": ('"mean"',),
+    "Scalar": ("1", "0.5"),
+    "SymInt[]": ("[]",),
+    "Device?": ("None",),
+    "Layout?": ("None",),
+    "ScalarType?": ("None",),
+    "Generator?": ("None",),
+    "MemoryFormat": ("contiguous_format",),
+    "Dimname[]?": ("None",),
+    "Any": (),
+    "__torch__.torch.classes.m.C": (),
+}
+"""Type → defaults that an argument of it can have."""
+ODD_TYPES = ("Storage", "t", "Dimname", "Tensor(a|b)", "Tensor(*)", "Tensor[][]", "Dict(str, int)", "Tensor!")
+ODD_DEFAULTS = ("=0", "=None", "=True", "=[]", "='x'", "=1.5", "=cpu")
 KERNELS = ("fallthrough", "f_cpu", "f_cuda", "autograd_f", "g", "h", "registered at a/b.cpp:12", "mylib.ops.f")
 DEVICES = ("cpu", "cuda", "meta", "xla", "mps", "hpu", "xpu", "privateuseone", "npu", "cuda:0", "undefined", "none")
 Dice = random.Random
@@ -105,6 +109,15 @@ def key(dice: Dice) -> str:
     return dice.choice([*common, *common, dice.choice(tuple(UNIVERSE.aliases)), dice.choice(KEYS), dice.choice(KEYS)])
 
 
+def _argument(dice: Dice, name: str) -> str:
+    """An argument of a schema."""
+    if dice.random() < 0.04:
+        return f"{dice.choice([*ODD_TYPES, *TYPES])} {name}{dice.choice(ODD_DEFAULTS)}"
+    kind = dice.choice([*TYPES])
+    defaults = TYPES[kind] if dice.random() < 0.4 else ()
+    return f"{kind} {name}" + (f"={dice.choice(defaults)}" if defaults else "")
+
+
 def keys(dice: Dice) -> str:
     """Keys separated by commas."""
     return ", ".join(dict.fromkeys(key(dice) for _ in range(dice.choice([1, 1, 1, 2, 3]))))
@@ -112,7 +125,7 @@ def keys(dice: Dice) -> str:
 
 def key_glob(dice: Dice) -> str:
     """A glob over key names."""
-    return dice.choice([key(dice), keys(dice), "*", "Autograd*", "*CPU", "Sparse*", "[A-C]*", "A*{CPU,CUDA}", "?PU"])
+    return dice.choice([key(dice), keys(dice), "*", "Autograd*", "*CPU", "Sparse*", "[A-C]*", "?PU", "*, Meta"])
 
 
 def operator(dice: Dice) -> str:
@@ -128,7 +141,7 @@ def operator_glob(dice: Dice) -> str:
 def schema(dice: Dice) -> str:
     """An operator's schema."""
     names = dice.sample("abcdexyz", dice.randrange(4))
-    arguments = [f"{dice.choice(TYPES)} {name}{dice.choice(DEFAULTS)}" for name in names]
+    arguments = sorted((_argument(dice, name) for name in names), key=lambda text: "=" in text)
     if dice.random() < 0.7:
         arguments.insert(0, f"{dice.choice(['Tensor', 'Tensor', 'Tensor(w!)'])} self")
     if arguments and dice.random() < 0.15:
@@ -145,7 +158,7 @@ def check(dice: Dice) -> str:
 
 def base(dice: Dice) -> str:
     """An embedded state."""
-    return dice.choice(["torch-2.15", "torch-2.15", "torch-2.4", "torch-2.14", "nosuch"])
+    return dice.choice([*["torch-2.15"] * 6, *["torch-2.4"] * 4, "torch-2.14", "nosuch"])
 
 
 def universe(dice: Dice) -> str:
