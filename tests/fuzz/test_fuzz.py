@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +61,19 @@ def test_what_is_wrong_is_seen(format_: str, result: Result) -> None:
 
 def test_formats_that_differ_are_seen() -> None:
     data = Result(0, '{"report": "table", "key": "CPU"}', "")
-    assert verdict.unequal("table", {"json": data, "text": replace(GOOD, code=1)}) is not None
-    assert verdict.unequal("table", {"json": data, "csv": Result(0, "key\r\nCUDA\r\n", "")}) is not None
-    assert verdict.unequal("table", {"json": data, "csv": Result(0, "key\r\nCPU\r\n", "")}) is None
+    assert verdict.unequal({"json": data, "text": replace(GOOD, code=1)}) is not None
+    assert verdict.unequal({"json": data, "csv": Result(0, "key\r\nCUDA\r\n", "")}) is not None
+    assert verdict.unequal({"json": data, "csv": Result(0, "key\r\nCPU\r\n", "")}) is None
+
+
+def test_checks_that_differ_are_seen() -> None:
+    findings = [{"check": "guard", "severity": "warning"}, {"check": "no-fake-kernel", "severity": "info"}]
+    said = {"report": "findings", "fail_on": "error", "findings": findings}
+    data = Result(1, json.dumps(said), "")
+    right = Result(1, "::warning title=guard::x\n::notice title=no-fake-kernel::x\n", "")
+    wrong = Result(1, "::warning title=guards::x\n", "")
+    assert verdict.unequal({"json": data, "github": right}) is None
+    assert "guards" in str(verdict.unequal({"json": data, "github": wrong}))
+    passed, failed = (Result(1, f"<a><b>{text}</b></a>", "") for text in ("", '<failure type="guard"/>'))
+    assert verdict.unequal({"json": data, "junit": passed}) is None
+    assert "guard" in str(verdict.unequal({"json": data, "junit": failed}))

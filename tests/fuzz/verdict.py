@@ -17,6 +17,7 @@ import yaml
 from jsonschema import Draft4Validator
 from markdown_it import MarkdownIt
 
+from dispatch_cli.render.printed import printed
 from tests.cli.support import Result, assert_valid
 from tests.cli.test_untrusted_names import DANGEROUS
 
@@ -134,32 +135,37 @@ READERS: dict[str, Callable[[str], None]] = {
 }
 
 
-def unequal(command: str, results: dict[str, Result]) -> str | None:
+def unequal(results: dict[str, Result]) -> str | None:
     """Where the formats of one question answer differently, or None."""
     codes = {format_: one.code for format_, one in results.items() if one.code != 2}  # options not every format has
     if len(set(codes.values())) > 1:
         return f"exit codes differ: {codes}"
-    if command == "check-invariants" and codes.get("json") == 1 and not results["json"].out.count('"findings-summary"'):
-        found = {name: _checks(name, one.out) for name, one in results.items() if name in CHECKS_IN}
-        if len({tuple(one) for one in found.values()}) > 1:
-            return f"the checks that found something differ: {found}"
-    return _other_values(results) if codes.get("json", 2) < 2 else None
+    if codes.get("json", 2) == 2:
+        return None
+    return _other_checks(results) or _other_values(results)
 
 
-CHECKS_IN = {
-    "json": lambda text: [one["check"] for one in json.loads(text)["findings"] if one["severity"] != "info"],
+CHECKS_IN: dict[str, Callable[[str], list[Any]]] = {
     "csv": lambda text: [row["check"] for row in csv.DictReader(io.StringIO(text)) if row["severity"] != "info"],
     "sarif": lambda text: [one["ruleId"] for one in json.loads(text)["runs"][0]["results"] if one["level"] != "note"],
     "github": lambda text: re.findall(r"(?m)^::(?:error|warning) [^\n]*?title=([\w-]+)", text),
     "junit": lambda text: [one.get("type") for one in ElementTree.fromstring(text).iter("failure")],
 }
+"""Format → the checks whose findings are no mere information; of JUnit those whose findings make the run fail."""
+SEVERITIES = ("error", "warning", "info")
 
 
-"""Format → the checks whose findings may make a run fail: JUnit shows no others as failures."""
-
-
-def _checks(format_: str, text: str) -> list[str]:
-    return sorted(set(CHECKS_IN[format_](text)))
+def _other_checks(results: dict[str, Result]) -> str | None:
+    """Where the formats name other checks that found something."""
+    data = json.loads(results["json"].out) if results["json"].out.startswith("{") else {}
+    if data.get("report") != "findings":
+        return None
+    for format_, checks in CHECKS_IN.items():
+        failing = SEVERITIES.index(data["fail_on"]) if format_ == "junit" else 1
+        wanted = {one["check"] for one in data["findings"] if SEVERITIES.index(one["severity"]) <= failing}
+        if format_ in results and (found := {*checks(results[format_].out)}) != wanted:
+            return f"the JSON has findings of {sorted(wanted)}, {format_} of {sorted(found)}"
+    return None
 
 
 def _other_values(results: dict[str, Result]) -> str | None:
@@ -170,14 +176,14 @@ def _other_values(results: dict[str, Result]) -> str | None:
     _collect(json.loads(results["json"].out), values)
     if "higher_order_operators" in values:  # their JSON has implementations, and the CSV a row for each slot
         values["operator"] = {*values.get("operator", ()), *values.get("name", ())}
-        values.pop("live_kernel", None)
-        values.pop("fallthrough", None)
+        for name in ("live_kernel", "fallthrough", "rule", "rule_number", "kind"):
+            values.pop(name, None)
     values.pop("state", None)  # two truth values in the JSON
     for row in csv.DictReader(io.StringIO(results["csv"].out, newline="")):
         for name, cell in row.items():
-            known = (
-                values.get(name) if "--all-findings" not in cell else None
-            )  # the rest is counted, in a form of its own
+            known = values.get(name)
+            if "--all-findings" in cell:  # the findings that are not listed are counted, in fields of their own
+                continue
             if known and cell and cell.isprintable() and not {cell, *cell.split()} & known:
                 return f"the CSV has {name} {cell[:80]!r}, the JSON has not"
     return None
@@ -193,4 +199,5 @@ def _collect(data: Any, values: dict[str, set[str]], field: str = "") -> None:
         for one in data:
             _collect(one, values, field)
     elif data is not None:
-        values.setdefault(field, set()).add(str(data).lower() if isinstance(data, bool) else str(data))
+        text = str(data).lower() if isinstance(data, bool) else str(data)
+        values.setdefault(field, set()).add(text if text.isprintable() else "".join(printed([text])))
