@@ -59,9 +59,9 @@ def test_ten_problems_each_with_a_report_and_a_way_out() -> None:
     assert [name[:3] for name in NAMES] == [f"{number:02}_" for number in range(1, 11)]
     for name in NAMES:
         text = (SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8")
-        assert "The way out" in text and f"{name}.fixed.yaml" in text
+        assert "The fix" in text and f"{name}.fixed.yaml" in text
         assert name == "10_sparse_bypass" or re.match(r"# [a-zA-Z/-]+#\d+[,: ]", text)
-        assert f"The way out of {name}.yaml" in (SCENARIOS / f"{name}.fixed.yaml").read_text(encoding="utf-8")
+        assert f"The fix for {name}.yaml" in (SCENARIOS / f"{name}.fixed.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)

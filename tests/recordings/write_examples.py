@@ -16,28 +16,28 @@ from tests.support import load_recording, replay_dump
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ADD = """\
-# aten::add.Tensor as PyTorch 2.15.0 (CUDA build) registers it: the debug texts are PyTorch's own.
+# aten::add.Tensor as PyTorch 2.15.0 (CUDA build) registers it, with PyTorch's own debug strings.
 #
 #   dispatch-cli register examples/add.yaml
 #   dispatch-cli table examples/add.yaml
 #   dispatch-cli table examples/add.yaml --format raw
 #
-# The last prints what torch._C._dispatch_dump_table("aten::add.Tensor") prints there, byte for byte.
+# The last command prints exactly what torch._C._dispatch_dump_table("aten::add.Tensor") returns there.
 """
 OTHERS = """\
-# A few operators as PyTorch 2.15.0 (CUDA build) registers them, each the subject of a question that people ask.
+# A few operators as PyTorch 2.15.0 (CUDA build) registers them, each with a question that people ask about it.
 #
 #   dispatch-cli table examples/real_operators.yaml
 #   dispatch-cli table examples/real_operators.yaml --op aten::bmm
 """
 QUESTIONS = {
-    "aten::to.dtype": "Composite: a backend that registers it loses the gradient (lay examples/out_of_tree_backend over)",
-    "aten::softmax.int": "Composite too, with a batching rule that comes from a decomposition",
-    "aten::convolution": "CompositeExplicitAutograd fills every backend, so that a backend fallback never sees it",
-    "aten::bmm": "Structured: its default does not cover nested and sparse tensors",
+    "aten::to.dtype": "Composite: a backend that registers it loses the gradient (see examples/overlay.yaml)",
+    "aten::softmax.int": "Also composite, with a batching rule that is a decomposition",
+    "aten::convolution": "CompositeExplicitAutograd fills every backend slot, so that a backend fallback never runs",
+    "aten::bmm": "Structured: its default kernel does not cover nested and sparse tensors",
     "aten::empty.memory_format": "A factory: without tensor arguments, BackendSelect decides",
 }
-HEAD = "dispatch: 1 # Made by `python -m tests.recordings.write_examples` from a recording; not to be edited."
+HEAD = "dispatch: 1 # Made by `python -m tests.recordings.write_examples` from a recording; do not edit."
 
 
 def main() -> None:
