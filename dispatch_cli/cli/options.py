@@ -282,9 +282,10 @@ def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str
 
     for glob in globs:
         if not select_keys(dispatcher, (glob,)):
-            from dispatch_cli.model.suggest import suggestion
+            from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 
-            hint = as_sentence(suggestion(glob, dispatcher.universe.slots, 3))
+            close = suggestion(glob, dispatcher.universe.slots, 3)
+            hint = as_sentence(close or KEYS_LISTED)
             raise click.BadParameter(f"no runtime key matches {glob!r}.{hint}", param_hint="'--key'")
     return select_keys(dispatcher, globs) if globs else None
 

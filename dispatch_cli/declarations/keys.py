@@ -11,7 +11,7 @@ from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import parts, quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.problem import Related
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import CATCH_ALL as CATCH_ALL_KEY
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
@@ -206,8 +206,8 @@ def _shown(key: str) -> str:
     return key if key.isprintable() and len(key) <= MAX_QUOTED else quoted(key)
 
 
-def _hint(universe: Universe, key: str) -> str | None:
+def _hint(universe: Universe, key: str) -> str:
     if key in universe.slot:
         return "the key exists, but PyTorch cannot parse its name; use the dispatch_key of a library"
     registrable = sorted(name for name in universe.parseable if name in universe.slot or name in universe.aliases)
-    return suggestion(key, (*registrable, CATCH_ALL))
+    return suggestion(key, (*registrable, CATCH_ALL)) or KEYS_LISTED

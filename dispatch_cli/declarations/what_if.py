@@ -10,7 +10,7 @@ from dispatch_cli.model.declarations import Block, Declarations, Define, Impleme
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.schema import parse_schema, parse_signature
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
 
 NAMESPACE = "__test__"
@@ -47,7 +47,7 @@ def _problems(keys: list[str], universe: Universe) -> list[Problem]:
     problems = []
     for key in dict.fromkeys(keys):
         if key not in universe.parseable:
-            hint = suggestion(key, universe.parseable)
+            hint = suggestion(key, universe.parseable) or KEYS_LISTED
             problems.append(Problem("unknown-dispatch-key", f"could not parse dispatch key: {key}", hint=hint))
     if len(set(keys)) != len(keys):
         message = f"Overridden is not allowed but found duplicates in {keys}."

@@ -220,7 +220,8 @@ class Context(NamedTuple):
         kinds = {kind.value.lower(): kind for kind in ContextKind}
         kind = kinds.get(head.lower())
         if kind is None:
-            raise CallError(f"{head!r} is not a context", text, suggestion(head, CONTEXT_WORDS))
+            hint = suggestion(head, CONTEXT_WORDS) or "`dispatch-cli resolve --help` lists the contexts"
+            raise CallError(f"{head!r} is not a context", text, hint)
         rest = ([value] if equals else []) + words[1:]
         if kind is ContextKind.AUTOCAST:
             enabled = rest[1:] != ["off"]

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 MAX_COMPARED = 200
 """The characters of a word that are looked at."""
+KEYS_LISTED = "`dispatch-cli keys` lists the dispatch keys"
+"""The hint for a key that resembles none."""
 _OTHER_WORDS = {"gpu": "cuda"}
 """What people write, and what PyTorch calls it."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
