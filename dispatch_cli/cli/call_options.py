@@ -110,7 +110,7 @@ def _not_of_higher_order(asked: CallOptions) -> Iterator[Problem]:
     if asked.keyset is not None:
         yield Problem("keyset", "--keyset: a higher-order operator has no C++ kernels; use --tensor")
     for option, _ in asked.options.given:
-        message = f"--{option}: a higher-order operator has no schema, and so no argument that is known to take it"
+        message = f"--{option}: a higher-order operator has no schema, so it has no such argument"
         yield Problem(option, message)
 
 

@@ -53,8 +53,8 @@ def place_named(state: State, operator: HigherOrderOperator, text: str) -> ImplP
     ]
     hint = as_sentence(suggestion(name, names, 3))
     raise click.BadParameter(
-        f"{operator.name} is a higher-order operator, and {text[:200]!r} is no dispatch key of {universe.name}, nor a "
-        f"mode, subclass or transform that is known.{hint} A class of your own is mode=NAME or subclass=NAME.",
+        f"{operator.name} is a higher-order operator, but {text[:200]!r} is not a dispatch key of {universe.name}, "
+        f"nor a known mode, subclass or transform.{hint} Write your own class as mode=NAME or subclass=NAME.",
         param_hint="'KEY'",
     )
 

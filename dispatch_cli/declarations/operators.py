@@ -73,7 +73,7 @@ def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | No
         name, place = read_operator_name(problems, name_node), name_node
         for field in _NEEDS_SCHEMA:
             if (node := values.get(field)) is not None:
-                problems.add("bad-value", f"{field!r} belongs to a definition, which needs the field 'func'", node)
+                problems.add("bad-value", f"{field!r} is only for a definition, which needs the field 'func'", node)
     if name is None or place is None:
         return schema, name
     if name.namespace is None:

@@ -306,7 +306,7 @@ def test_mistakes_in_the_device_argument() -> None:
         "  help: such as `cuda` or `cuda:0`",
     ]
     assert said("call_torchbind", "--device", "cuda") == [
-        "error[device]: --device: a higher-order operator has no schema, and so no argument that is known to take it"
+        "error[device]: --device: a higher-order operator has no schema, so it has no such argument"
     ]
     dangling = said("__test__::foo", "-k", "CPU", "--device", "cuda")
     assert dangling == ["error[device]: --device 'cuda': __test__::foo has no argument of type Device"]
