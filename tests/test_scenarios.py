@@ -180,8 +180,8 @@ def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
         "Missing, 1: AutocastPrivateUse1",
     ]
     assert findings("01_composite_override") == [
-        "$:19:31: error[guard]: aten::to.dtype: the guard wants rule math at AutogradPrivateUse1, "
-        "which holds nothing (missing), because of the kernel at PrivateUse1",
+        "$:19:31: error[guard]: aten::to.dtype: the guard requires rule math at AutogradPrivateUse1, but it holds "
+        "nothing (missing), because of the kernel at PrivateUse1",
     ]
 
 
@@ -209,8 +209,8 @@ def test_02_autograd_is_the_fallback_where_the_backend_overrides_a_composite_ope
         "Missing, 1: AutocastXLA",
     ]
     assert findings("02_no_grad_fn")[0] == (
-        "$:18:29: error[guard]: aten::var.dim: the guard wants anything but rule fallback at AutogradXLA, "
-        f"which holds {fallback} by rule fallback, because of the kernel at XLA"
+        "$:18:29: error[guard]: aten::var.dim: the guard requires any rule but fallback at AutogradXLA, but it holds "
+        f"the kernel {fallback} by rule fallback, because of the kernel at XLA"
     )
 
 
@@ -244,7 +244,7 @@ def test_03_the_fallback_gets_what_nothing_covers() -> None:
     assert slots("03_fallback_never_asked", "aten::im2col", "PrivateUse1")[1:] == [
         "* PrivateUse1 | npu_fallback | backend fallback | $:14:16 | missing"
     ]
-    wants = "the guard wants kernel npu_fallback at PrivateUse1, which holds"
+    wants = "the guard requires kernel npu_fallback at PrivateUse1, but it holds the kernel"
     kernel = f"{BUILT}/RegisterCompositeExplicitAutograd_0.cpp"
     assert findings("03_fallback_never_asked") == [
         f"$:16:34: error[guard]: aten::convolution: {wants} {kernel}:3077 by rule default",
@@ -274,10 +274,10 @@ def test_04_the_default_covers_quantized_and_csr_but_not_sparse_and_nested(
 
 
 def test_04_guards_name_the_missing_slots_and_kernels_fill_them() -> None:
-    wants = "the guard wants anything but rule missing at"
+    wants = "the guard requires any rule but missing at"
     assert findings("04_alias_gaps")[:2] == [
-        f"$:25:26: error[guard]: aten::bmm: {wants} NestedTensorXPU, which holds nothing (missing)",
-        f"$:26:41: error[guard]: aten::linalg_vector_norm: {wants} SparseXPU, which holds nothing (missing)",
+        f"$:25:26: error[guard]: aten::bmm: {wants} NestedTensorXPU, but it holds nothing (missing)",
+        f"$:26:41: error[guard]: aten::linalg_vector_norm: {wants} SparseXPU, but it holds nothing (missing)",
     ]
     assert slots("04_alias_gaps.fixed", "aten::linalg_vector_norm", "SparseXPU", "NestedTensorXPU") == [
         "Key | Kernel | Rule | Declared at | Before",
@@ -299,8 +299,8 @@ def test_05_without_an_autograd_kernel_the_slot_is_the_fallback() -> None:
         "AutogradCPU | PyTorch's own, VariableFallbackKernel.cpp:66 | backend fallback",
     ]
     assert findings("05_no_autograd_kernel")[0] == (
-        "$:17:27: error[guard]: mylib::scale: the guard wants anything but rule fallback at AutogradCPU, "
-        f"which holds {fallback} by rule fallback"
+        "$:17:27: error[guard]: mylib::scale: the guard requires any rule but fallback at AutogradCPU, but it holds "
+        f"the kernel {fallback} by rule fallback"
     )
 
 
@@ -324,8 +324,8 @@ def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> No
         "no tensor arguments: a call ends at Undefined, where nothing is; CPU can not be reached",
     ]
     assert findings("06_factory")[0] == (
-        "$:17:30: error[guard]: mylib::filled: the guard wants rule kernel at BackendSelect, "
-        f"which holds fallthrough {fallthrough} by rule fallback"
+        "$:17:30: error[guard]: mylib::filled: the guard requires rule kernel at BackendSelect, but it holds a "
+        f"fallthrough ({fallthrough}) by rule fallback"
     )
 
 
@@ -344,9 +344,9 @@ def test_06_a_kernel_at_backend_select_or_a_default_runs() -> None:
 def test_07_of_two_orders_one_leaves_the_fallback_live() -> None:
     name, universe = "07_stale_batching_rule", ("--universe", "torch-2.4")
     assert findings(name, *universe) == [
-        "$:21:49: error[stale-live-table]: demo::late: a call at FuncTorchBatched runs loop_over_batch "
-        "[backend fallback], but its registrations determine late_batched [batched kernel]; registering the kernel "
-        "late_batched at FuncTorchBatchedDecomposition did not recompute FuncTorchBatched",
+        "$:21:49: error[stale-live-table]: demo::late: the slot FuncTorchBatched holds loop_over_batch "
+        "[backend fallback], but should hold late_batched [batched kernel]: registering the kernel late_batched at "
+        "FuncTorchBatchedDecomposition did not recompute it",
     ]
     batched = "batched kernel | FuncTorchBatchedDecomposition"
     assert slots(name, "demo::early", "FuncTorchBatched", more=universe)[1:] == [
@@ -379,8 +379,8 @@ def test_08_the_culprits_are_named() -> None:
         "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; one at CPU would take the slot away",
     ]
     assert findings("08_ambiguous")[0] == (
-        "$:19:27: error[guard]: mylib::mix: the guard wants anything but rule ambiguous at AutogradOther, "
-        "which holds ambiguous_autogradother by rule ambiguous, because of the kernels at MkldnnCPU, QuantizedCPU"
+        "$:19:27: error[guard]: mylib::mix: the guard requires any rule but ambiguous at AutogradOther, but it holds "
+        "ambiguous_autogradother by rule ambiguous, because of the kernels at MkldnnCPU, QuantizedCPU"
     )
 
 
@@ -400,8 +400,8 @@ def test_09_without_the_autograd_keys_another_kernel_is_there() -> None:
         "AutogradCPU | shrink_decomposition | autograd kernel | Autograd | $:17:17",
     ]
     assert findings("09_inference_mode") == [
-        "$:19:29: error[guard]: demo::shrink: the guard wants kernel shrink_decomposition at CPU, "
-        "which holds shrink_lowering by rule default",
+        "$:19:29: error[guard]: demo::shrink: the guard requires kernel shrink_decomposition at CPU, but it holds "
+        "shrink_lowering by rule default",
     ]
     assert slots("09_inference_mode.fixed", "demo::shrink", "CPU", "AutogradCPU")[1:] == [
         f"CPU, AutogradCPU | shrink_decomposition | math kernel | {MATH} | $:9:34"
@@ -425,8 +425,8 @@ def test_10_the_math_kernel_stands_above_the_sparse_one() -> None:
         "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot away",
     ]
     assert findings("10_sparse_bypass") == [
-        "$:19:28: error[guard]: mylib::norm: the guard wants anything but rule math at AutogradCPU, "
-        "which holds norm_math by rule math",
+        "$:19:28: error[guard]: mylib::norm: the guard requires any rule but math at AutogradCPU, but it holds "
+        "norm_math by rule math",
     ]
 
 

@@ -60,8 +60,8 @@ operators:
 """
 CHECKS_HEAD = f"""# The checks
 
-What `dispatch-cli check-invariants` runs: why each check is there, bad and good examples, and how to fix what it finds.
-`dispatch-cli checks ID` shows the same in a terminal. A check is chosen by its id, its code, or how either begins.
+The checks of `dispatch-cli check-invariants`: why each exists, bad and good examples, and how to fix what it finds.
+`dispatch-cli checks ID` shows the same in a terminal. ID is the id or the code of a check, or the beginning of either.
 {WRITTEN}
 """
 CHECKS_TAIL = """
@@ -69,25 +69,26 @@ CHECKS_TAIL = """
 
 `dispatch-cli check-invariants --base torch-2.15 --summary` shows it.
 
-In 3,624 operators there is no stale table, no ambiguous key and no displaced math kernel. What there is, in 2.15 and 2.4:
+In the 3,624 operators of 2.15 no slot is stale, no AutogradOther is ambiguous and no composite kernel is displaced. The
+findings in 2.15 and 2.4 are:
 
-| check | 2.15 | 2.4 | such as |
+| check | 2.15 | 2.4 | example |
 |---|---|---|---|
 | `overridden-kernel` | 3 | 0 | `aten::bmm` has two kernels at CUDA |
-| `unused-registration` | 2 | 1 | the kernel of `aten::max_pool2d` at Autograd is in no slot |
+| `unused-registration` | 2 | 1 | the kernel of `aten::max_pool2d` at Autograd fills no slot |
 | `autograd-only` | 1, and 8 infos | 3, and 9 infos | `export::access_subclass_inner_tensor` cannot run in inference mode |
 | `no-autograd-kernel` (info) | 13 | 8 | `aten::avg_pool1d.out` |
-| `order-sensitive` (info) | 6 | 6 | `aten::linear`: another order of initialisers leaves AutogradNestedTensor stale |
+| `order-sensitive` (info) | 6 | 6 | `aten::linear`: another order of registrations leaves AutogradNestedTensor stale |
 | `sibling-disagreement` (info) | 24 | 23 | `x.cos_()` of a nested tensor has no kernel, where `x.cos()` has one |
 | `python-resolution` (info) | 8 | 7 | `zeros_like` of a nested tensor works, and fails under the Python dispatcher |
 | `no-fake-kernel` (info) | 50 | 21 | `symm_mem::one_shot_all_reduce_out` fails in `torch.compile` |
 | `unreachable-batching-rule` (info) | 8 | 8 | `aten::one_hot` works under vmap and raises under `vmap(grad(f))`, where its composite kernel runs; `aten::result_type.Scalar_Scalar` has no tensor arguments |
 | `higher-order-mode` | 1 | 2 | `run_and_save_rng_state` has no implementation for FunctionalTensorMode |
-| `higher-order-autograd` | 1, and 5 infos | 0 | `aoti_call_delegate` can be called in inference mode only |
+| `higher-order-autograd` | 1, and 5 infos | 0 | `aoti_call_delegate` works in inference mode only |
 
-Tried by hand on live PyTorch 2.13: a kernel put in at Autograd for `aten::max_pool2d` never runs; the kernel of
-`access_subclass_inner_tensor` runs, but in inference mode the call raises "Could not run"; all six orders that
-`order-sensitive` names make `_dispatch_check_invariants` fail (tests marked `live` repeat all three).
+Confirmed on PyTorch 2.13: a kernel registered at Autograd for `aten::max_pool2d` never runs; the kernel of
+`access_subclass_inner_tensor` runs, but in inference mode the call raises "Could not run"; each of the six orders that
+`order-sensitive` names makes `_dispatch_check_invariants` fail. Tests marked `live` repeat all three.
 """  # noqa: E501
 
 

@@ -11,7 +11,7 @@ from dispatch_cli.engine.python.higher_order import places
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.built import BuiltLibrary, BuiltOperator
 from dispatch_cli.model.declarations import Define
-from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplPlace
+from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
@@ -76,6 +76,14 @@ class DriftComparison:
     def _defined(self) -> Mapping[OperatorName, Span | None]:
         steps = self.view.state.declarations.own_steps
         return {step.schema.name: step.span for step in steps if isinstance(step, Define)}
+
+
+def place_words(place: ImplPlace) -> str:
+    """What an implementation of a higher-order operator is registered for, in a sentence."""
+    if place.kind is ImplKind.FUNCTIONALIZE:
+        return "functionalization"
+    word = "key" if place.kind is ImplKind.DISPATCH else place.kind.value
+    return f"the {word} {place.name}" if place.name else word
 
 
 def places_of(operator: HigherOrderOperator, universe: Universe | None = None) -> Mapping[ImplPlace, HigherOrderImpl]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from dispatch_cli.checks.text import kernel_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.rules import Decision, Rule
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry
@@ -78,7 +79,8 @@ class Cells:
         kernel = entry.kernel
         found = "nothing (missing)"
         if kernel is not None:
-            found = f"{'fallthrough ' if entry.is_fallthrough else ''}{kernel.label} by rule {entry.rule.value}"
+            what = f"a fallthrough ({kernel.label})" if entry.is_fallthrough else kernel_words(kernel)
+            found = f"{what} by rule {entry.rule.value}"
         return found + self._blockers_words(entry.decision.blockers)
 
     def _blockers_words(self, blockers: int) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from dispatch_cli.checks.cells import Cell, Cells
 from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, call_ends, holds
-from dispatch_cli.checks.text import call_words, end_words, wanted_words
+from dispatch_cli.checks.text import call_words, end_words, wanted_call_words, wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.table.table import Plan, Table, TableEntry
 from dispatch_cli.model.call import CallError
@@ -41,7 +41,7 @@ class Violation(NamedTuple):
     @property
     def reason(self) -> str:
         """What it has in common with what other operators do not do for the guard."""
-        return f"the guard wants {self.wanted}"
+        return f"the guard requires {self.wanted}"
 
 
 class BrokenOperator(NamedTuple):
@@ -150,18 +150,16 @@ class Guards:
     def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Violation]:
         from dispatch_cli.engine.call.simulate import simulate
 
-        what = call_words(call)
         try:
             done = simulate(self._view.state, name, call.tensors, call.contexts, options=call.options)
         except CallError as error:
-            yield Violation((), f"a call with {what}", f"no such call: {error.message}")
+            yield Violation((), f"a call with {call_words(call)}", f"cannot be made: {error.message}")
             return
-        wanted = [wanted_words(want) for want in guard.wants if want.field in OF_CALLS and not call_ends(want, done)]
+        wanted = [want for want in guard.wants if want.field in OF_CALLS and not call_ends(want, done)]
         if wanted:
             last = done.hops[-1] if done.hops else None
             slots, live = ((last.slot,), last.live) if last is not None else ((), None)
-            text = f"{' and '.join(wanted)} from a call with {what}"
-            yield Violation(slots, text, end_words(done), live)
+            yield Violation(slots, wanted_call_words(wanted, call), end_words(done), live)
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
         found = self._found.get(glob)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, matches
-from dispatch_cli.checks.text import call_words, first_line, wanted_words, without_hint
+from dispatch_cli.checks.text import call_words, first_line, wanted_call_words, wanted_words, without_hint
 from dispatch_cli.engine.call.higher_order.place import AtPlace, PlaceAnswer, answer_at
 from dispatch_cli.engine.call.higher_order.simulate import simulate_higher_order
 from dispatch_cli.engine.call.higher_order.trace import HigherOrderCall
@@ -39,7 +39,7 @@ class _Held(NamedTuple):
     def words(self) -> str:
         """The same in a sentence."""
         if self.falls_through:
-            return "a key that falls through"
+            return "a fallthrough"
         if self.impl is None:
             unused = ", not used by higher-order operators" if self.rule is Rule.FALLBACK else ""
             return f"nothing ({self.rule.value}{unused})"
@@ -105,20 +105,20 @@ def _holds(state: State, operator: HigherOrderOperator, want: Expectation, held:
 def _of_call(
     state: State, guard: Guard, operator: HigherOrderOperator, call: GuardedCall
 ) -> Iterator[HigherOrderViolation]:
-    what = call_words(call)
+    what = f"a call with {call_words(call)}"
     if call.options.given:
-        yield HigherOrderViolation((), f"a call with {what}", "no such call: it has no schema")
+        yield HigherOrderViolation((), what, "cannot be made: a higher-order operator has no schema")
         return
     try:
         done = simulate_higher_order(state, operator, call.tensors, call.contexts)
     except CallError as error:
-        yield HigherOrderViolation((), f"a call with {what}", f"no such call: {error.message}")
+        yield HigherOrderViolation((), what, f"cannot be made: {error.message}")
         return
-    wanted = [wanted_words(want) for want in guard.wants if want.field in OF_CALLS and not _ends(want, done)]
+    wanted = [want for want in guard.wants if want.field in OF_CALLS and not _ends(want, done)]
     if wanted:
         impl = done.hops[-1].impl
-        text = f"{' and '.join(wanted)} from a call with {what}"
-        yield HigherOrderViolation((done.hops[-1].key,), text, _end_words(done), None if impl is None else impl.span)
+        span = None if impl is None else impl.span
+        yield HigherOrderViolation((done.hops[-1].key,), wanted_call_words(wanted, call), _end_words(done), span)
 
 
 def _ends(want: Expectation, call: HigherOrderCall) -> bool:
@@ -139,7 +139,7 @@ def _ends(want: Expectation, call: HigherOrderCall) -> bool:
 def _end_words(call: HigherOrderCall) -> str:
     last, end = call.hops[-1], call.end
     if end.error is not None:
-        return f"the error {without_hint(first_line(end.error.text))}"
+        return f"raises {without_hint(first_line(end.error.text))}"
     if end.handler is not None:
-        return f"the {end.handler.kind.value} {end.handler.name}"
-    return f"a call that ends in {last.impl.kernel if last.impl is not None else 'nothing'} at {last.key}"
+        return f"ends in the {end.handler.kind.value} {end.handler.name}"
+    return f"ends in {last.impl.kernel if last.impl is not None else 'nothing'} at {last.key}"

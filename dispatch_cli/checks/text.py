@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from dispatch_cli.engine.call.brief import brief
@@ -10,6 +10,7 @@ from dispatch_cli.engine.call.trace import Call, EndKind
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import TableEntry
 from dispatch_cli.model.guard import Expectation, GuardedCall, GuardField
+from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.universe import AUTOGRAD, Universe
 
 MAX_NAMED = 4
@@ -44,6 +45,11 @@ def entry_text(entry: TableEntry) -> str:
     return f"{entry.kernel.debug} [{entry.rule.dump_text}]"
 
 
+def kernel_words(kernel: Kernel) -> str:
+    """A kernel in a sentence: its name, or ``the kernel registered at ...`` where its place is all that is known."""
+    return f"the kernel {kernel.label}" if kernel.label.startswith("registered at ") else kernel.label
+
+
 def kernel_text(call: Call) -> str | None:
     """What ran last: the Python kernel where there is one, else what a dump shows."""
     last = call.hops[-1]
@@ -70,26 +76,31 @@ def call_words(call: GuardedCall) -> str:
     return f"{words} under {', '.join(map(str, call.contexts))}" if call.contexts else words
 
 
+def wanted_call_words(wants: Iterable[Expectation], call: GuardedCall) -> str:
+    """How a guard wants a call to end, after ``the guard requires``."""
+    return f"a call with {call_words(call)} to end {' and '.join(map(wanted_words, wants))}"
+
+
 def end_words(call: Call) -> str:
-    """How a call ends."""
+    """How a call ends, after ``it``."""
     end = call.end
     if end.error is not None:
-        return f"the error {brief(first_line(end.error.text))}"
+        return f"raises {brief(first_line(end.error.text))}"
     if end.handler is not None:
-        return f"the {end.handler.kind.value} {end.handler.name}"
+        return f"ends in the {end.handler.kind.value} {end.handler.name}"
     last = call.hops[-1]
     ends = "decomposes" if end.kind is EndKind.DECOMPOSITION else "ends"
-    return f"a call that {ends} in {kernel_text(call)} at {last.slot} by rule {last.live.rule.value}"
+    return f"{ends} in {kernel_text(call)} at {last.slot} by rule {last.live.rule.value}"
 
 
 def wanted_words(want: Expectation) -> str:
-    """What a guard wants, after ``the guard wants``."""
+    """What a guard wants of a slot, after ``the guard requires``; or of a call, after ``to end``."""
     either = " or ".join(want.texts)
     match want.field:
         case GuardField.RULE:
             return f"rule {either}"
         case GuardField.NOT:
-            return f"anything but rule {either}"
+            return f"any rule but {either}"
         case GuardField.KERNEL:
             return f"kernel {either}"
         case GuardField.NOT_KERNEL:
@@ -97,14 +108,14 @@ def wanted_words(want: Expectation) -> str:
         case GuardField.FALLTHROUGH:
             return "a fallthrough" if want.texts[0] == "true" else "no fallthrough"
         case GuardField.SAME_AS:
-            return f"the function at {either}"
+            return f"the same function as {either}"
         case GuardField.BACKEND:
-            return "a kernel of the backend or a composite one"
+            return "a backend kernel or a composite one"
         case GuardField.END:
-            return {"kernel": "a kernel", "error": "an error"}.get(either, f"a {either}")
+            return {"error": "with an error"}.get(either, f"in a {either}")
         case GuardField.RAN:
-            return f"kernel {either}"
+            return f"in kernel {either}"
         case GuardField.AT:
-            return f"an end at {either}"
+            return f"at {either}"
         case GuardField.ERROR:
-            return f"the error {either}"
+            return f"with the error {either}"

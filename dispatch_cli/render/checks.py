@@ -16,18 +16,18 @@ GROUPS = {
     Group.INVARIANTS: "PyTorch's own invariants",
     Group.REGISTRATIONS: "Registrations",
     Group.AUTOGRAD: "Autograd",
-    Group.CALLS: "What calls reach",
-    Group.AGREEMENT: "What has to agree",
-    Group.OWNERSHIP: "What belongs to PyTorch",
+    Group.CALLS: "Reachable kernels",
+    Group.AGREEMENT: "Consistency",
+    Group.OWNERSHIP: "Ownership of operators and namespaces",
     Group.HIGHER_ORDER: "Higher-order operators",
     Group.DRIFT: "Declarations and the built library",
-    Group.INTENTIONS: "What the declarations say must hold",
+    Group.INTENTIONS: "Guards and suppressions",
 }
 INDENT = 4
 NEEDS = {
     Need.PYTORCH: "the operators of a PyTorch state",
     Need.FILES: "declarations",
-    Need.BUILT: "a built library, as `dispatch-cli crossref FILE --live` asks for",
+    Need.BUILT: "a built library (`dispatch-cli crossref FILE --live`)",
 }
 
 
@@ -73,8 +73,8 @@ def _list(checks: tuple[CheckEntry, ...]) -> Iterator[Block]:
         yield TableBlock(columns, list(some), indent=2)
         yield Gap()
     default = sum(check.default for check in checks)
-    rest = f", {default} by default; * with --select only" if default < len(checks) else ""
-    closing = f"{len(checks)} checks{rest}. `dispatch-cli checks ID` says why, shows examples, and how to fix."
+    rest = "; those with * run in `dispatch-cli crossref FILE --live` only" if default < len(checks) else ""
+    closing = f"{len(checks)} checks{rest}. `dispatch-cli checks ID` explains a check, with examples and the fix."
     yield Paragraph(Run(closing, Tone.DIM))
 
 

@@ -58,11 +58,11 @@ def not_checked_sentences(found: NotChecked) -> Iterator[str]:
     if found.pytorch:
         yield f"{_operators(found.pytorch, 'that PyTorch registered')} not checked; --pytorch checks them"
     if found.extended:
-        yield f"{_operators(found.extended, 'of files that these extend')} not checked"
+        yield f"{_operators(found.extended, 'from files that these extend')} not checked"
     if found.unknown:
         yield (
-            f"{plural(found.unknown, 'operator')} of a capture that does not say who registered them: they were "
-            "checked as if they were PyTorch's; capture again to have those of other libraries checked in full"
+            f"the capture does not say who registered {plural(found.unknown, 'operator')}, which were checked as "
+            "PyTorch's own; make a new capture to check those of other libraries fully"
         )
 
 
@@ -76,4 +76,4 @@ def _left_out(report: FindingsSummaryReport) -> Iterator[str]:
     if report.baseline is not None:
         yield f"{report.baseline.known} in the baseline"
         if fixed := sum(entry.count for entry in report.baseline.fixed):
-            yield f"{fixed} of the baseline fixed, which --update-baseline takes out"
+            yield f"{fixed} of the baseline fixed (--update-baseline removes {'it' if fixed == 1 else 'them'})"

@@ -29,10 +29,9 @@ def document(report: GuardsReport, _: int | None = None) -> Iterator[Block]:
     if suppressed:
         yield Paragraph(Run(f"{suppressed} suppressed, as in check-invariants", Tone.DIM))
     if report.repeated:
-        says = (
-            "more asks for the same as one of them" if report.repeated == 1 else "more ask for the same as one of them"
-        )
-        yield Paragraph(Run(f"{report.repeated} {says}", Tone.DIM))
+        verb = "requires" if report.repeated == 1 else "require"
+        words = f"{plural(report.repeated, 'other guard')} {verb} the same as one of these"
+        yield Paragraph(Run(words, Tone.DIM))
 
 
 def outcome(report: GuardsReport) -> Run:
@@ -76,7 +75,7 @@ def _guard(row: GuardRow, short: bool) -> Inline:
     below = [
         *(_broken(one, short) for one in row.broken[:MAX_BROKEN]),
         *([f"and {more} more"] if more > 0 else []),
-        *(f"no {one.kind} {one.glob}" for one in row.unmatched),
+        *(f"{one.glob} matches no {one.kind}" for one in row.unmatched),
         *(f"suppressed: {reason}" for reason in dict.fromkeys(one.reason for one in row.suppressed)),
         *(f"also declared at {span}" for span in row.repeated_at),
     ]
@@ -100,7 +99,7 @@ def _about(row: GuardRow, _: bool) -> Inline:
 COLUMNS: list[Column[GuardRow]] = [
     Column("", _verdict),
     Column("Guard", _guard),
-    Column("Speaks of", _about),
+    Column("Applies to", _about),
     Column("Declared at", lambda row, short: place_cell(row.span, short)),
 ]
 

@@ -17,7 +17,7 @@ _WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
 
 def guards_yaml(guards: Iterable[Guard]) -> Iterator[str]:
     """A declaration file that has nothing but guards; what it is checked with says which universe."""
-    yield "# What held when `dispatch-cli guards --record` wrote this.\n"
+    yield "# Written by `dispatch-cli guards --record`: what was true at that time.\n"
     yield "dispatch: 1\n"
     empty = True
     for guard in guards:

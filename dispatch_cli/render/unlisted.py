@@ -8,7 +8,7 @@ from dispatch_cli.report.findings import UnlistedFindings
 
 def unlisted_sentence(one: UnlistedFindings) -> str:
     """How many there are, what of, and how to list them."""
-    subject = f"{one.check}: " if one.reason is None else f"{one.reason}: "
+    subject = "" if one.reason is None else f"{one.reason}: "
     listed = f" ({one.listed:,} listed)" if one.listed else ""
     verb = "is" if one.findings == 1 else "are"
     return f"{subject}{plural(one.findings, 'more finding')}{listed} {verb} not listed; --all-findings lists all"

@@ -69,10 +69,10 @@ def read_baseline(data: object) -> Counter[Entry]:
     Errors: BaselineError.
     """
     if not isinstance(data, dict) or data.get("report") != "baseline":
-        raise BaselineError("it is not a baseline that dispatch-cli has written")
+        raise BaselineError("it is not a baseline written by dispatch-cli")
     if data.get("schema_version") != SCHEMA_VERSION:
         raise BaselineError(
-            f"it is in version {str(data.get('schema_version'))[:20]}, and this program reads version 1"
+            f"its schema_version is {str(data.get('schema_version'))[:20]}, but this dispatch-cli reads version 1"
         )
     entries = data.get("findings")
     if not isinstance(entries, list):
@@ -91,7 +91,7 @@ def _entry(entry: object, number: int) -> Entry:
         counts = isinstance(count, int) and not isinstance(count, bool) and count > 0
         if isinstance(check, str) and isinstance(subject, str) and texts and counts:
             return Entry(check, operator, key, subject)
-    raise BaselineError(f"entry {number} of its findings is not one")
+    raise BaselineError(f"findings[{number}] is not a valid entry")
 
 
 class BaselineFilter:
@@ -120,7 +120,7 @@ class BaselineFilter:
             if len(self.new) > MAX_ENTRIES:
                 raise BaselineError(
                     f"there are more than {MAX_ENTRIES:,} new findings, too many for a baseline; "
-                    "change what they are about, or suppress them"
+                    "fix or suppress some of them first"
                 )
         return True
 

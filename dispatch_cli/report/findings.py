@@ -290,7 +290,7 @@ def _placed(state: State, finding: Finding) -> Finding:
         return finding
     told = {one.span for one in finding.related}
     through = state.origin_of(finding.span).through[::-1]
-    words = ("the file is extended here", *("and that file here" for _ in through[1:]))
+    words = ("this file is extended here", *("and that file is extended here" for _ in through[1:]))
     related = tuple(Related(word, span) for word, span in zip(words, through, strict=False) if span not in told)
     span = finding.span if finding.mark is None else at_word(finding.span, finding.mark, finding.mark_follows)
     return finding._replace(span=span, related=(*finding.related, *related))

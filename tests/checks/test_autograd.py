@@ -33,8 +33,8 @@ def test_the_culprits_are_named(state_of: StateOf) -> None:
             check="ambiguous-autogradother",
             severity=Severity.ERROR,
             message=(
-                f"demo::op: AutogradOther is ambiguous between the kernel at {MATH} and those at MkldnnCPU, SparseCPU: "
-                "calls with tensors of MkldnnCPU fail"
+                f"demo::op: AutogradOther is ambiguous between the kernel at {MATH} and those at MkldnnCPU, "
+                "SparseCPU: calls with MkldnnCPU tensors fail"
             ),
             operator="demo::op",
             key="AutogradOther",
@@ -44,7 +44,7 @@ def test_the_culprits_are_named(state_of: StateOf) -> None:
                 Related("the kernel at SparseCPU is registered here", Span("x.yaml", 4, 71)),
                 Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 57)),
             ),
-            tip="register a kernel at AutogradOther, or none at MkldnnCPU, SparseCPU",
+            tip="register a kernel at AutogradOther, or remove those at MkldnnCPU, SparseCPU",
             fix=(own_kernel(OperatorName("demo::op"), "AutogradOther"),),
             mark="MkldnnCPU",
         ),
@@ -54,8 +54,8 @@ def test_the_culprits_are_named(state_of: StateOf) -> None:
 @pytest.mark.parametrize(
     ("dispatch", "severity", "message"),
     [
-        (f"SparseCPU: a, {MATH}: b", "warning", "that at SparseCPU: calls that get there fail"),
-        (f"SparseCPU: a, HIP: a, {MATH}: b", "error", "that at SparseCPU: calls with tensors of HIP fail"),
+        (f"SparseCPU: a, {MATH}: b", "warning", "that at SparseCPU: calls at AutogradOther fail"),
+        (f"SparseCPU: a, HIP: a, {MATH}: b", "error", "that at SparseCPU: calls with HIP tensors fail"),
     ],
 )
 def test_whose_calls_fail(dispatch: str, severity: str, message: str, state_of: StateOf) -> None:
@@ -82,22 +82,26 @@ def test_a_displaced_math_kernel(state_of: StateOf) -> None:
             check="math-kernel-displaced",
             severity=Severity.WARNING,
             message=(
-                f"demo::op: the kernels at CPU, CUDA take AutogradCPU, AutogradCUDA from {MATH}, and only the autograd "
-                "fallback is there: results have no derivative, unless the kernels call differentiable operators"
+                f"demo::op: the kernels at CPU, CUDA displace the one at {MATH} from AutogradCPU, AutogradCUDA, "
+                "leaving only PyTorch's autograd fallback: results have no derivative, unless the kernels call "
+                "differentiable operators"
             ),
             operator="demo::op",
             key="AutogradCPU",
             details=(("culprits", "CPU, CUDA"), ("autograd keys", "AutogradCPU, AutogradCUDA")),
             span=Span("x.yaml", 4, 16),
             related=(Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 60)),),
-            tip=f"register the operators that the kernel at {MATH} calls instead, or a kernel at Autograd",
+            tip=f"register a kernel at Autograd; or instead register the operators that the {MATH} kernel calls",
             fix=(own_kernel(OperatorName("demo::op"), "Autograd"),),
             mark="CPU",
         ),
     )
 
 
-ONLY = "the kernel at CPU takes AutogradCPU from CompositeImplicitAutograd, and only the autograd fallback is there: "
+ONLY = (
+    "the kernel at CPU displaces the one at CompositeImplicitAutograd from AutogradCPU, leaving only PyTorch's "
+    "autograd fallback: "
+)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,7 @@ ONLY = "the kernel at CPU takes AutogradCPU from CompositeImplicitAutograd, and 
         (
             ", redispatches: other-operators",
             "info",
-            "the derivative is that of the operators that the kernel calls, and backward() warns",
+            "autograd differentiates the operators that the kernel calls, but backward() warns",
         ),
     ],
 )
@@ -130,7 +134,7 @@ def test_of_two_kernels_the_one_that_is_not_known_decides(state_of: StateOf) -> 
     ):
         dispatch = both.replace(" WAY", way)
         ((severity, message),) = said(state_of, "math-kernel-displaced", f"{dispatch}, {MATH}: m")
-        assert (severity, "the derivative is that of the operators" in message) == (displaced, follows)
+        assert (severity, "autograd differentiates the operators" in message) == (displaced, follows)
         ((severity, _),) = said(state_of, "no-autograd-kernel", dispatch)
         assert severity == displaced
 
@@ -155,7 +159,7 @@ def test_who_counts_a_write(state_of: StateOf) -> None:
         assert bool(said(state_of, "missing-adinplaceorview", dispatch, schema)) is found
 
 
-RAISES = 'nothing is there: every call with such tensors raises "Could not run"'
+RAISES = 'nothing: every call with such tensors raises "Could not run"'
 
 
 @pytest.mark.parametrize(
@@ -165,20 +169,38 @@ RAISES = 'nothing is there: every call with such tensors raises "Could not run"'
             f"NestedTensorCPU: a, {MATH}: b",
             "",
             "",
-            [("error", f"the kernel at NestedTensorCPU takes AutogradNestedTensor from {MATH}, and {RAISES}")],
+            [
+                (
+                    "error",
+                    (
+                        f"the kernel at NestedTensorCPU displaces the one at {MATH} from AutogradNestedTensor, leaving "
+                        f"{RAISES}"
+                    ),
+                )
+            ],
         ),
         (
             f"CPU: a, PrivateUse1: a, {MATH}: b",
             "",
             "universe: torch-2.4\n",
-            [("error", f"the kernel at PrivateUse1 takes AutogradPrivateUse1 from {MATH}, and {RAISES}")],
+            [
+                (
+                    "error",
+                    f"the kernel at PrivateUse1 displaces the one at {MATH} from AutogradPrivateUse1, leaving {RAISES}",
+                )
+            ],
         ),
         (f"CPU: a, {MATH}: b", "(Tensor x) -> bool", "", []),  # nothing to differentiate
         (
             f"PrivateUse1: a, {MATH}: b",
             "(Tensor x) -> bool",
             "universe: torch-2.4\n",
-            [("error", f"the kernel at PrivateUse1 takes AutogradPrivateUse1 from {MATH}, and {RAISES}")],
+            [
+                (
+                    "error",
+                    f"the kernel at PrivateUse1 displaces the one at {MATH} from AutogradPrivateUse1, leaving {RAISES}",
+                )
+            ],
         ),
         (f"CPU: a, {MATH}: b, Autograd: c", "", "", []),
         (f"CPU: a, {MATH}: b, {DEFAULT}: c", "", "", []),  # composite-conflict's
@@ -194,7 +216,7 @@ def test_what_is_there_instead(
 
 # no-autograd-kernel
 
-WITHOUT = "AutogradCPU has PyTorch's fallback, which knows no derivative"
+WITHOUT = "AutogradCPU holds PyTorch's fallback, which has no derivative"
 
 
 def test_nothing_for_autograd(state_of: StateOf) -> None:
@@ -202,7 +224,7 @@ def test_nothing_for_autograd(state_of: StateOf) -> None:
         Finding(
             check="no-autograd-kernel",
             severity=Severity.WARNING,
-            message=f"demo::op has a kernel at CPU, and nothing for autograd: {WITHOUT}",
+            message=f"demo::op has a kernel at CPU but none for autograd: {WITHOUT}",
             operator="demo::op",
             key="AutogradCPU",
             details=(("backend kernels", "CPU"), ("autograd keys", "AutogradCPU")),
@@ -221,32 +243,32 @@ def test_nothing_for_autograd(state_of: StateOf) -> None:
             "CPU: a, CUDA: b, AutogradCPU: c",
             "",
             [
-                "warning: a kernel at CUDA, and nothing for autograd: AutogradCUDA has PyTorch's fallback, which knows "
-                "no derivative"
+                "warning: a kernel at CUDA but none for autograd: AutogradCUDA holds PyTorch's fallback, which has no "
+                "derivative"
             ],
         ),
         (
             DEFAULT + ": a",
             "",
             [
-                f"warning: a kernel at {DEFAULT}, and nothing for autograd: AutogradCPU … AutogradPrivateUse1 "
-                "(11 keys) have PyTorch's fallback, which knows no derivative"
+                f"warning: a kernel at {DEFAULT} but none for autograd: AutogradCPU … AutogradPrivateUse1 (11 keys) "
+                "hold PyTorch's fallback, which has no derivative"
             ],
         ),
         (
             "CPU: a, NestedTensorCPU: b, AutogradCPU: c",
             "",
             [
-                "error: a kernel at NestedTensorCPU, and nothing for autograd: AutogradNestedTensor has nothing, so a "
-                'call raises "Could not run"'
+                "error: a kernel at NestedTensorCPU but none for autograd: AutogradNestedTensor is empty, so a call "
+                'raises "Could not run"'
             ],
         ),
         (
             "CPU: a",
             "(Tensor(a!) x) -> ()",
             [
-                "info: a kernel at CPU, and nothing for autograd: AutogradCPU has PyTorch's fallback, which does "
-                "nothing about arguments that change"
+                "info: a kernel at CPU but none for autograd: AutogradCPU holds PyTorch's fallback, which ignores "
+                "arguments that are written to"
             ],
         ),
         ("CPU: a", "(Tensor x) -> int", []),
@@ -283,15 +305,15 @@ def test_a_bypassed_kernel(state_of: StateOf) -> None:
             check="sparse-bypass",
             severity=Severity.WARNING,
             message=(
-                f"demo::op: outside inference mode tensors of SparseCPU, SparseCsrCPU get the kernel at {MATH}, which "
-                "fills AutogradCPU, and not the kernels at SparseCPU, SparseCsrCPU"
+                f"demo::op: outside inference mode, calls with SparseCPU, SparseCsrCPU tensors run the {MATH} kernel "
+                "at AutogradCPU, not the kernels at SparseCPU, SparseCsrCPU"
             ),
             operator="demo::op",
             key="AutogradCPU",
             details=(("bypassed", "SparseCPU, SparseCsrCPU"),),
             span=Span("x.yaml", 4, 16),
             related=(Related(f"the kernel at {MATH} is registered here", Span("x.yaml", 4, 74)),),
-            tip=f"register a kernel at AutogradCPU, or {DEFAULT} and Autograd in the place of {MATH}",
+            tip=f"register a kernel at AutogradCPU, or {DEFAULT} and Autograd instead of {MATH}",
             fix=(own_kernel(OperatorName("demo::op"), "AutogradCPU"),),
             mark="SparseCPU",
         ),
@@ -322,21 +344,21 @@ def test_who_is_bypassed(dispatch: str, found: list[tuple[str, str]], state_of: 
 
 def test_a_key_that_nobody_can_name_is_not_advised(state_of: StateOf) -> None:
     (found,) = findings(state_of(OPERATOR.replace("DISPATCH", f"MTIA: a, {MATH}: b")), select="sparse-bypass")
-    assert found.tip == f"register {DEFAULT} and Autograd in the place of {MATH}"
+    assert found.tip == f"register {DEFAULT} and Autograd instead of {MATH}"
 
 
 # autograd-only
 
-ALONE = "inference mode leaves the autograd keys out, and a call finds nothing"
+ALONE = "inference mode excludes the autograd keys, so a call finds no kernel"
 
 
 def test_autograd_alone(state_of: StateOf) -> None:
-    tip = f"register a decomposition at {MATH}; to an autograd kernel, add the backend kernel that it goes on to"
+    tip = f"register a decomposition at {MATH}; for an autograd kernel, add the backend kernel that it redispatches to"
     assert findings(state_of(OPERATOR.replace("DISPATCH", "Autograd: a, Meta: b")), select="autograd-only") == (
         Finding(
             check="autograd-only",
             severity=Severity.WARNING,
-            message=f"demo::op has a kernel at Autograd, and no backend kernel except at Meta: {ALONE}",
+            message=f"demo::op has a kernel at Autograd, but no backend kernel except at Meta: {ALONE}",
             operator="demo::op",
             key="Autograd",
             span=Span("x.yaml", 4, 16),
@@ -351,7 +373,7 @@ def test_autograd_alone(state_of: StateOf) -> None:
     [
         (
             "AutogradCPU: a, AutogradCUDA: a, AutocastCPU: b",
-            [f"demo::op has kernels at AutogradCPU, AutogradCUDA, and no backend kernel: {ALONE}"],
+            [f"demo::op has kernels at AutogradCPU, AutogradCUDA, but no backend kernel: {ALONE}"],
         ),
         ("Autograd: fallthrough", []),
         ("Autograd: a, Tracer: b", []),
@@ -375,8 +397,8 @@ def test_what_inference_mode_skips(dispatch: str, found: list[str], state_of: St
 
 
 SKIPPED = (
-    "demo::op: below autograd, as in inference mode or inside of a custom operator, a at {above} is skipped and b from "
-    "{source} runs: nothing is registered at {backend}"
+    "demo::op: inference mode and custom operators skip a at {above} and run b at {source}, because nothing is "
+    "registered at {backend}"
 )
 
 
@@ -434,7 +456,7 @@ def test_python_kernels_of_one_library_have_one_debug_text(function: str, count:
 )
 def test_python_kernels(python: str, found: list[tuple[str, str]], state_of: StateOf) -> None:
     told = said(state_of, "autograd-only", "CPU: a, Autograd: b", more=f"    python_dispatch: {{{python}}}\n")
-    text = "demo::op: inference mode skips the Python dispatcher's kernel at {}: no backend has one"
+    text = "demo::op: inference mode skips the Python dispatcher's kernel at {}, and no backend key has one"
     assert told == [(severity, text.format(keys)) for severity, keys in found]
 
 

@@ -73,8 +73,8 @@ def test_an_older_capture_is_not_said_to_be_clean(tmp_path: Path) -> None:
     file = capture(tmp_path, operators=[CORE, MINE])
     assert checked(file) == ([], {"pytorch": 0, "extended": 0, "unknown": 2})
     assert call("check-invariants", file, "--no-config").out.startswith(
-        "2 operators of a capture that does not say who registered them: they were checked as if they were PyTorch's; "
-        "capture again to have those of other libraries checked in full\n"
+        "the capture does not say who registered 2 operators, which were checked as PyTorch's own; make a new capture "
+        "to check those of other libraries fully\n"
     )
 
 

@@ -19,12 +19,12 @@ def test_both_composite_kernels(state_of: StateOf) -> None:
         Finding(
             check="composite-conflict",
             severity=Severity.WARNING,
-            message=f"demo::op has kernels at both {IMPLICIT} and {EXPLICIT}; the first is used nowhere",
+            message=f"demo::op has kernels at both {IMPLICIT} and {EXPLICIT}; the implicit one is never used",
             operator="demo::op",
             key=EXPLICIT,
             span=Span("x.yaml", 4, 16),
             related=(Related(f"the kernel at {IMPLICIT} is registered here", Span("x.yaml", 4, 73)),),
-            tip=f"keep {IMPLICIT} if it is made of differentiable operators, otherwise {EXPLICIT} and Autograd",
+            tip=f"keep {IMPLICIT} if its kernel calls only differentiable operators, otherwise {EXPLICIT} and Autograd",
             mark=EXPLICIT,
         ),
     )
@@ -36,13 +36,13 @@ def test_both_composite_kernels(state_of: StateOf) -> None:
         (
             f"{IMPLICIT}: a, Autograd: b",
             "Autograd",
-            f"AutogradOther … AutogradNestedTensor (18 keys) have the kernel at {IMPLICIT}",
+            f"AutogradOther … AutogradNestedTensor (18 keys) hold the kernel at {IMPLICIT}",
         ),
         (
             f"{IMPLICIT}: a, NestedTensorCPU: b, AutogradNestedTensor: c, Autograd: d",
             "Autograd",
-            f"AutogradOther … AutogradMeta (17 keys) have the kernel at {IMPLICIT}, "
-            "AutogradNestedTensor has a kernel of its own",
+            f"AutogradOther … AutogradMeta (17 keys) hold the kernel at {IMPLICIT} and AutogradNestedTensor has a "
+            "kernel of its own",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from tests.checks.helpers import StateOf, findings
 ID = "conjugate-fallthrough"
 NAME = OperatorName("demo::scale")
 FALLTHROUGH = "registered at x.yaml:3"
-OUTCOME = "silently wrong results unless it looks at the bit"
+OUTCOME = "silently wrong results unless it handles the bit"
 OVERLAY = "dispatch: 1\nextends: [torch-2.15]\noperators:\n"
 
 
@@ -30,14 +30,14 @@ def test_a_library_of_ones_own(state_of: StateOf) -> None:
             check=ID,
             severity=Severity.WARNING,
             message=(
-                "demo::scale, your own operator, falls through at Conjugate and Negative: every backend's kernel gets "
-                f"conjugated and negated tensors as they are, and gives {OUTCOME}"
+                "demo::scale (your own operator) falls through at Conjugate and Negative: every backend's kernel gets "
+                f"unmaterialised conjugated and negated tensors, and gives {OUTCOME}"
             ),
             operator="demo::scale",
             key="Conjugate",
             details=(("keys", "Conjugate, Negative"),),
             span=Span("x.yaml", 4, 37),
-            tip="leave it out unless every kernel of the operator heeds the bit",
+            tip="remove the fallthrough unless every kernel of the operator handles the bit",
             mark="Conjugate",
             fix=(
                 Edit(Action.REMOVE, NAME, "Conjugate", kernel=FALLTHROUGH, span=Span("x.yaml", 4, 48)),
@@ -56,8 +56,8 @@ def test_kernels_of_others(state_of: StateOf) -> None:
     )
     (finding,) = findings(state_of(text))
     assert finding.message == (
-        "demo::scale, an operator of another library, falls through at ZeroTensor: every backend's kernel, those of "
-        f"other libraries at CUDA, XLA too, gets zero tensors as they are, and crashes or gives {OUTCOME}"
+        "demo::scale (an operator of another library) falls through at ZeroTensor: every backend's kernel (also those "
+        f"of other libraries, at CUDA, XLA) gets unmaterialised zero tensors, and crashes or gives {OUTCOME}"
     )
     assert finding.details == (("keys", "ZeroTensor"), ("kernels of others", "CUDA, XLA"))
     assert finding.related == (
@@ -75,14 +75,14 @@ def test_a_backend_under_the_fallthroughs_of_pytorch(state_of: StateOf) -> None:
             check=ID,
             severity=Severity.INFO,
             message=(
-                "aten::view, PyTorch's operator, falls through at Conjugate and Negative: the kernel npu_view at "
-                f"PrivateUse1 gets conjugated and negated tensors as they are, and gives {OUTCOME}"
+                "aten::view (PyTorch's operator) falls through at Conjugate and Negative: the kernel npu_view at "
+                f"PrivateUse1 gets unmaterialised conjugated and negated tensors, and gives {OUTCOME}"
             ),
             operator="aten::view",
             key="PrivateUse1",
             details=(("keys", "Conjugate, Negative"),),
             span=Span("x.yaml", 4, 37),
-            tip="see that the kernel heeds or resolves the bit; a kernel that only makes a view passes it on",
+            tip="make sure that the kernel handles or resolves the bit; a kernel that only makes a view passes it on",
             mark="PrivateUse1",
         ),
     )
@@ -101,5 +101,5 @@ def test_a_fallthrough_for_an_operator_of_pytorch(name: str, state_of: StateOf) 
     text = f"{OVERLAY}  - {{name: '{name}', dispatch: {{'Conjugate, Negative': fallthrough}}}}\n"
     (finding,) = (one for one in findings(state_of(text)) if one.check == ID)
     assert finding.severity is Severity.WARNING
-    assert finding.message.startswith(f"{name}, PyTorch's operator, falls through at Conjugate and Negative: every ")
+    assert finding.message.startswith(f"{name} (PyTorch's operator) falls through at Conjugate and Negative: every ")
     assert "CPU" in dict(finding.details)["kernels of others"].split(", ") or name == "aten::relu"

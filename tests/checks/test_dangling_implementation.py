@@ -9,7 +9,7 @@ from dispatch_cli.model.problem import Related
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings
 
-TIP = "define the operator, correct its name, or load the declarations that define it before"
+TIP = "define the operator, correct its name, or load the declarations that define it as well"
 
 
 def test_every_key_is_named_and_the_first_place(state_of: StateOf) -> None:
@@ -48,7 +48,7 @@ def test_every_key_is_named_and_the_first_place(state_of: StateOf) -> None:
         ("atn::relu", "; did you mean aten::relu?"),
         ("aten::add.Tensr", "; did you mean aten::add.Tensor?"),
         ("aten::add", "; aten::add has the overloads Scalar, Scalar_out, Tensor, out"),
-        ("aten::relu.Tensor", "; aten::relu has the overloads one without a name, out"),
+        ("aten::relu.Tensor", "; aten::relu has the overloads default (no name), out"),
         ("aten::fmod", "; aten::fmod has the overloads Scalar, Scalar_out, Tensor, Tensor_out"),
         ("aten::div", "; aten::div has the overloads Scalar, Scalar_mode, Scalar_mode_out, Scalar_out and 4 more"),
         ("aten::relu_x.out", "; did you mean aten::relu_?"),
@@ -77,8 +77,8 @@ operators:
         check="dangling-implementation",
         severity=Severity.ERROR,
         message=(
-            "demo::scale has kernels at CPU, CUDA, XLA, but nothing defines it; its kernels have different signatures, "
-            "of which PyTorch refuses the second"
+            "demo::scale has kernels at CPU, CUDA, XLA, but nothing defines it; its kernels have different "
+            "signatures, and PyTorch refuses the second"
         ),
         operator="demo::scale",
         details=(

@@ -53,7 +53,7 @@ def test_a_check_is_documented(check: Check) -> None:
     assert (Need.BUILT in check.needs) is (BUILT.search(check.documentation) is not None)
     if check.id in ONLY_BY_HAND:
         assert kinds == []
-        assert "by hand" in check.documentation or "can not break" in check.documentation
+        assert "by hand" in check.documentation or "cannot break" in check.documentation
     else:
         assert set(kinds) == {"Bad", "Good"}
         assert "\nFix: " in check.documentation

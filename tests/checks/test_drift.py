@@ -119,8 +119,8 @@ def test_what_a_library_of_no_module_lacks(state_of: StateOf) -> None:
     (finding,) = findings(
         state_of("dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n"), select="drift", built=nothing
     )
-    assert finding.message == "demo::op: PyTorch has no such operator"
-    assert finding.tip == "no module was imported: name the one that registers it, by --import MODULE"
+    assert finding.message == "demo::op is declared, but not registered in PyTorch"
+    assert finding.tip == "no module was imported; name the one that registers it with --import MODULE"
     assert finding.span == Span("x.yaml", 3, 11)
 
 

@@ -62,7 +62,7 @@ def test_undefined_registration(healthy: State) -> None:
     assert finding == Finding(
         check="undefined-registration",
         severity=Severity.ERROR,
-        message="demo::op has 1 kernel at Undefined, where none can be",
+        message="demo::op has 1 kernel at Undefined, where none may be",
         operator="demo::op",
         key="Undefined",
         span=place(5, 12),
@@ -94,9 +94,9 @@ def test_stale_live_table(state_of: StateOf) -> None:
             check="stale-live-table",
             severity=Severity.ERROR,
             message=(
-                "demo::op: a call at AutogradOther runs op_math [math kernel], but its registrations determine "
-                "ambiguous_autogradother [ambiguous autogradother]; registering the kernel op_quantized at "
-                "QuantizedCPU did not recompute AutogradOther"
+                "demo::op: the slot AutogradOther holds op_math [math kernel], but should hold "
+                "ambiguous_autogradother [ambiguous autogradother]: registering the kernel op_quantized at "
+                "QuantizedCPU did not recompute it"
             ),
             operator="demo::op",
             key="AutogradOther",
@@ -109,9 +109,9 @@ def test_stale_live_table(state_of: StateOf) -> None:
             related=(Related("the live kernel is registered here", place(5, 34)),),
             group_message=(
                 "demo::op: registering the kernel op_quantized at QuantizedCPU did not recompute every slot that it "
-                "changes; calls there run what was live before"
+                "changes; the stale slots keep what they held before"
             ),
-            tip="register in an order that leaves nothing behind or, better, so that the order does not matter",
+            tip="register a kernel at the stale slot's own key, or change the order of the registrations",
             fix=(own_kernel(OperatorName("demo::op"), "AutogradOther"),),
             mark="QuantizedCPU",
         ),

@@ -36,18 +36,18 @@ def guarded(state_of: StateOf, guard: str) -> tuple[Finding, ...]:
     ("guard", "wanted", "key", "found", "places"),
     [
         ("key: AutogradCPU, rule: math", "rule math", "AutogradCPU", "", [("the kernel at CPU", (4, 21))]),
-        ("key: CPU, not: kernel", "anything but rule kernel", "CPU", "op_cpu by rule kernel", [("", (4, 21))]),
+        ("key: CPU, not: kernel", "any rule but kernel", "CPU", "op_cpu by rule kernel", [("", (4, 21))]),
         ("key: CPU, rule: [math, default]", "rule math or default", "CPU", "op_cpu by rule kernel", [("", (4, 21))]),
         ("key: CUDA, kernel: other", "kernel other", "CUDA", "op_math by rule math", [("", MATH)]),
         ("key: CUDA, kernel: [x, other]", "kernel x or other", "CUDA", "op_math by rule math", [("", MATH)]),
         ("key: CUDA, not_kernel: 'op_*'", "any kernel but op_*", "CUDA", "op_math by rule math", [("", MATH)]),
         ("key: Fake, kernel: '*'", "kernel *", "Fake", "nothing (missing)", []),
-        ("key: Fake, not: missing", "anything but rule missing", "Fake", "nothing (missing)", []),
+        ("key: Fake, not: missing", "any rule but missing", "Fake", "nothing (missing)", []),
         ("key: CUDA, fallthrough: true", "a fallthrough", "CUDA", "op_math by rule math", [("", MATH)]),
-        ("key: CUDA, same_as: CPU", "the function at CPU", "CUDA", "op_math by rule math", [("", MATH)]),
+        ("key: CUDA, same_as: CPU", "the same function as CPU", "CUDA", "op_math by rule math", [("", MATH)]),
         (
             "key: CUDA, rule: kernel, kernel: 'op_*', same_as: CPU",
-            "rule kernel and the function at CPU",
+            "rule kernel and the same function as CPU",
             "CUDA",
             "op_math by rule math",
             [("", MATH)],
@@ -59,13 +59,13 @@ def test_a_broken_guard(
 ) -> None:
     (finding,) = guarded(state_of, f"op: 'demo::*', {guard}")
     found = found or (
-        "registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66 by rule fallback, "
-        "because of the kernel at CPU"
+        "the kernel registered at /__w/pytorch/pytorch/aten/src/ATen/core/VariableFallbackKernel.cpp:66 by rule "
+        "fallback, because of the kernel at CPU"
     )
     assert finding._replace(subject="") == Finding(
         check="guard",
         severity=Severity.ERROR,
-        message=f"demo::op: the guard wants {wanted} at {key}, which holds {found}",
+        message=f"demo::op: the guard requires {wanted} at {key}, but it holds {found}",
         operator="demo::op",
         key=key,
         details=(("wanted", wanted), ("found", found)),
@@ -103,8 +103,8 @@ def test_an_alias_key_stands_for_every_key_that_it_covers(state_of: StateOf) -> 
     others = [key for key in covered if key != "AutogradCPU"]
     math, fallback = findings(state, select="guard")
     assert math.message == (
-        f"demo::op: the guard wants rule kernel at {others[0]} … {others[-1]} ({len(others)} keys), "
-        "which hold op_math by rule math"
+        f"demo::op: the guard requires rule kernel at {others[0]} … {others[-1]} ({len(others)} keys), but they hold "
+        "op_math by rule math"
     )
     assert (math.key, math.details[2]) == (others[0], ("keys", ", ".join(others)))
     assert fallback.key == "AutogradCPU"
@@ -118,14 +118,14 @@ def test_a_call_that_does_not_end_as_wanted(state_of: StateOf) -> None:
         check="guard",
         severity=Severity.ERROR,
         message=(
-            "demo::op: the guard wants kernel other and an end at CUDA from a call with cpu under inference_mode, "
-            "and there is a call that ends in op_cpu at CPU by rule kernel"
+            "demo::op: the guard requires a call with cpu under inference_mode to end in kernel other and at CUDA, "
+            "but it ends in op_cpu at CPU by rule kernel"
         ),
         operator="demo::op",
         key="CPU",
         details=(
-            ("wanted", "kernel other and an end at CUDA from a call with cpu under inference_mode"),
-            ("found", "a call that ends in op_cpu at CPU by rule kernel"),
+            ("wanted", "a call with cpu under inference_mode to end in kernel other and at CUDA"),
+            ("found", "ends in op_cpu at CPU by rule kernel"),
         ),
         span=place(6, 10),
         mark="demo::op",
@@ -142,13 +142,13 @@ def test_a_call_that_is_an_error(state_of: StateOf) -> None:
     (finding,) = findings(state_of(f"{text}{holds}{broken}"), select="DC9")
     assert finding.span == place(7, 10)
     assert finding.message.startswith(
-        f"demo::op: the guard wants kernel op_cuda from a call with cuda, and there is the error {error}"
+        f"demo::op: the guard requires a call with cuda to end in kernel op_cuda, but it raises {error}"
     )
 
 
 def test_a_call_that_the_universe_does_not_have(state_of: StateOf) -> None:
     (finding,) = guarded(state_of, "op: demo::op, tensors: [gpu], resolves: op_cpu")
-    assert finding.message.startswith("demo::op: the guard wants a call with gpu, and there is no such call: ")
+    assert finding.message.startswith("demo::op: the guard requires a call with gpu, but it cannot be made: ")
 
 
 def test_a_backend_that_does_not_have_an_operator(state_of: StateOf) -> None:
@@ -158,19 +158,19 @@ def test_a_backend_that_does_not_have_an_operator(state_of: StateOf) -> None:
     text += "  - {op: 'demo::*', backend: PrivateUse1, reason: ours}\n  - {op: 'demo::*', backend: XLA}\n"
     (finding,) = findings(state_of(text), select="DC9")
     assert (finding.key, finding.span) == ("PrivateUse1", place(6, 11))
-    assert finding.details[0] == ("wanted", "a kernel of the backend or a composite one")
+    assert finding.details[0] == ("wanted", "a backend kernel or a composite one")
     assert finding.details[2] == ("reason", "ours")
 
 
 @pytest.mark.parametrize(
     ("guard", "what", "tip"),
     [
-        ("op: 'none::*', key: CPU", "operator none::*", None),
-        ("op: demo::oop, key: CPU", "operator demo::oop", "did you mean demo::op?"),
-        ("op: [demo::op, x::y], key: CPU", "operator x::y", None),
-        ("op: demo::op, key: [CPU, 'Nix*']", "dispatch key Nix*", None),
-        ("op: 'demo::*', key: 'None*'", "dispatch key None*", None),
-        ("op: 'demo::*', key: 'CPU, Nix*'", "dispatch key Nix*", None),
+        ("op: 'none::*', key: CPU", "none::* matches no operator", None),
+        ("op: demo::oop, key: CPU", "demo::oop matches no operator", "did you mean demo::op?"),
+        ("op: [demo::op, x::y], key: CPU", "x::y matches no operator", None),
+        ("op: demo::op, key: [CPU, 'Nix*']", "Nix* matches no dispatch key", None),
+        ("op: 'demo::*', key: 'None*'", "None* matches no dispatch key", None),
+        ("op: 'demo::*', key: 'CPU, Nix*'", "Nix* matches no dispatch key", None),
     ],
 )
 def test_a_guard_that_guards_nothing(guard: str, what: str, tip: str | None, state_of: StateOf) -> None:
@@ -178,9 +178,9 @@ def test_a_guard_that_guards_nothing(guard: str, what: str, tip: str | None, sta
     assert finding._replace(subject="") == Finding(
         check="unmatched-guard",
         severity=Severity.ERROR,
-        message=f"a pattern of the guard matches nothing: there is no {what}",
-        span=place(6, f"  - {{{guard}}}".index(what.split()[-1]) + 1),
-        mark=what.split()[-1],
+        message=f"the guard's pattern {what}",
+        span=place(6, f"  - {{{guard}}}".index(what.split()[0]) + 1),
+        mark=what.split()[0],
         mark_follows=True,
         tip=tip,
     )
@@ -245,8 +245,8 @@ def test_keys_that_a_guard_leaves_out(state_of: StateOf) -> None:
 def test_a_guard_on_a_key_of_another_pytorch(state_of: StateOf) -> None:
     (finding,) = guarded(state_of, "op: demo::op, key: 'CPU, Named', rule: kernel")
     assert (finding.check, finding.span, finding.mark) == ("unmatched-guard", place(6, 31), "Named")
-    assert finding.message == "a pattern of the guard matches nothing: there is no dispatch key Named"
-    assert finding.tip == "other versions of PyTorch have it, and torch-2.15 does not"
+    assert finding.message == "the guard's pattern Named matches no dispatch key"
+    assert finding.tip == "torch-2.15 has no such key; other versions of PyTorch have it"
     assert guarded(state_of, "op: demo::op, key: CPU, except: Named, rule: kernel") == ()
 
 
@@ -258,8 +258,8 @@ def test_a_guard_names_the_python_function_that_a_kernel_was_made_of(state_of: S
     assert findings(state_of(f"{text}{wanted}"), select="DC9") == ()
     refused = "guards:\n  - {op: demo::f, key: CPU, kernel: f_cuda}\n  - {op: demo::f, key: Meta, not_kernel: f_fake}\n"
     first, second = findings(state_of(f"{text}{refused}"), select="DC9")
-    assert first.message == "demo::f: the guard wants kernel f_cuda at CPU, which holds f_cpu by rule kernel"
-    assert second.message.endswith("wants any kernel but f_fake at Meta, which holds f_fake by rule kernel")
+    assert first.message == "demo::f: the guard requires kernel f_cuda at CPU, but it holds f_cpu by rule kernel"
+    assert second.message.endswith("requires any kernel but f_fake at Meta, but it holds f_fake by rule kernel")
 
 
 def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:
@@ -269,7 +269,7 @@ def test_a_guard_says_through_what_it_came(state_of: StateOf) -> None:
     text = GUARDED.replace("guards:\n", "").replace("operators:", "extends: [./guards.yaml]\noperators:")
     (finding,) = findings(state_of(text), select="DC9")
     assert finding.span == Span("./guards.yaml", 3, 25)
-    assert finding.related[-1] == Related("the guard comes from there", place(2, 11))
+    assert finding.related[-1] == Related("the guard is loaded through this entry", place(2, 11))
 
 
 def test_guards_over_a_base() -> None:
@@ -306,8 +306,8 @@ def test_a_guard_on_a_factory(state_of: StateOf) -> None:
     assert found("resolves: fill_cpu") == []
     assert found("device: cuda:1, resolves: fill_cuda") == []
     assert found("device: cuda, resolves: fill_cpu") == [
-        "demo::fill: the guard wants kernel fill_cpu from a call with no tensors and device cuda, and there "
-        "is a call that ends in fill_cuda at CUDA by rule kernel"
+        "demo::fill: the guard requires a call with no tensors and device cuda to end in kernel fill_cpu, but it ends "
+        "in fill_cuda at CUDA by rule kernel"
     ]
     (message,) = found("device: cudda, resolves: fill_cuda")
-    assert "no such call: the universe torch-2.15 has no device 'cudda'" in message
+    assert "cannot be made: the universe torch-2.15 has no device 'cudda'" in message

@@ -30,13 +30,14 @@ def test_a_write_that_nothing_counts(state_of: StateOf) -> None:
             check="missing-adinplaceorview",
             severity=Severity.WARNING,
             message=(
-                "demo::relu_ writes to self, and its autograd kernel relu_autograd at Autograd is written by hand, but "
-                "nothing at ADInplaceOrView counts the write: autograd cannot see that a saved tensor has changed"
+                "demo::relu_ writes to self and has a hand-written autograd kernel (relu_autograd at Autograd), but "
+                "no kernel at ADInplaceOrView counts the write: autograd does not notice that a saved tensor has "
+                "changed"
             ),
             operator="demo::relu_",
             key="ADInplaceOrView",
             span=Span("x.yaml", 4, 31),
-            related=(Related("the schema says so here", Span("x.yaml", 3, 11)),),
+            related=(Related("the schema is here", Span("x.yaml", 3, 11)),),
             tip=TIP,
             fix=(own_kernel(OperatorName("demo::relu_"), "ADInplaceOrView"),),
             mark="Autograd",
@@ -57,7 +58,7 @@ def test_a_write_that_nothing_counts(state_of: StateOf) -> None:
 def test_what_the_schema_says(schema: str, what: str, state_of: StateOf) -> None:
     ((severity, message),) = said(state_of, schema, "CPU: cpu, Autograd: autograd")
     assert severity == "warning"
-    assert message.startswith(f"demo::op {what}, and its autograd kernel autograd at Autograd is written by hand")
+    assert message.startswith(f"demo::op {what} and has a hand-written autograd kernel (autograd at Autograd)")
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_an_operator_in_a_namespace_of_pytorch(state_of: StateOf) -> None:
         ),
         (
             OVER_PYTORCH + "libraries:\n  - {kind: DEF, namespace: aten, define: ['mine(Tensor x) -> Tensor']}\n",
-            ["a TORCH_LIBRARY block of aten, a namespace of PyTorch, which refuses a second one"],
+            ["a TORCH_LIBRARY block of aten, a namespace of PyTorch: PyTorch refuses a second one"],
         ),
         (
             OVER_PYTORCH + "libraries:\n  - {kind: FRAGMENT, namespace: aten, define: ['mine(Tensor x) -> Tensor']}\n",
@@ -76,10 +76,12 @@ libraries:
         Finding(
             check="unknown-namespace",
             severity=Severity.WARNING,
-            message="a TORCH_LIBRARY_IMPL block of my_lib, where no operator is defined; did you mean mylib?",
+            message=(
+                "no operator is defined in my_lib, the namespace of this TORCH_LIBRARY_IMPL block; did you mean mylib?"
+            ),
             span=Span("x.yaml", 4, 5),
-            related=(Related("another block of it", Span("x.yaml", 5, 5)),),
-            tip="correct the name, or load the declarations that define the namespace before",
+            related=(Related("another block of this namespace", Span("x.yaml", 5, 5)),),
+            tip="correct the name, or load the declarations that define operators in it as well",
             subject="my_lib",
         ),
     ]
@@ -90,15 +92,15 @@ libraries:
     [
         (
             ["{kind: IMPL, namespace: mylb, dispatch_key: CPU, impl: {}}"],
-            ["a TORCH_LIBRARY_IMPL block of mylb, where no operator is defined; did you mean mylib?"],
+            ["no operator is defined in mylb, the namespace of this TORCH_LIBRARY_IMPL block; did you mean mylib?"],
         ),
         (
             ["{kind: FRAGMENT, namespace: other, define: []}"],
-            ["a TORCH_LIBRARY_FRAGMENT block of other, where no operator is defined"],
+            ["no operator is defined in other, the namespace of this TORCH_LIBRARY_FRAGMENT block"],
         ),
         (
             ["{kind: FRAGMENT, namespace: mylb, impl: {add: k}}"],
-            ["a TORCH_LIBRARY_FRAGMENT block of mylb, where no operator is defined; did you mean mylib?"],
+            ["no operator is defined in mylb, the namespace of this TORCH_LIBRARY_FRAGMENT block; did you mean mylib?"],
         ),
         # names of their own, as torch.library.custom_op makes them: FRAGMENT blocks alone
         (["{kind: FRAGMENT, namespace: my_lib, define: ['mul() -> ()']}"], []),

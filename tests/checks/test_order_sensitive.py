@@ -28,9 +28,9 @@ def test_a_finding_names_the_shortest_order(state_of: StateOf) -> None:
         Finding(
             check="order-sensitive",
             severity=Severity.WARNING,
-            message="demo::op: registered in the order CompositeImplicitAutograd → Autograd → NestedTensorCPU, "
-            "AutogradNestedTensor is left with the kernel at CompositeImplicitAutograd, where the kernel at Autograd "
-            "belongs",
+            message="demo::op: in the registration order CompositeImplicitAutograd → Autograd → NestedTensorCPU, "
+            "AutogradNestedTensor keeps the kernel at CompositeImplicitAutograd, but should hold the kernel "
+            "at Autograd",
             operator="demo::op",
             key="AutogradNestedTensor",
             details=(
@@ -59,16 +59,16 @@ def test_slots_with_one_order_are_one_finding(state_of: StateOf) -> None:
     text = SHORT.format(f"CompositeExplicitAutograd: default, {MATH}, AutogradNestedTensor: own, {AUTOGRAD}")
     assert [(one.message, one.tip) for one in found(state_of, text)] == [
         (
-            "demo::op: registered in the order CompositeImplicitAutograd → CompositeExplicitAutograd, "
-            "NestedTensorCPU … NestedTensorMeta (16 keys) are left with the kernel at CompositeImplicitAutograd, where "
-            "nothing belongs",
-            "leave out one of these registrations",
+            "demo::op: in the registration order CompositeImplicitAutograd → CompositeExplicitAutograd, "
+            "NestedTensorCPU … NestedTensorMeta (16 keys) keep the kernel at CompositeImplicitAutograd, but should "
+            "hold nothing",
+            "remove one of these registrations",
         ),
         (
-            "demo::op: registered in the order CompositeImplicitAutograd → Autograd → CompositeExplicitAutograd, "
-            "AutogradOther … AutogradMeta (17 keys) are left with the kernel at CompositeImplicitAutograd, where the "
-            "kernel at Autograd belongs",
-            "leave out one of these registrations",
+            "demo::op: in the registration order CompositeImplicitAutograd → Autograd → CompositeExplicitAutograd, "
+            "AutogradOther … AutogradMeta (17 keys) keep the kernel at CompositeImplicitAutograd, but should hold the "
+            "kernel at Autograd",
+            "remove one of these registrations",
         ),
     ]
 

@@ -25,25 +25,25 @@ def test_both_places_are_named(state_of: StateOf) -> None:
         Finding(
             check="overridden-kernel",
             severity=Severity.WARNING,
-            message="demo::op: the kernel at CPU replaces another",
+            message="demo::op: the kernel at CPU overrides another",
             operator="demo::op",
             key="CPU",
             details=(("runs", "op_third"), ("replaced", "op_first")),
             span=Span("x.yaml", 5, 35),
-            related=(Related("a replaced kernel is registered here", Span("x.yaml", 4, 21)),),
-            tip="remove one of the registrations, or say why the override is meant",
+            related=(Related("an overridden kernel is registered here", Span("x.yaml", 4, 21)),),
+            tip="remove one of the registrations; if the override is intended, suppress the finding with a reason",
             mark="CPU",
         ),
         Finding(
             check="overridden-kernel",
             severity=Severity.WARNING,
-            message="demo::op: the kernel at CUDA replaces another",
+            message="demo::op: the kernel at CUDA overrides another",
             operator="demo::op",
             key="CUDA",
             details=(("runs", "op_fourth"), ("replaced", "op_second")),
             span=Span("x.yaml", 6, 35),
-            related=(Related("a replaced kernel is registered here", Span("x.yaml", 4, 37)),),
-            tip="remove one of the registrations, or say why the override is meant",
+            related=(Related("an overridden kernel is registered here", Span("x.yaml", 4, 37)),),
+            tip="remove one of the registrations; if the override is intended, suppress the finding with a reason",
             mark="CUDA",
         ),
     )
@@ -55,7 +55,7 @@ def test_both_places_are_named(state_of: StateOf) -> None:
         (
             "{kernel: p, python: true}",
             "{kernel: q, python: true}",
-            '. PyTorch\'s warning calls that one "no debug info"',
+            '. PyTorch\'s warning calls the overridden one "no debug info"',
         ),
         (
             "{kernel: p, python: true}",
@@ -73,7 +73,7 @@ def test_which_kernel_the_warning_of_pytorch_names(first: str, second: str, says
         f'    dispatch: {{CPU: {first}}}\n  - {{name: "demo::op", dispatch: {{CPU: {second}}}}}\n'
     )
     (found,) = findings(state_of(text), select="overridden-kernel")
-    assert found.message == f"demo::op: the kernel at CPU replaces another{says}"
+    assert found.message == f"demo::op: the kernel at CPU overrides another{says}"
 
 
 @pytest.mark.parametrize("key", ["Meta", "MTIA"])
@@ -86,7 +86,7 @@ def test_several_of_them(state_of: StateOf) -> None:
     (found,) = findings(
         state_of(TWICE.replace("KEY: op", "CPU: op").replace("CPU: op_second", "XLA: op_second")), select="DC102"
     )
-    assert found.message == "demo::op: the kernel at CPU replaces 2 others"
+    assert found.message == "demo::op: the kernel at CPU overrides 2 others"
     assert dict(found.details) == {"runs": "op_fourth", "replaced": "op_third, op_first"}
     assert [one.span.line for one in found.related] == [5, 4]
 

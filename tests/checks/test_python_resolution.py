@@ -23,13 +23,13 @@ def test_a_python_kernel_at_meta(state_of: StateOf) -> None:
             check=ID,
             severity=Severity.INFO,
             message=(
-                "demo::op: at AutogradMeta C++ runs the kernel at CompositeImplicitAutograd, and Python the backend "
-                "fallback: C++ does not know the Python kernel at Meta"
+                "demo::op: at AutogradMeta C++ runs the kernel at CompositeImplicitAutograd, and Python runs the "
+                "backend fallback: only Python sees the Python kernel at Meta"
             ),
             operator="demo::op",
             key="AutogradMeta",
             span=Span("x.yaml", 5, 23),
-            related=(Related("what C++ runs", Span("x.yaml", 4, 43)),),
+            related=(Related("the kernel that C++ runs", Span("x.yaml", 4, 43)),),
             mark="Meta",
         ),
     )
@@ -45,7 +45,7 @@ def test_python_finds_none(state_of: StateOf) -> None:
     assert (finding.check, finding.severity, finding.key) == (ID, Severity.WARNING, "NestedTensorCPU")
     assert finding.message == (
         "demo::op: at NestedTensorCPU … NestedTensorMeta (16 keys) C++ runs the kernel at "
-        "CompositeImplicitAutogradNestedTensor, and Python finds none: in Python the kernel at "
+        "CompositeImplicitAutogradNestedTensor, and Python finds no kernel: in Python the kernel at "
         "CompositeImplicitAutogradNestedTensor gives way to the one at CompositeExplicitAutograd"
     )
 

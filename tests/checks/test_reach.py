@@ -24,12 +24,12 @@ def test_a_factory_out_of_reach(state_of: StateOf) -> None:
         Finding(
             check="unreachable-factory",
             severity=Severity.ERROR,
-            message="demo::op takes no tensors: calls end at Undefined, where nothing is, and never at CPU, CUDA",
+            message="demo::op takes no tensors: calls end at Undefined, which is empty, and never reach CPU, CUDA",
             operator="demo::op",
             key="Undefined",
             details=(("unreachable", "CPU, CUDA"),),
             span=Span("x.yaml", 4, 38),
-            tip="register a kernel at BackendSelect that chooses by the device, or the one kernel at "
+            tip="register a kernel at BackendSelect that chooses the backend by the device; or register the kernel at "
             "CompositeExplicitAutograd",
             mark="CPU",
         ),
@@ -74,13 +74,13 @@ def test_a_fallback_that_is_not_asked(state_of: StateOf) -> None:
             check="shadowed-fallback",
             severity=Severity.WARNING,
             message=(
-                "the fallback my_fallback at PrivateUse1 is not asked for 1 of 2 operators (demo::op): their default "
-                f"at {DEFAULT} comes first"
+                "the fallback my_fallback at PrivateUse1 is not used for 1 of 2 operators (demo::op): its default "
+                f"kernel at {DEFAULT} comes first"
             ),
             key="PrivateUse1",
             details=((f"at {DEFAULT}", "1 operator"),),
             span=Span("x.yaml", 7, 13),
-            tip="register the fallback's kernel at PrivateUse1 for operators whose default does not work there",
+            tip="register the fallback's kernel at PrivateUse1 for operators whose default kernel does not work there",
             mark="PrivateUse1",
         ),
     )
@@ -104,8 +104,8 @@ def test_over_a_base_one_finding_speaks_for_all(state_of: StateOf) -> None:
     text = "dispatch: 1\nextends: [torch-2.15]\nfallbacks: {PrivateUse1: npu_fallback, AutogradPrivateUse2: b}\n"
     (found,) = findings(state_of(text), select="shadowed-fallback")
     assert found.message == (
-        "the fallback npu_fallback at PrivateUse1 is not asked for 1,676 of 3,624 operators (aten::addr_, aten::alias, "
-        f"aten::allclose …): their default at {DEFAULT} or {NON_FUNCTIONAL} comes first"
+        "the fallback npu_fallback at PrivateUse1 is not used for 1,676 of 3,624 operators (aten::addr_, aten::alias, "
+        f"aten::allclose …): their default kernel at {DEFAULT} or {NON_FUNCTIONAL} comes first"
     )
     assert found.details == ((f"at {DEFAULT}", "1,229 operators"), (f"at {NON_FUNCTIONAL}", "447 operators"))
 
@@ -130,7 +130,7 @@ def test_a_gap(state_of: StateOf) -> None:
         severity=Severity.WARNING,
         message=(
             f"demo::op has a kernel at XPU, but SparseXPU, NestedTensorXPU are empty: {NON_FUNCTIONAL} does not cover "
-            "them; there are kernels at SparseCUDA, NestedTensorCPU"
+            "them; other backends have kernels at SparseCUDA, NestedTensorCPU"
         ),
         operator="demo::op",
         key="SparseXPU",
@@ -162,8 +162,8 @@ def test_a_kernel_at_an_alias_key_of_another_library(state_of: StateOf) -> None:
         check="foreign-alias-kernel",
         severity=Severity.WARNING,
         message=(
-            f"aten::to.dtype is of another library, and the kernel at the alias key {DEFAULT} serves every backend: it "
-            "fills Undefined … SparseCsrMeta (70 keys), all of which had another kernel before"
+            f"aten::to.dtype belongs to another library, but the kernel at the alias key {DEFAULT} serves every "
+            "backend: it fills Undefined … SparseCsrMeta (70 keys), which had another kernel before"
         ),
         operator="aten::to.dtype",
         key=DEFAULT,

@@ -46,7 +46,7 @@ operators:
             key="CPU",
             span=Span("x.yaml", 4, 16),
             related=(Related("demo::twice_ is defined here", Span("x.yaml", 5, 11)),),
-            tip="register demo::twice_ as well, or a composite kernel for it that calls demo::twice",
+            tip="register a kernel for demo::twice_ there as well, or a composite kernel for it that calls demo::twice",
             fix=(own_kernel(OperatorName("demo::twice_"), "CPU"),),
             mark="CPU",
             subject="demo::twice_",
@@ -66,7 +66,7 @@ operators:
     first, second = findings(state_of(text), select="sibling-disagreement")
     assert (
         first.message
-        == "demo::twice has a kernel at CPU … HPU (5 keys), but its in-place form demo::twice_ has none there"
+        == "demo::twice has kernels at CPU … HPU (5 keys), but its in-place form demo::twice_ has none there"
     )
     assert first.details == (("keys", "CPU, CUDA, XLA, XPU, HPU"),)
     assert second.message == "demo::twice_ has a kernel at MPS, but its functional form demo::twice has none there"
@@ -139,7 +139,7 @@ def test_the_other_form_goes_to_a_fallback(state_of: StateOf) -> None:
     assert overlay(state_of, "fallbacks: {PrivateUse1: npu_cpu}\n", relu_="PrivateUse1") == [
         (
             "info",
-            "aten::relu_ has a kernel at PrivateUse1, but its functional form aten::relu goes to the backend fallback "
+            "aten::relu_ has a kernel at PrivateUse1, but its functional form aten::relu uses the backend fallback "
             "npu_cpu there",
         )
     ]
@@ -155,12 +155,11 @@ def test_gaps_of_pytorch() -> None:
     assert set(found.values()) == {Severity.INFO}
     # each of these raises "Could not run" in a live PyTorch 2.13
     nested = "NestedTensorCPU, NestedTensorCUDA, NestedTensorHPU"
-    assert f"aten::cos has a kernel at {nested}, but its in-place form aten::cos_ has none there" in found
+    assert f"aten::cos has kernels at {nested}, but its in-place form aten::cos_ has none there" in found
     assert (
-        f"aten::fill_.Scalar has a kernel at {nested}, but its functional form aten::fill.Scalar has none there"
-        in found
+        f"aten::fill_.Scalar has kernels at {nested}, but its functional form aten::fill.Scalar has none there" in found
     )
-    sparse = "aten::pow.Tensor_Scalar has a kernel at SparseCPU, SparseCUDA, but its in-place form"
+    sparse = "aten::pow.Tensor_Scalar has kernels at SparseCPU, SparseCUDA, but its in-place form"
     assert f"{sparse} aten::pow_.Scalar has none there" in found
     assert not [message for message in found if "out= form" in message]
 

@@ -24,7 +24,7 @@ def test_a_fallthrough_at_a_backend_key(state_of: StateOf) -> None:
         Finding(
             check="terminal-fallthrough",
             severity=Severity.ERROR,
-            message=f"demo::op: the fallthrough at CPU, and no key is below: {NO_TENSORS}",
+            message=f"demo::op: no key is below the fallthrough at CPU: {NO_TENSORS}",
             operator="demo::op",
             key="CPU",
             span=Span("x.yaml", 4, 16),
@@ -36,7 +36,7 @@ def test_a_fallthrough_at_a_backend_key(state_of: StateOf) -> None:
 
 @pytest.mark.parametrize("key", ["XLA", "SparseCPU", "QuantizedCUDA", "NestedTensorCPU", "MkldnnCPU", "Meta"])
 def test_every_backend_key_is_the_last_one(key: str, state_of: StateOf) -> None:
-    message = f"demo::op: the fallthrough at {key}, and no key is below: {NO_TENSORS}"
+    message = f"demo::op: no key is below the fallthrough at {key}: {NO_TENSORS}"
     assert said(state_of, f"CPU: op_cpu, Autograd: a, {key}: fallthrough") == [("error", message)]
 
 
@@ -46,7 +46,7 @@ def test_every_backend_key_is_the_last_one(key: str, state_of: StateOf) -> None:
         (
             "CPU: fallthrough, CompositeExplicitAutograd: op_default, Autograd: a",
             "warning",
-            "the fallthrough at CPU, and no key is below: a call goes on at Undefined and runs the kernel of "
+            "no key is below the fallthrough at CPU: a call continues at Undefined and runs the kernel at "
             "CompositeExplicitAutograd",
         ),
         (
@@ -58,12 +58,12 @@ def test_every_backend_key_is_the_last_one(key: str, state_of: StateOf) -> None:
         (
             "CPU: op_cpu, AutogradCPU: op_autograd, AutogradXLA: fallthrough",
             "warning",
-            f"the fallthrough at AutogradXLA sends calls on to XLA, where nothing is: {COULD_NOT_RUN}",
+            f"the fallthrough at AutogradXLA sends calls on to XLA, which is empty: {COULD_NOT_RUN}",
         ),
         (
             "Autograd: fallthrough",
             "warning",
-            f"the fallthrough at Autograd sends calls on to the backends, where nothing is: {COULD_NOT_RUN}",
+            f"the fallthrough at Autograd sends calls on to the backends, which are empty: {COULD_NOT_RUN}",
         ),
     ],
 )
@@ -73,7 +73,7 @@ def test_what_becomes_of_the_call(dispatch: str, severity: str, message: str, st
 
 def test_a_fallback_at_a_backend_key(state_of: StateOf) -> None:
     message = (
-        "the backend fallback at PrivateUse1 falls through, and no key is below: for an operator without any kernel at "
+        "the backend fallback at PrivateUse1 falls through, and no key is below: for an operator without a kernel at "
         f"PrivateUse1 {NO_TENSORS}"
     )
     more = "fallbacks: {PrivateUse1: fallthrough}\n"

@@ -29,12 +29,12 @@ def test_a_factory_has_no_batched_tensors(state_of: StateOf) -> None:
             severity=Severity.WARNING,
             message=(
                 "demo::ones: the batching rule ones_batched at FuncTorchBatched is not reached: the operator has no "
-                "tensor arguments, so that no call has a batched tensor"
+                "tensor arguments, so no call has a batched tensor"
             ),
             operator="demo::ones",
             key="FuncTorchBatched",
             span=Span("x.yaml", 4, 49),
-            tip="leave it out, or register at FuncTorchVmapMode",
+            tip="remove the rule, or register it at FuncTorchVmapMode",
             mark="FuncTorchBatched",
         ),
     )
@@ -60,8 +60,8 @@ def test_autograd_runs_the_composite_kernel_first(
     (finding,) = findings(state, select=ID)
     assert (finding.severity, finding.key, finding.subject) == (severity, "FuncTorchBatched", "composite")
     assert finding.message == (
-        "demo::op: under vmap(grad(f)) the batching rule batched at FuncTorchBatched is not reached: "
-        f"math at CompositeImplicitAutograd runs before it, at {keys}"
+        "demo::op: under vmap(grad(f)) the batching rule batched at FuncTorchBatched is not reached: the "
+        f"CompositeImplicitAutograd kernel runs before it, at {keys}"
     )
     name, contexts = OperatorName("demo::op"), (Context.parse("vmap"), Context.parse("grad"))
     named = dict(finding.details)["autograd keys"].split(", ")
@@ -90,18 +90,16 @@ def test_the_alias_is_shadowed(state_of: StateOf) -> None:
             key="FuncTorchBatchedDecomposition",
             span=Span("x.yaml", 7, 7),
             related=(Related("the kernel at FuncTorchBatched", Span("x.yaml", 6, 25)),),
-            tip="leave one of the two out",
+            tip="remove one of the two",
             mark="FuncTorchBatchedDecomposition",
         ),
     )
 
 
 BY_CHANCE = (
-    "demo::early: the batching rule early_batched at FuncTorchBatchedDecomposition is reached by chance: a "
-    "registration at "
-    "FuncTorchBatchedDecomposition recomputes no slot in torch-2.4; the rule is in use only because something "
-    "registered "
-    "later recomputed FuncTorchBatched"
+    "demo::early: the batching rule early_batched at FuncTorchBatchedDecomposition is reached only by chance: a "
+    "registration at FuncTorchBatchedDecomposition recomputes no slot in torch-2.4, and the rule is used only because "
+    "a later registration recomputed FuncTorchBatched"
 )
 
 

@@ -36,9 +36,8 @@ operators:
             check="unsymbolic-kernel",
             severity=Severity.WARNING,
             message=(
-                "demo::grow: the kernel grow_meta at Meta takes int for n, more, which the schema says are SymInt: "
-                "tracing "
-                "that runs it at Meta fixes the sizes"
+                "demo::grow: the kernel grow_meta at Meta takes int for n, more, which the schema declares as SymInt: "
+                "tracing through Meta specialises on the size"
             ),
             operator="demo::grow",
             key="Meta",
@@ -61,8 +60,8 @@ operators:
 )  # fmt: skip
 def test_where_symbolic_sizes_come(kernels: list[str], key: str, slots: str, state_of: StateOf) -> None:
     assert said(state_of, *kernels) == [
-        f"demo::grow: the kernel k at {key} takes int for n, which the schema says are SymInt: tracing that runs it at "
-        f"{slots} fixes the sizes"
+        f"demo::grow: the kernel k at {key} takes int for n, which the schema declares as SymInt: tracing through "
+        f"{slots} specialises on the size"
     ]
 
 

@@ -307,7 +307,7 @@ def test_suppressions_of_nothing_are_reported_when_the_run_can_know() -> None:
     assert ("unused-suppression", None) not in found("b.yaml", "--select", "DC0,DC9", "--op", "demo::b")
     result = check("b.yaml", "--select", "DC0,DC9")
     assert result.out.splitlines()[:3] == [
-        "b.yaml:8:15: warning[unused-suppression]: nothing that guard, DC004 finds is suppressed here",
+        "b.yaml:8:15: warning[unused-suppression]: this suppression of guard, DC004 suppresses no finding",
         "    8 | - {checks: [guard, DC004], op: 'demo::a', reason: long ago}",
         "      |             ^^^^^^^^^^^^",
     ]
@@ -350,7 +350,7 @@ def test_a_baseline_lets_old_findings_pass_and_shrinks() -> None:
     assert result.code == 1
     assert result.out.splitlines()[-2:] == [
         "1 finding in 1 of 3 operators, 1 check (torch-2.15)",
-        "1 in the baseline; 1 of the baseline fixed, which --update-baseline takes out",
+        "1 in the baseline; 1 of the baseline fixed (--update-baseline removes it)",
     ]
     assert document("a.yaml", *only)["baseline"] == {
         "known": 1,
@@ -388,16 +388,19 @@ def test_a_baseline_counts() -> None:
     ("text", "message"),
     [
         ("{", "not valid JSON"),
-        ("[]", "it is not a baseline that dispatch-cli has written"),
-        ('{"report": "baseline", "schema_version": 2}', "it is in version 2, and this program reads version 1"),
+        ("[]", "it is not a baseline written by dispatch-cli"),
+        (
+            '{"report": "baseline", "schema_version": 2}',
+            "its schema_version is 2, but this dispatch-cli reads version 1",
+        ),
         ('{"report": "baseline", "schema_version": 1}', "it has no list of findings"),
         (
             '{"report": "baseline", "schema_version": 1, "findings": [{"check": 1}]}',
-            "entry 0 of its findings is not one",
+            "findings[0] is not a valid entry",
         ),
         (
             '{"report": "baseline", "schema_version": 1, "findings": [{"check": "guard", "count": true}]}',
-            "entry 0 of its findings is not one",
+            "findings[0] is not a valid entry",
         ),
         ("[" * 100_000, "not valid JSON"),
     ],

@@ -49,14 +49,14 @@ def test_the_list_for_machines() -> None:
         "id": "schema-name",
         "code": "DC001",
         "group": "DC0",
-        "title": "schema and operator name agree",
+        "title": "an operator and its schema have the same name",
         "severity": "error",
         "default": True,
         "needs": [],
     }
     assert (
         call("checks", "--format", "csv").out.splitlines()[1]
-        == "DC001,schema-name,error,true,schema and operator name agree"
+        == "DC001,schema-name,error,true,an operator and its schema have the same name"
     )
 
 

@@ -129,7 +129,7 @@ def test_the_finding_says_which_calls_fail() -> None:
     Path("hops.yaml").write_text(COMPOSITE, encoding="utf-8")
     (found,) = json.loads(call("check-invariants", "hops.yaml", "--format", "json").out)["findings"]
     assert found["message"] == (
-        "ho has no implementation for ProxyTorchDispatchMode, so that tracing above autograd fails (torch.export, "
+        "ho has no implementation for ProxyTorchDispatchMode, so tracing above autograd fails (torch.export, "
         "make_fx(pre_dispatch=True))"
     )
 
@@ -223,8 +223,8 @@ def test_guards_that_hold() -> None:
         ("{op: half, key: AutogradCPU, not: fallback}", "nothing (fallback, not used by higher-order"),
         ("{op: whole, key: CPU, fallthrough: true}", "whole_impl by rule default"),
         ("{op: half, backend: CUDA}", "nothing (missing)"),
-        ("{op: half, tensors: [cpu], resolves: half_cpu}", "the error could not find kernel for HigherOrderOperator"),
-        ("{op: whole, tensors: [nodevice], resolves: half_cpu}", "no such call"),
+        ("{op: half, tensors: [cpu], resolves: half_cpu}", "raises could not find kernel for HigherOrderOperator"),
+        ("{op: whole, tensors: [nodevice], resolves: half_cpu}", "cannot be made"),
     ],
 )
 def test_guards_that_are_broken(guard: str, found: str) -> None:
@@ -240,7 +240,9 @@ def test_recorded_guards_hold_and_notice_a_change() -> None:
     checks = ("--guards", "recorded.yaml", "--select", "guard,unmatched-guard")
     assert call("check-invariants", "hops.yaml", *checks).code == 0
     Path("hops.yaml").write_text(HOPS.replace("whole_fake", "other"), encoding="utf-8")
-    assert "the guard wants kernel whole_fake at FakeTensorMode" in call("check-invariants", "hops.yaml", *checks).out
+    assert ("the guard requires kernel whole_fake at FakeTensorMode") in call(
+        "check-invariants", "hops.yaml", *checks
+    ).out
     Path("hops.yaml").write_text(HOPS.replace(", AutocastCPU: fallthrough", ", CPU: fallthrough"), encoding="utf-8")
     assert call("check-invariants", "hops.yaml", *checks).code == 1
     rules = call("guards", "hops.yaml", "--record", "--rules-only", "--op", "whole").out

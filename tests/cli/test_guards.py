@@ -35,15 +35,14 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_list() -> None:
     assert call("guards", "a.yaml") == Result(
         1,
-        "                Guard                                              Speaks of             Declared at\n"
-        "holds           demo::* at CUDA: rule: math                        2 operators, 2 slots  a.yaml:8:5\n"
-        "                  also declared at a.yaml:11:5\n"
-        "broken          demo::op at CPU, XLA: rule: kernel                 1 operator, 2 slots   a.yaml:9:5\n"
-        "                  demo::op at XLA: op_math by rule math\n"
-        "guards nothing  demo::none: backend: CPU                           0 operators           a.yaml:10:5\n"
-        "                  no operator demo::none\n"
-        "holds           demo::op: [cpu; inference_mode] resolves.key: CPU  1 operator            a.yaml:12:5\n"
-        "\n2 of 4 guards do not hold (torch-2.15)\n1 more asks for the same as one of them\n",
+        "                Guard                                              Applies to            Declared at\n"
+        "holds           demo::* at CUDA: rule: math                        2 operators, 2 slots  "
+        "a.yaml:8:5\n                  also declared at a.yaml:11:5\nbroken          demo::op at CPU, XLA: rule: "
+        "kernel                 1 operator, 2 slots   a.yaml:9:5\n                  demo::op at XLA: op_math by rule "
+        "math\nguards nothing  demo::none: backend: CPU                           0 operators           "
+        "a.yaml:10:5\n                  demo::none matches no operator\nholds           demo::op: "
+        "[cpu; inference_mode] resolves.key: CPU  1 operator            a.yaml:12:5\n\n"
+        "2 of 4 guards do not hold (torch-2.15)\n1 other guard requires the same as one of these\n",
         "",
     )
 
@@ -108,7 +107,7 @@ def test_the_list_as_csv_and_markdown() -> None:
         "| broken | demo::op at CPU, XLA: rule: kernel<br>  demo::op at XLA: op\\_math by rule math "
         "| 1 operator, 2 slots | a.yaml:9:5 |"
     )
-    assert closing == "2 of 4 guards do not hold (torch-2.15)\n\n1 more asks for the same as one of them\n"
+    assert closing == "2 of 4 guards do not hold (torch-2.15)\n\n1 other guard requires the same as one of these\n"
 
 
 def test_no_guards() -> None:
@@ -151,17 +150,10 @@ def test_recorded_guards_of_kernels_with_names_that_yaml_takes_for_something_els
 
 def test_a_recording() -> None:
     assert call("guards", "a.yaml", "--record", "--op", "demo::op", "--key", "CPU", "--key", "*CUDA").out == (
-        "# What held when `dispatch-cli guards --record` wrote this.\n"
-        "dispatch: 1\n"
-        "guards:\n"
-        "  - op: demo::op\n"
-        "    key: CPU\n"
-        "    rule: kernel\n"
-        '    kernel: "op [alias]*"\n'
-        "  - op: demo::op\n"
-        '    key: "CUDA, QuantizedCUDA, SparseCUDA, SparseCsrCUDA, NestedTensorCUDA, AutogradCUDA"\n'
-        "    rule: math\n"
-        "    kernel: op_math\n"
+        "# Written by `dispatch-cli guards --record`: what was true at that time.\ndispatch: 1\nguards:\n  - op: "
+        'demo::op\n    key: CPU\n    rule: kernel\n    kernel: "op [alias]*"\n  - op: demo::op\n    key: "CUDA, '
+        'QuantizedCUDA, SparseCUDA, SparseCsrCUDA, NestedTensorCUDA, AutogradCUDA"\n    rule: math\n    kernel: '
+        "op_math\n"
     )
 
 
@@ -215,7 +207,7 @@ def test_what_check_invariants_suppresses_fails_no_guard() -> None:
     Path("s.yaml").write_text(SUPPRESSED.replace('"demo::*"', "demo::op"), encoding="utf-8")
     assert call("guards", "s.yaml") == Result(
         0,
-        "            Guard                                      Speaks of           Declared at\n"
+        "            Guard                                      Applies to          Declared at\n"
         "suppressed  demo::op at CUDA: rule: kernel             1 operator, 1 slot  s.yaml:8:5\n"
         "              suppressed: until the kernel is there\n"
         "suppressed  demo::op at XLA: rule: kernel              1 operator, 1 slot  s.yaml:9:5\n"
@@ -236,7 +228,7 @@ def test_a_guard_that_is_suppressed_for_one_operator_fails_for_another() -> None
     assert (row["verdict"], [one["operator"] for one in row["broken"]]) == ("broken", ["demo::fill"])
     assert row["suppressed"] == [
         {
-            "message": "demo::op: the guard wants rule kernel at XLA, which holds nothing (missing)",
+            "message": "demo::op: the guard requires rule kernel at XLA, but it holds nothing (missing)",
             "reason": "not on XLA",
             "by": {"file": "s.yaml", "line": 12, "column": 5},
         }

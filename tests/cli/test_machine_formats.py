@@ -415,7 +415,7 @@ def test_findings_json(file: str) -> None:
                 "operator": "demo::lost",
                 "key": None,
                 "details": {"keys": "CPU"},
-                "tip": "define the operator, correct its name, or load the declarations that define it before",
+                "tip": "define the operator, correct its name, or load the declarations that define it as well",
                 "group_message": None,
                 "mark": "CPU",
                 "subject": "",
@@ -435,11 +435,9 @@ def test_findings_csv_and_markdown(file: str) -> None:
         f'dangling-implementation,error,demo::lost,,"{message}",a.yaml:12:16\n'
     )
     assert call(*args, "markdown").out == (
-        f"**a.yaml:12:16:** error\\[dangling-implementation\\]: {message}\n\n"
-        "```\n12 | dispatch: {CPU: lost_cpu}\n   |            ^^^\n```\n\n"
-        "- keys: CPU\n"
-        "- tip: define the operator, correct its name, or load the declarations that define it before\n\n"
-        "1 finding in 1 of 3 operators, 1 check (torch-2.15)\n"
+        f"**a.yaml:12:16:** error\\[dangling-implementation\\]: {message}\n\n```\n12 | dispatch: {{CPU: "
+        "lost_cpu}\n   |            ^^^\n```\n\n- keys: CPU\n- tip: define the operator, correct its name, or load "
+        "the declarations that define it as well\n\n1 finding in 1 of 3 operators, 1 check (torch-2.15)\n"
     )
 
 

@@ -38,7 +38,7 @@ operators:
     backward: sin_backward
 """
 RECORDED = """\
-# What held when `dispatch-cli guards --record` wrote this.
+# Written by `dispatch-cli guards --record`: what was true at that time.
 dispatch: 1
 guards:
   - op: mylib::make
@@ -163,7 +163,7 @@ def test_a_key_that_another_pytorch_has_is_a_finding() -> None:
     result = check("lib.yaml", "--universe", "torch-2.4", "--guards", "g.yaml")
     assert result.code == 1
     assert "there is no dispatch key AutocastMTIA" in result.out
-    assert "tip  other versions of PyTorch have it, and torch-2.4 does not" in result.out
+    assert "tip  torch-2.4 has no such key; other versions of PyTorch have it" in result.out
 
 
 def slots_of(state: State) -> Iterator[tuple[str, str, str]]:

@@ -27,7 +27,7 @@ PAGE = """\
 
 | Severity | Place | Finding |
 | --- | --- | --- |
-| error | a.yaml:6:26 | demo::op: the guard wants rule kernel at CUDA, which holds nothing (missing) |
+| error | a.yaml:6:26 | demo::op: the guard requires rule kernel at CUDA, but it holds nothing (missing) |
 
 """
 

@@ -70,10 +70,11 @@ def test_the_text_names_each_difference_at_its_declaration() -> None:
     heads = [line for line in result.out.splitlines() if line.startswith("a.yaml:")]
     source = f"PyTorch {universe_data('torch-2.4')['torch']} with demo"
     assert heads == [
-        f"a.yaml:3:11: warning[drift-undeclared]: demo::op: {source} has a kernel at XLA",
-        f"a.yaml:6:7: error[drift-missing]: demo::op: {source} has no kernel at CUDA",
-        f"a.yaml:7:7: error[drift-different]: demo::op: the kernel of {source} at AutocastCPU falls through, and the "
-        "declared one does not",
+        f"a.yaml:3:11: warning[drift-undeclared]: demo::op: the kernel at XLA is registered in {source}, but not "
+        "declared",
+        f"a.yaml:6:7: error[drift-missing]: demo::op: the kernel at CUDA is declared, but not registered in {source}",
+        f"a.yaml:7:7: error[drift-different]: demo::op: the kernel at AutocastCPU falls through in {source}, but is "
+        "declared as a kernel that runs",
     ]
     assert result.out.endswith("3 findings in 1 of 1 operator, 3 checks (torch-2.4)\n")
 

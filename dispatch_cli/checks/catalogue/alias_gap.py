@@ -1,13 +1,13 @@
-"""A backend's sparse and nested tensors have a kernel where other backends' have.
+"""A backend has kernels for its sparse and nested tensors where other backends have some.
 
-A default kernel does not serve every tensor of a backend: CompositeExplicitAutogradNonFunctional, which most PyTorch
-operators have, leaves out the Sparse and NestedTensor keys. CPU and CUDA have kernels of their own there. A backend
-that registers an operator at its dense key, and relies on the default for the rest, leaves these slots empty: "Could
+A default kernel does not serve every tensor of a backend: CompositeExplicitAutogradNonFunctional, which many PyTorch
+operators have, does not cover the Sparse and NestedTensor keys. CPU and CUDA have kernels of their own there. A backend
+that registers a kernel at its dense key and relies on the default kernel for the rest leaves these slots empty: "Could
 not run 'aten::bmm' with arguments from the 'NestedTensorXPU' backend" (intel/torch-xpu-ops#2416, #4901).
 
-Reported for operators at whose dense key your own files register a kernel: a default does not cover the slot, another
-backend has a kernel in the same place, and the backend has such tensors, since there is a kernel at that key for some
-other operator.
+Reported for operators with a kernel of your own files at a dense key, if the default kernel does not cover the slot,
+another backend has a kernel in the corresponding slot, and the backend has such tensors: some other operator has a
+kernel at that key.
 
 Bad, because demo::op has a kernel at NestedTensorCPU, nothing at NestedTensorXPU, and the backend has nested tensors:
 
@@ -97,7 +97,7 @@ def _finding(
     verb, cover = ("is", "it") if len(missing) == 1 else ("are", "them")
     return CHECK.finding(
         f"{name} has a kernel at {key}, but {keys_text(missing)} {verb} empty: {' and '.join(aliases)} "
-        f"{'does' if len(aliases) == 1 else 'do'} not cover {cover}; there are kernels at {keys_text(peers)}",
+        f"{'does' if len(aliases) == 1 else 'do'} not cover {cover}; other backends have kernels at {keys_text(peers)}",
         name,
         missing[0],
         at=view.active(name).get(key),

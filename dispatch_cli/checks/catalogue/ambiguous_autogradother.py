@@ -1,15 +1,15 @@
 """AutogradOther is not ambiguous.
 
-AutogradOther is the autograd key of all backends that have none of their own: mkldnn, FPGA, Vulkan, and, for the
-table, every sparse and quantized key. With a kernel at CompositeImplicitAutograd and one at such a backend, PyTorch
-can not tell which of the two a call at AutogradOther is for. It puts a kernel there that fails: "INTERNAL ASSERT
-FAILED … has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther" (rule 2.2 in
-`aten/src/ATen/core/dispatch/OperatorEntry.cpp`; pytorch/pytorch#50246, hpcaitech/ColossalAI#1515).
+AutogradOther is the autograd key of all backends that have none of their own: mkldnn, FPGA, Vulkan and, in the table,
+every sparse and quantized key. With a kernel at CompositeImplicitAutograd and one at such a backend, PyTorch cannot
+tell which of the two a call at AutogradOther should run. It puts a kernel there that fails: "INTERNAL ASSERT FAILED …
+has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther" (rule 6 of `dispatch-cli
+rules`, from `aten/src/ATen/core/dispatch/OperatorEntry.cpp`; pytorch/pytorch#50246, hpcaitech/ColossalAI#1515).
 
-Tensors of mkldnn, FPGA and the like carry AutogradOther, so an operator with a kernel for one of them fails with every
-such tensor: an error. Sparse and quantized tensors carry the autograd key of their device instead; with kernels for
-these alone it is a warning, because what breaks is the call with tensors of the others, which the composite kernel
-would have served.
+Tensors of mkldnn, FPGA and the like carry AutogradOther. With a kernel at one of their keys, every call with such a
+tensor fails, which is an error. Sparse and quantized tensors carry the autograd key of their device instead. With
+kernels at their keys only, the finding is a warning: the calls that fail are those with tensors of the other backends,
+which the composite kernel would have served.
 
 Bad:
 
@@ -29,7 +29,7 @@ operators:
     dispatch: {MkldnnCPU: op_mkldnn, CompositeImplicitAutograd: op_decomposition, AutogradOther: op_autograd_other}
 ```
 
-Fix: register a kernel at AutogradOther, or none at the keys that share it.
+Fix: register a kernel at AutogradOther, or none at the backend keys that share it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
     culprits = view.dispatcher.keys_in(pattern.decision(AUTOGRAD_OTHER).blockers)
     # not only the culprits': tensors of HIP carry AutogradOther too, although a kernel at HIP makes nothing ambiguous
     failing = [key for key in pattern.keys if autograd_key_of(view.universe, key) == AUTOGRAD_OTHER]
-    outcome = f"calls with tensors of {keys_text(failing)} fail" if failing else "calls that get there fail"
+    outcome = f"calls with {keys_text(failing)} tensors fail" if failing else f"calls at {AUTOGRAD_OTHER} fail"
     for name in pattern.operators:
         if not view.concerns(name, (*culprits, CATCH_ALL)):
             continue
@@ -72,7 +72,8 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
             mark=known[0][0] if known else None,
             related=[(f"the kernel at {key} is registered here", span) for key, span in known[1:]],
             details=(("culprits", ", ".join(culprits)),),
-            tip=f"register a kernel at {AUTOGRAD_OTHER}, or none at {keys_text(culprits)}",
+            tip=f"register a kernel at {AUTOGRAD_OTHER}, or remove {'that' if len(culprits) == 1 else 'those'} "
+            f"at {keys_text(culprits)}",
             fix=own_kernels(view, name, (AUTOGRAD_OTHER,)),
             severity=None if failing else Severity.WARNING,
         )

@@ -1,33 +1,33 @@
-"""No kernel that computes is at the autograd keys alone.
+"""No kernel that computes the result is registered at autograd keys only.
 
-Inference mode leaves the autograd keys out, and so does code below autograd, such as the kernel of a custom operator
-(`torch.library.custom_op`). An operator whose only kernel is at Autograd then has nothing: a call raises "Could not
-run". With another kernel below it, a decomposition that was registered at Autograd is silently skipped there, and the
-other kernel runs (pytorch/pytorch#117555). What a decomposition needs is CompositeImplicitAutograd, which fills the
-backend slots as well as those of autograd. A kernel at Autograd is right when it records a derivative and goes on to
-the kernel below.
+Inference mode excludes the autograd keys, and so does code below autograd, such as the kernel of a custom operator
+(`torch.library.custom_op`). An operator whose only kernel is at Autograd then has no kernel: a call raises "Could not
+run". If there is another kernel below, a decomposition at Autograd is silently skipped, and the other kernel runs
+(pytorch/pytorch#117555). A decomposition belongs at CompositeImplicitAutograd, which fills the backend slots as well as
+the autograd slots. A kernel belongs at Autograd if it records a derivative and redispatches to the kernel below.
 
-A backend's kernel at its autograd key, for an operator that decomposes, is skipped in the same way: with nothing at
-the backend itself, the composite kernel runs in its place. `torch.einsum` on XLA is one, inside of a custom operator
-(pytorch/xla#8713).
+A kernel at the autograd key of one backend, for an operator that decomposes, is skipped in the same way: with nothing
+registered at the backend itself, the composite kernel runs instead. `torch.einsum` on XLA is an example, inside a
+custom operator (pytorch/xla#8713).
 
 Reported are
 
 - operators without any kernel below autograd. In PyTorch 2.4, `_c10d_functional_autograd::all_to_all_single` is one.
-  Operators with a kernel at Tracer are left out: torchgen made both, and its autograd kernels always go on, if only
-  to a backend that this build does not have.
-- kernels at autograd keys that decompose, when your own files register them and another kernel is below. That they
-  decompose is declared (`redispatches: other-operators`), or where nothing is declared, their name says it;
-- kernels of your own files at the autograd key of one backend, such as AutogradXLA, when nothing is registered for the
-  backend and a composite kernel is in its slot. Declared as going on (`redispatches: below-autograd`), they are left
-  out. Where nothing is declared, those above CompositeExplicitAutograd are an info: most of them bring the derivative
-  that this kernel lacks, and go on to it. One at CompositeImplicitAutograd has a derivative already. Nothing is said
-  where another key of the backend has a kernel, such as SparseCPU, unless the autograd kernel is declared to compute;
-- as info, operators for which the Python dispatcher has a kernel at Autograd, and neither at
-  CompositeImplicitAutograd nor at a backend: it is used with gradients and not in inference mode, as with
-  `aten::hardshrink`.
+  Operators with a kernel at Tracer are not reported: torchgen generated both kernels, and its autograd kernels always
+  redispatch, even to a backend that this build does not have;
+- kernels at autograd keys that decompose, if your own files register them and there is another kernel below. A kernel
+  counts as a decomposition if it is declared as one (`redispatches: other-operators`) or, without a declaration, if its
+  name says so;
+- kernels of your own files at the autograd key of one backend, such as AutogradXLA, if nothing is registered for the
+  backend and a composite kernel fills its slot. Kernels declared to redispatch (`redispatches: below-autograd`) are not
+  reported. Without a declaration, those above CompositeExplicitAutograd are infos: most of them add the derivative that
+  this kernel lacks, and redispatch to it, while a kernel at CompositeImplicitAutograd has a derivative already. If
+  another key of the backend has a kernel, such as SparseCPU, only autograd kernels declared to compute the result are
+  reported;
+- as info, operators for which the Python dispatcher has a kernel at Autograd, but none at CompositeImplicitAutograd or
+  at a backend: it is used with gradients and not in inference mode, as with `aten::hardshrink`.
 
-Bad, because nothing is at CPU:
+Bad, because nothing is registered at CPU:
 
 ```yaml
 dispatch: 1
@@ -54,7 +54,7 @@ operators:
     dispatch: {CompositeImplicitAutograd: op_math, AutogradXLA: op_xla}
 ```
 
-Bad, because the Python decomposition is skipped in inference mode:
+Bad, because inference mode skips the Python decomposition:
 
 ```yaml
 dispatch: 1
@@ -91,8 +91,8 @@ operators:
     dispatch: {CompositeImplicitAutograd: op_math, AutogradCPU: {kernel: op_autograd, redispatches: below-autograd}}
 ```
 
-Fix: register a decomposition at CompositeImplicitAutograd; to an autograd kernel, add the backend kernel that it goes
-on to. A kernel that computes the result is registered at the backend as well.
+Fix: register a decomposition at CompositeImplicitAutograd; for an autograd kernel, add the backend kernel that it
+redispatches to. Register a kernel that computes the result at the backend as well.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ from dispatch_cli.checks.catalogue.alias_gap import COMPOSITE
 from dispatch_cli.checks.catalogue.no_autograd_kernel import calls_others
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.pattern import Pattern
-from dispatch_cli.checks.text import backend_keys, keys_text
+from dispatch_cli.checks.text import backend_keys, kernel_words, keys_text
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
@@ -114,7 +114,7 @@ from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import AUTOGRAD, CATCH_ALL, META
 
 TRACER = "Tracer"
-TIP = f"register a decomposition at {CATCH_ALL}; to an autograd kernel, add the backend kernel that it goes on to"
+TIP = f"register a decomposition at {CATCH_ALL}; for an autograd kernel, add the backend kernel that it redispatches to"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -136,8 +136,8 @@ def _alone(view: View, name: OperatorName, above: list[str]) -> Finding:
     kernels = "a kernel" if len(above) == 1 else "kernels"
     none = "no backend kernel except at Meta" if view.pattern(name).has(META) else "no backend kernel"
     return CHECK.finding(
-        f"{name} has {kernels} at {keys_text(above)}, and {none}: inference mode leaves the autograd keys out, and a "
-        "call finds nothing",
+        f"{name} has {kernels} at {keys_text(above)}, but {none}: inference mode excludes the autograd keys, so a "
+        "call finds no kernel",
         name,
         above[0],
         at=view.active(name).get(above[0]),
@@ -157,8 +157,8 @@ def _skipped(view: View, pattern: Pattern, name: OperatorName, above: list[str])
             yield from _of_one_backend(view, pattern, name, active[key])
         elif others:
             yield CHECK.finding(
-                f"{name}: inference mode skips {kernel.label} at {key} and runs {active[others[0]].kernel.label} at "
-                f"{keys_text(others)}",
+                f"{name}: inference mode skips {kernel_words(kernel)} at {key} and runs "
+                f"{kernel_words(active[others[0]].kernel)} at {keys_text(others)}",
                 name,
                 key,
                 at=view.active(name).get(key),
@@ -184,14 +184,14 @@ def _of_one_backend(view: View, pattern: Pattern, name: OperatorName, above: Reg
     below = view.active(name)[decision.source]
     same = Edit(Action.REGISTER, name, backend, Function.SAME, above.key, above.kernel.debug)
     yield CHECK.finding(
-        f"{name}: below autograd, as in inference mode or inside of a custom operator, {above.kernel.label} at "
-        f"{above.key} is skipped and {below.kernel.label} from {below.key} runs: nothing is registered at {backend}",
+        f"{name}: inference mode and custom operators skip {kernel_words(above.kernel)} at {above.key} and run "
+        f"{kernel_words(below.kernel)} at {below.key}, because nothing is registered at {backend}",
         name,
         above.key,
         at=above,
         related=[(f"the kernel at {below.key}", below.kernel.span)],
-        tip=f"if it computes the result, register it at {backend} too; if it goes on to the kernel below, declare it "
-        "with redispatches: below-autograd",
+        tip=f"if the skipped kernel computes the result, register it at {backend} too; if it redispatches to the one "
+        "below, declare redispatches: below-autograd",
         severity=Severity.INFO if goes is None and decision.rule is Rule.DEFAULT else None,
         fix=(same,) if goes is not None and backend in view.universe.parseable else (),
     )
@@ -236,8 +236,8 @@ def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Find
         above = [key for key in keys if key in autograd]
         if above and below.isdisjoint(keys):
             yield CHECK.finding(
-                f"{name}: inference mode skips the Python dispatcher's kernel at {keys_text(above)}: "
-                "no backend has one",
+                f"{name}: inference mode skips the Python dispatcher's kernel at {keys_text(above)}, and "
+                "no backend key has one",
                 name,
                 above[0],
                 details=(("Python kernels at", ", ".join(keys)),),

@@ -1,10 +1,12 @@
-"""No kernels at CompositeImplicitAutograd and CompositeExplicitAutograd at once.
+"""No operator has kernels at both CompositeImplicitAutograd and CompositeExplicitAutograd.
 
-One says: I decompose, and autograd goes through the parts. The other says: I am a backend kernel for every backend,
-and autograd is registered apart. The explicit one wins at every key that it covers, and by being there it takes every
-autograd key from the implicit one, which then has no derivative anywhere. PyTorch's own helper refuses the pair
-(`torch/_python_dispatcher.py`: "Registration to both CompositeImplicitAutograd and CompositeExplicitAutograd is not
-allowed"), and so does torchgen (`torchgen/model.py`); a library's registrations are not checked.
+A CompositeImplicitAutograd kernel decomposes into other operators, and autograd differentiates those. A
+CompositeExplicitAutograd kernel is a backend kernel for every backend, and its derivative is registered separately.
+With both, the explicit one fills every slot that it covers. It also counts as a backend kernel for every autograd key,
+which keeps the implicit one out of the autograd slots: the derivative of the implicit one is never used. PyTorch's own
+helper refuses the pair (`torch/_python_dispatcher.py`: "Registration to both CompositeImplicitAutograd and
+CompositeExplicitAutograd is not allowed"), and so does torchgen (`torchgen/model.py`); nothing checks the registrations
+of a library.
 
 Bad:
 
@@ -29,7 +31,7 @@ operators:
       Autograd: op_autograd
 ```
 
-Fix: keep one of the two: CompositeImplicitAutograd when the kernel is made of differentiable operators, otherwise
+Fix: keep one of the two: CompositeImplicitAutograd if the kernel calls only differentiable operators, otherwise
 CompositeExplicitAutograd with a kernel at Autograd.
 """
 
@@ -53,7 +55,7 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _of_pattern(view: View, pattern: Pattern, left: tuple[str, ...]) -> Iterator[Finding]:
-    rest = f"the first is left with {keys_text(left)}" if left else "the first is used nowhere"
+    rest = f"the implicit one fills only {keys_text(left)}" if left else "the implicit one is never used"
     for name in pattern.operators:
         if not view.concerns(name, (IMPLICIT, EXPLICIT)):
             continue
@@ -65,7 +67,7 @@ def _of_pattern(view: View, pattern: Pattern, left: tuple[str, ...]) -> Iterator
             span=explicit or implicit,
             mark=EXPLICIT if explicit is not None else IMPLICIT,
             related=() if explicit is None else [(f"the kernel at {IMPLICIT} is registered here", implicit)],
-            tip=f"keep {IMPLICIT} if it is made of differentiable operators, otherwise {EXPLICIT} and Autograd",
+            tip=f"keep {IMPLICIT} if its kernel calls only differentiable operators, otherwise {EXPLICIT} and Autograd",
         )
 
 

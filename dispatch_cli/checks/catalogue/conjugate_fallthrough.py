@@ -1,19 +1,19 @@
-"""Backends are told of tensors that are not materialised.
+"""Conjugated, negated and zero tensors are materialised before a kernel gets them.
 
-`x.conj()` and the imaginary part's negation only set a bit on the tensor. PyTorch's fallbacks at Conjugate and
-Negative materialise such tensors before a kernel sees them, and the one at ZeroTensor does so with tensors of zeros
-that have no storage. A fallthrough registered there for an operator switches that off, and not for one backend alone:
-the keys are not per backend, so every backend's kernel of the operator gets the bit, those of other libraries too
-(`aten/src/ATen/ConjugateFallback.cpp`, and `MathBitFallThroughLists.h` for PyTorch's own list). A kernel that reads
-memory and ignores the bit gives silently wrong results: of `x.conj()` it computes with `x`, without an error or a
-warning. Memory of a zero tensor is not even there. pytorch/pytorch#62884 explains it; in #148599 and #177474 ``mm`` and
-``einsum`` on MPS took no notice of conj(). The finding says whose operator it is: of PyTorch's, all users' calls are
-concerned, not only those of the library.
+`x.conj()` and `x.conj().imag` only set a bit on the tensor. PyTorch's fallbacks at Conjugate and
+Negative materialise such tensors before a kernel gets them; the one at ZeroTensor does the same for tensors of zeros
+without storage. A fallthrough at one of these keys switches that off for the operator, and not for one backend only:
+the keys are not per backend, so every backend's kernel of the operator gets the unmaterialised tensor, also the kernels
+of other libraries (`aten/src/ATen/ConjugateFallback.cpp`; PyTorch's own list is in `MathBitFallThroughLists.h`). A
+kernel that reads memory and ignores the bit gives silently wrong results: for `x.conj()` it computes with `x`, without
+an error or a warning. A zero tensor has no memory to read. pytorch/pytorch#62884 explains it; in #148599 and #177474
+``mm`` and ``einsum`` on MPS ignored conj(). The finding says whose operator it is: if it is PyTorch's, the calls of all
+users are affected, not only those of the library.
 
-Over a state of PyTorch, the kernels that a file adds to operators on that list are reported as an info, for each to
-be looked at; most of them are views and constructors, which only have to pass the bit on.
+Over a state of PyTorch, kernels that a file adds to operators on PyTorch's list are reported as infos, each to be
+looked at; most of them are views and constructors, which only have to pass the bit on.
 
-Bad, because the kernels that other libraries bring are told nothing of it:
+Bad, because the kernels of other libraries get unmaterialised tensors as well:
 
 ```yaml
 dispatch: 1
@@ -31,7 +31,7 @@ operators:
     dispatch: {CPU: scale_cpu, CUDA: scale_cuda, Autograd: scale_autograd}
 ```
 
-Fix: leave the fallthrough out unless every kernel of the operator heeds the bit; in a backend, resolve it first
+Fix: remove the fallthrough unless every kernel of the operator handles the bit; in a backend's kernel, resolve it first
 (`at::Tensor::resolve_conj`, `resolve_neg`).
 """
 
@@ -76,17 +76,17 @@ def _of_operator(view: View, name: OperatorName, bits: list[str], kernels: list[
 def _by_a_file(
     view: View, name: OperatorName, active: Mapping[str, Registration], bits: list[str], foreign: list[str]
 ) -> Finding:
-    others = f", those of other libraries at {keys_text(foreign)} too," if foreign else ""
+    others = f" (also those of other libraries, at {keys_text(foreign)})" if foreign else ""
     places = ((key, active[key].kernel.span) for key in foreign)
     return CHECK.finding(
-        f"{name}, {_whose(view, name)}, falls through at {_listed(bits)}: every backend's kernel{others} "
+        f"{name} ({_whose(view, name)}) falls through at {_listed(bits)}: every backend's kernel{others} "
         f"{_outcome(bits)}",
         name,
         bits[0],
         at=active[bits[0]],
         details=(("keys", ", ".join(bits)), *((("kernels of others", ", ".join(foreign)),) if foreign else ())),
         related=[(f"the kernel at {key}", place) for key, place in places],
-        tip="leave it out unless every kernel of the operator heeds the bit",
+        tip="remove the fallthrough unless every kernel of the operator handles the bit",
         severity=Severity.WARNING,
         fix=tuple(
             Edit(Action.REMOVE, name, key, kernel=active[key].kernel.debug, span=active[key].kernel.span)
@@ -100,14 +100,14 @@ def _by_pytorch(
 ) -> Finding:
     kernel = active[kernels[0]].kernel
     return CHECK.finding(
-        f"{name}, {_whose(view, name)}, falls through at {_listed(bits)}: the kernel {kernel.debug} at "
+        f"{name} ({_whose(view, name)}) falls through at {_listed(bits)}: the kernel {kernel.debug} at "
         f"{keys_text(kernels)} {_outcome(bits)}",
         name,
         kernels[0],
         span=kernel.span,
         mark=kernels[0],
         details=(("keys", ", ".join(bits)),),
-        tip="see that the kernel heeds or resolves the bit; a kernel that only makes a view passes it on",
+        tip="make sure that the kernel handles or resolves the bit; a kernel that only makes a view passes it on",
         severity=Severity.INFO,
     )
 
@@ -121,10 +121,10 @@ def _whose(view: View, name: OperatorName) -> str:
 
 
 def _outcome(bits: list[str]) -> str:
-    """What a kernel gets, and what it makes of it when it reads memory as if it were any other tensor's."""
+    """What a kernel gets, and what happens if it reads memory as if it were any other tensor's."""
     wrong = "crashes or gives" if bits == ["ZeroTensor"] else "gives"
     tensors = _listed([BITS[key] for key in bits])
-    return f"gets {tensors} tensors as they are, and {wrong} silently wrong results unless it looks at the bit"
+    return f"gets unmaterialised {tensors} tensors, and {wrong} silently wrong results unless it handles the bit"
 
 
 def _listed(words: list[str]) -> str:

@@ -1,8 +1,8 @@
 """Every operator with kernels has a schema.
 
-Kernels of an operator that nothing defines can never be called: there is no schema to call them by. Usually the name
-is misspelt, the overload is left out, or the library that defines the operator is not loaded. PyTorch lists them in
-`torch._C._dispatch_find_dangling_impls`. Without a schema to compare with, PyTorch compares the C++ kernels with one
+Kernels of an operator that nothing defines can never be called: there is no schema to call them by. Usually the name is
+misspelt, the overload is missing, or the library that defines the operator is not loaded. PyTorch lists such operators
+in `torch._C._dispatch_find_dangling_impls`. Without a schema to compare with, PyTorch compares the C++ kernels with one
 another, and refuses one that differs: "Mismatch in kernel C++ signatures" (`OperatorEntry::registerKernel`).
 
 Bad, because nothing defines the operator:
@@ -23,7 +23,7 @@ operators:
     dispatch: {CPU: mul_cpu, Autograd: mul_autograd}
 ```
 
-Fix: define the operator, correct its name, or load the declarations that define it before.
+Fix: define the operator, correct its name, or load the declarations that define it as well.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def find(view: View) -> Iterator[Finding]:
         keys = ", ".join(view.pattern(name).keys) or "no key"
         hint = _hint(name, defined) if position < MAX_SUGGESTIONS else ""
         first, other = _contradiction(kernels)
-        refused = "; its kernels have different signatures, of which PyTorch refuses the second" if other else ""
+        refused = "; its kernels have different signatures, and PyTorch refuses the second" if other else ""
         yield CHECK.finding(
             f"{name} has kernels at {keys}, but nothing defines it{hint}{refused}",
             name,
             details=(("keys", keys), *((one.key, _signature(one)) for one in (first, other) if one is not None)),
             at=kernels[0] if kernels else None,
             related=() if other is None else [("the kernel with another signature", other.kernel.span)],
-            tip="define the operator, correct its name, or load the declarations that define it before",
+            tip="define the operator, correct its name, or load the declarations that define it as well",
         )
 
 
@@ -95,7 +95,7 @@ def _overload_hint(name: OperatorName, overloads: Sequence[str]) -> str:
     meant = overloads[0] if len(overloads) == 1 else _similar(name.overload, overloads)
     if meant is not None:
         return f"; did you mean {OperatorName(name.name, meant)}?"
-    shown = ", ".join(one or "one without a name" for one in overloads[:MAX_OVERLOADS])
+    shown = ", ".join(one or "default (no name)" for one in overloads[:MAX_OVERLOADS])
     more = f" and {len(overloads) - MAX_OVERLOADS} more" if len(overloads) > MAX_OVERLOADS else ""
     return f"; {name.name} has the overloads {shown}{more}"
 

@@ -1,8 +1,8 @@
-"""The built library has the declared schemas and fallthroughs.
+"""Schemas and fallthroughs are declared as the built library registers them.
 
-The operator or the kernel is there, and not as it is declared: its schema is another one, or its kernel is skipped
-where the declared one runs. `dispatch-cli crossref FILE --live --import MODULE` finds it. Debug texts are not compared:
-they change with every line of the sources.
+The operator or the kernel is registered, but not as it is declared: its schema is another one, or one of the two is a
+fallthrough and the other a kernel that runs. `dispatch-cli crossref FILE --live --import MODULE` reports it. Debug
+texts are not compared: they change with every line of the sources.
 
 In the examples the library registers this:
 
@@ -13,7 +13,7 @@ operators:
     dispatch: {CPU: op_cpu, Autograd: op_autograd, AutocastCPU: fallthrough}
 ```
 
-Bad, because the library's operator has an argument more:
+Bad, because the library's operator has another argument:
 
 ```yaml
 dispatch: 1
@@ -40,7 +40,7 @@ operators:
     dispatch: {CPU: op_cpu, Autograd: op_autograd, AutocastCPU: fallthrough}
 ```
 
-Fix: write down what the library registers, or change the library.
+Fix: declare what the library registers, or change the library.
 """
 
 from __future__ import annotations
@@ -63,34 +63,38 @@ def find(view: View) -> Iterator[Finding]:
     for key, registration in view.own_fallbacks.items():
         built = library.fallbacks.get(key)
         if built is not None and built.fallthrough is not registration.kernel.fallthrough:
-            message = f"the backend fallback of {library.source} at {key} {_skips(built.fallthrough)}"
+            message = f"the backend fallback at {key} {_skips(found, built.fallthrough)}"
             yield CHECK.finding(message, key=key, at=registration, subject="fallback")
     for declared, there in found.higher_order:
         impls = {} if there is None else places_of(there, view.universe)
         for place, impl in places_of(declared).items():
             other = impls.get(place)
             if other is not None and other.fallthrough is not impl.fallthrough:
-                message = f"{declared.name}: of {library.source} the key {place.name} {_skips(other.fallthrough)}"
+                message = f"{declared.name}: the implementation at {place.name} {_skips(found, other.fallthrough)}"
                 yield CHECK.finding(message, declared.name, place.name, span=impl.span, mark=place.name)
 
 
 def _operator(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
-    name, built, source = operator.name, operator.built, found.library.source
+    name, built = operator.name, operator.built
     assert built is not None, "the library has the operator"
     declared = found.view.schema_text(name)
     if operator.defined_at is not None and built.schema is not None and built.schema != declared:
         details = (("declared", declared or ""), ("built", built.schema))
-        message = f"{name}: {source} has another schema"
+        message = f"{name}: the schema in {found.library.source} is not the declared one"
         yield CHECK.finding(message, name, span=operator.defined_at, details=details, subject="schema")
     for key, registration in found.kernels(operator):
         kernel = built.kernels.get(key)
         if kernel is not None and kernel.fallthrough is not registration.kernel.fallthrough:
-            message = f"{name}: the kernel of {source} at {key} {_skips(kernel.fallthrough)}"
+            message = f"{name}: the kernel at {key} {_skips(found, kernel.fallthrough)}"
             yield CHECK.finding(message, name, key, at=registration, subject="fallthrough")
 
 
-def _skips(fallthrough: bool) -> str:
-    return "falls through, and the declared one does not" if fallthrough else "runs, and the declared one falls through"
+def _skips(found: DriftComparison, fallthrough: bool) -> str:
+    """How a registered kernel differs from the declared one. fallthrough: of the registered one."""
+    source = found.library.source
+    if fallthrough:
+        return f"falls through in {source}, but is declared as a kernel that runs"
+    return f"runs in {source}, but is declared as a fallthrough"
 
 
 CHECK = Check.of(find, __doc__, "DC703", Severity.ERROR, needs=(Need.BUILT,), default=False)

@@ -1,10 +1,10 @@
-"""The built library has what the declarations say.
+"""Everything that is declared is registered by the built library.
 
-The declarations say what a library registers, and every answer about it is as right as they are. `dispatch-cli crossref
-FILE --live --import MODULE` imports the library into a PyTorch and holds the declarations against what is registered
-there. This check finds an operator, a kernel, a backend fallback or a Python implementation that is declared and not
-there: it was removed or renamed in the sources, it is in a part that was not built (a CUDA kernel in a build for the
-CPU), or nothing imports the module that registers it. Debug texts are not compared.
+Every answer is only as right as the declarations. `dispatch-cli crossref FILE --live --import MODULE` imports the
+library into a PyTorch and compares the declarations with what is registered there. This check reports an operator, a
+kernel, a backend fallback or a Python implementation that is declared but not registered: it was removed or renamed in
+the sources, it is in a part that was not built (a CUDA kernel in a CPU build), or nothing imports the module that
+registers it. Debug texts are not compared.
 
 In the examples the library registers this:
 
@@ -33,7 +33,7 @@ operators:
     dispatch: {CPU: op_cpu, Autograd: op_autograd}
 ```
 
-Fix: take away the declaration, or register what it says. Where it is right for other builds, keep it in a file of its
+Fix: remove the declaration, or register what it declares. If it is right for other builds, keep it in a file of its
 own, or suppress the finding.
 """
 
@@ -41,11 +41,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, places_of
+from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, place_words, places_of
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 
-NO_MODULES = "no module was imported: name the one that registers it, by --import MODULE"
+NO_MODULES = "no module was imported; name the one that registers it with --import MODULE"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -60,27 +60,31 @@ def find(view: View) -> Iterator[Finding]:
             yield from _kernels(found, operator)
     for key, registration in view.own_fallbacks.items():
         if key not in library.fallbacks:
-            message = f"{library.source} has no backend fallback at {key}"
+            message = f"the backend fallback at {key} {_missing(found)}"
             yield CHECK.finding(message, key=key, at=registration, subject="fallback")
     for declared, built in found.higher_order:
         if built is None:
-            message = f"{declared.name}: {library.source} has no such higher-order operator"
+            message = f"the higher-order operator {declared.name} {_missing(found)}"
             yield CHECK.finding(message, declared.name, span=declared.span, tip=_tip(found))
             continue
         there = places_of(built, view.universe)
         for place, impl in places_of(declared).items():
             if place not in there:
-                where = f"the {place.kind.value} {place.name}" if place.name else place.kind.value
-                message = f"{declared.name}: {library.source} has no implementation for {where}"
+                where = place_words(place)
+                message = f"{declared.name}: the implementation for {where} {_missing(found)}"
                 yield CHECK.finding(message, declared.name, span=impl.span or declared.span, subject=where)
 
 
 def _operator(found: DriftComparison, operator: DeclaredOperator) -> Finding:
-    message = f"{operator.name}: {found.library.source} has no such operator"
+    message = f"{operator.name} {_missing(found)}"
     span = operator.defined_at
     if span is None:
         span = next((one.kernel.span for _, one in found.kernels(operator)), None)
     return CHECK.finding(message, operator.name, span=span, tip=_tip(found))
+
+
+def _missing(found: DriftComparison) -> str:
+    return f"is declared, but not registered in {found.library.source}"
 
 
 def _tip(found: DriftComparison) -> str | None:
@@ -91,16 +95,16 @@ def _kernels(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Fin
     name, built = operator.name, operator.built
     assert built is not None, "the library has the operator"
     if operator.defined_at is not None and built.schema is None:
-        message = f"{name}: {found.library.source} has kernels of the operator and no definition"
+        message = f"{name}: the schema {_missing(found)}, which has kernels of the operator"
         yield CHECK.finding(message, name, span=operator.defined_at, subject="definition")
     for key, registration in found.kernels(operator):
         if key not in built.kernels:
-            message = f"{name}: {found.library.source} has no kernel at {key}"
+            message = f"{name}: the kernel at {key} {_missing(found)}"
             yield CHECK.finding(message, name, key, at=registration, subject="kernel")
     there = frozenset(built.python)
     for key, span in found.python_kernels(operator).items():
         if key not in there:
-            message = f"{name}: {found.library.source} has no kernel of the Python dispatcher at {key}"
+            message = f"{name}: the kernel of the Python dispatcher at {key} {_missing(found)}"
             yield CHECK.finding(message, name, key, span=span, mark=key, subject="python kernel")
 
 

@@ -1,10 +1,10 @@
-"""The declarations say what the built library has.
+"""Everything that the built library registers is declared.
 
-What is registered and not declared is missing from every answer: a kernel that takes a slot from a composite one, or an
-operator that no check looks at. `dispatch-cli crossref FILE --live --import MODULE` finds kernels of the declared
-operators, other operators in the namespaces that the declarations define operators in, and backend fallbacks. For an
-operator that the declarations do not define, such as one of PyTorch's own, only kernels count that the imported modules
-registered.
+Every answer ignores what is registered but not declared: a kernel that takes a slot from a composite one, or an
+operator that no check looks at. `dispatch-cli crossref FILE --live --import MODULE` reports kernels of the declared
+operators, other operators in the namespaces in which the declarations define operators, and backend fallbacks. For an
+operator that the declarations do not define, such as one of PyTorch's own, only kernels registered by the imported
+modules count.
 
 In the examples the library registers this:
 
@@ -33,14 +33,15 @@ operators:
     dispatch: {CPU: op_cpu, CUDA: op_cuda, Autograd: op_autograd}
 ```
 
-Fix: declare it, or take the registration away. `dispatch-cli capture --import MODULE` writes all that is registered.
+Fix: declare it, or remove the registration. `dispatch-cli capture --import MODULE` writes everything that is
+registered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, places_of
+from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, place_words, places_of
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
 from dispatch_cli.model.names import OperatorName
@@ -61,12 +62,12 @@ def find(view: View) -> Iterator[Finding]:
     for text, built in library.operators.items():
         namespace = OperatorName.parse(text).namespace or ""
         if text not in declared_names and namespace in found.namespaces and (built.imported or not library.modules):
-            message = f"{text}: {library.source} has this operator, and the files declare others of {namespace}"
+            message = f"{text} {_undeclared(found)}, as other operators of {namespace} are"
             yield CHECK.finding(message, text, span=found.namespaces[namespace], subject="operator")
     span = next(iter(found.namespaces.values()), None)
     for key, fallback in library.fallbacks.items():
         if fallback.imported and key not in view.dispatcher.fallbacks:
-            message = f"{library.source} has a backend fallback at {key}: {fallback.debug}"
+            message = f"the backend fallback {fallback.debug} at {key} {_undeclared(found)}"
             yield CHECK.finding(message, key=key, span=span, subject="fallback")
     for declared, there in found.higher_order:
         if there is None or declared.adds:
@@ -74,9 +75,13 @@ def find(view: View) -> Iterator[Finding]:
         known = places_of(declared, view.universe)
         for place, impl in places_of(there).items():
             if place not in known:
-                where = f"the {place.kind.value} {place.name}" if place.name else place.kind.value
-                message = f"{declared.name}: {library.source} has {impl.kernel} for {where}"
+                where = place_words(place)
+                message = f"{declared.name}: the implementation {impl.kernel} for {where} {_undeclared(found)}"
                 yield CHECK.finding(message, declared.name, span=declared.span, subject=where)
+
+
+def _undeclared(found: DriftComparison) -> str:
+    return f"is registered in {found.library.source}, but not declared"
 
 
 def _kernels(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
@@ -86,14 +91,14 @@ def _kernels(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Fin
     span: Span | None = operator.defined_at or next((one.kernel.span for _, one in found.kernels(operator)), None)
     for key, kernel in built.kernels.items():
         if key not in active and (kernel.imported or operator.defined_at is not None):
-            what = "a fallthrough kernel" if kernel.fallthrough else "a kernel"
-            message = f"{name}: {found.library.source} has {what} at {key}"
+            what = "fallthrough" if kernel.fallthrough else "kernel"
+            message = f"{name}: the {what} at {key} {_undeclared(found)}"
             details = (("registered", kernel.debug),)
             yield CHECK.finding(message, name, key, span=span, details=details, subject="kernel")
     known = frozenset(view.python_keys(name))
     for key in built.python:
         if key not in known:
-            message = f"{name}: {found.library.source} has a kernel of the Python dispatcher at {key}"
+            message = f"{name}: the kernel of the Python dispatcher at {key} {_undeclared(found)}"
             yield CHECK.finding(message, name, key, span=span, subject="python kernel")
 
 

@@ -1,8 +1,8 @@
-"""A key without kernels has no list.
+"""No key has an empty list of kernels.
 
 One of PyTorch's own invariants (`OperatorEntry::checkInvariants`): when the last kernel of a key is dropped, its list
-goes too, so that "has a kernel" is one look-up. Declarations can not break it; a program that changes a dispatcher's
-state by hand can.
+is removed too, so that a key has a list exactly when it has a kernel. Declarations cannot break it; a program that
+changes a dispatcher's state by hand can.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""A kernel at an alias key belongs to the library that defines the operator.
+"""Only the library that defines an operator registers kernels for it at alias keys.
 
-An alias key stands for every backend at once. A kernel at one of them, registered for an operator of another library,
-serves the tensors of all backends, not only of the one that the files are about, and it changes with every file that
-is loaded. "We only allow registrations to alias keys inside pytorch core library … you shouldn't register a
-CompositeImplicitAutograd or CompositeExplicitAutograd kernel from torch-xla extension, instead you should upstream
-the kernel", says `torch/_python_dispatcher.py`.
+An alias key stands for many runtime keys. A kernel at one of them, registered for an operator of another library,
+serves the tensors of all backends, not only those of the backend that the files are about, and calls change with every
+such file that is loaded. "We only allow registrations to alias keys inside pytorch core library … you shouldn't
+register a CompositeImplicitAutograd or CompositeExplicitAutograd kernel from torch-xla extension, instead you should
+upstream the kernel", says `torch/_python_dispatcher.py`.
 
-Reported are registrations of your own files at alias keys of operators that something else defines: a PyTorch state,
-or files that yours extend.
+Reported are registrations of your own files at alias keys of operators that are defined elsewhere: in a PyTorch state,
+or in files that yours extend.
 
 Bad, because im2col_npu now runs on every backend without a kernel of its own:
 
@@ -32,7 +32,7 @@ operators:
     dispatch: {PrivateUse1: im2col_out_npu}
 ```
 
-Fix: register at the keys of your own backend.
+Fix: register at the runtime keys of your own backend.
 """
 
 from __future__ import annotations
@@ -60,10 +60,11 @@ def _finding(view: View, name: OperatorName, key: str) -> Finding:
     filled = tuple(slot for slot in view.universe.slots if pattern.decision(slot).source == key)
     fills = f"fills {keys_text(filled)}" if filled else "fills nothing now"
     taken = _taken(view, name, filled)
-    which = "all of which" if taken == filled else f"of which {keys_text(taken)}"
+    which = "which" if taken == filled else f"of which {keys_text(taken)}"
     takes = f", {which} had another kernel before" if taken else ""
     return CHECK.finding(
-        f"{name} is of another library, and the kernel at the alias key {key} serves every backend: it {fills}{takes}",
+        f"{name} belongs to another library, but the kernel at the alias key {key} serves every backend: it "
+        f"{fills}{takes}",
         name,
         key,
         at=view.active(name).get(key),

@@ -1,10 +1,11 @@
 """The guards of the declarations hold.
 
 A guard says what must be true of the computed table at certain keys of certain operators, or where a call must end, so
-that CI notices when a new registration takes a slot away. Guards come from the declarations, through what they extend
-as well, and from files given with `--guards`; guards that ask for the same count once, however they say it.
+that CI notices when a new registration takes a slot away. Guards come from the declarations, from files that these
+extend, and from files given with `--guards`. Guards that require the same are checked once, even if they are written
+differently.
 
-Bad, because nothing is at CUDA:
+Bad, because CUDA is empty:
 
 ```yaml
 dispatch: 1
@@ -26,7 +27,7 @@ guards:
   - {op: "demo::*", key: CUDA, rule: kernel}
 ```
 
-Fix: register what the guard asks for, or change the guard when the new answer is meant.
+Fix: register what the guard requires, or change the guard if the new result is intended.
 """
 
 from __future__ import annotations
@@ -71,10 +72,10 @@ def finding_of(view: View, guard: Guard, name: OperatorName, violation: Violatio
     One finding for all slots of an operator that hold the same; its key is the first of them."""
     wanted, keys = violation.wanted, violation.keys
     if guard.call is not None:
-        message = f"{name}: the guard wants {wanted}, and there is {violation.found}"
+        message = f"{name}: the guard requires {wanted}, but it {violation.found}"
     else:
-        holds = "which holds" if len(keys) == 1 else "which hold"
-        message = f"{name}: the guard wants {wanted} at {keys_text(keys)}, {holds} {violation.found}"
+        holds = "it holds" if len(keys) == 1 else "they hold"
+        message = f"{name}: the guard requires {wanted} at {keys_text(keys)}, but {holds} {violation.found}"
     slots = (("keys", ", ".join(keys)),) if len(keys) > 1 else ()
     reason = (("reason", guard.reason),) if guard.reason is not None else ()
     return CHECK.finding(
@@ -97,7 +98,7 @@ def _related(view: View, guard: Guard, name: OperatorName, violation: Violation)
         yield "the kernel in the slot is registered here", entry.kernel.span if entry.kernel is not None else None
         for key in view.dispatcher.keys_in(entry.decision.blockers):
             yield f"the kernel at {key} is registered here", view.place(name, key)
-    yield from (("the guard comes from there", span) for span in guard.through)
+    yield from (("the guard is loaded through this entry", span) for span in guard.through)
     yield from (("the same guard is declared here", span) for span in guard.repeated_at)
 
 

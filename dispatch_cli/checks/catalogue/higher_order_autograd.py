@@ -1,10 +1,10 @@
-"""Calls of a higher-order operator get past the autograd keys.
+"""A higher-order operator with a backend implementation has one for autograd.
 
 An ordinary operator without an autograd kernel has PyTorch's fallback there. Higher-order operators do not use backend
 fallbacks: `HigherOrderOperator.dispatch` raises "could not find kernel for HigherOrderOperator …" for every tensor that
-carries an autograd key, whether it requires a gradient or not. Only inference mode leaves these keys out, so that a
-test under `torch.inference_mode()` passes. Where AutogradOther alone is left out, of mkldnn tensors and rare backends,
-it is an info.
+carries an autograd key, whether it requires a gradient or not. Only inference mode excludes these keys, so a test under
+`torch.inference_mode()` passes. If only AutogradOther is missing, the key of mkldnn tensors and rare backends, it is an
+info.
 
 Bad, because every call with a CPU tensor fails at AutogradCPU:
 
@@ -17,7 +17,7 @@ higher_order_operators:
     functionalize: scale_with_functional
 ```
 
-Good, because calls go on below autograd, and backward() says that there is no derivative:
+Good, because calls redispatch below autograd, and backward() says that there is no derivative:
 
 ```yaml
 dispatch: 1
@@ -29,9 +29,9 @@ higher_order_operators:
     functionalize: scale_with_functional
 ```
 
-Fix: register a derivative with `@op.py_autograd_impl`, or `op.py_autograd_impl(autograd_not_implemented(op,
-deferred_error=True))` where there is none; of an operator without tensors in its result, `op.fallthrough` at the
-autograd keys will do.
+Fix: register a derivative with `@op.py_autograd_impl`; if there is none,
+`op.py_autograd_impl(autograd_not_implemented(op, deferred_error=True))`. For an operator without tensors in its result,
+`op.fallthrough` at the autograd keys is enough.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for each operator that has implementations of backends, and nothing at their autograd keys."""
     for operator, problem in own_problems(view, missing_autograd):
         keys = keys_text(problem.keys)
+        those = "that backend" if len(problem.keys) == 1 else "those backends"
         yield CHECK.finding(
-            f"{operator.name} has nothing at {keys}, so that calls with tensors of these backends fail, except in "
+            f"{operator.name} has no implementation at {keys}, so calls with tensors of {those} fail, except in "
             "inference mode",
             operator.name,
             problem.keys[0],
@@ -58,6 +59,8 @@ def find(view: View) -> Iterator[Finding]:
             span=operator.span,
             mark=operator.name,
             mark_follows=True,
+            tip="register a derivative with op.py_autograd_impl; if there is none, register "
+            "autograd_not_implemented(op, deferred_error=True)",
             severity=Severity.INFO if problem.others and problem.keys == (AUTOGRAD_OTHER,) else None,
         )
 

@@ -1,12 +1,13 @@
-"""A higher-order operator has implementations for the modes that trace.
+"""A higher-order operator has implementations for the tracing modes.
 
 `torch.compile` and `torch.export` call operators in three modes: FakeTensorMode computes shapes without data,
-ProxyTorchDispatchMode records calls in a graph, and FunctionalTensorMode takes writes out. A higher-order operator
-needs an implementation for each: without one the call raises "There was no rule registered for HigherOrderOperator …",
-or, where `torch.export` traces above autograd, "Current active mode … not registered". Calls without these modes work,
-so that the gap is often found by the first user who compiles. A composite implementation at CompositeImplicitAutograd
-calls other operators before a mode is asked; only tracing above autograd needs one for ProxyTorchDispatchMode. An
-operator that is declared to write to its arguments is left to `higher-order-mutation` for FunctionalTensorMode.
+ProxyTorchDispatchMode records calls in a graph, and FunctionalTensorMode removes mutations (functionalization). A
+higher-order operator needs an implementation for each. Without one the call raises "There was no rule registered for
+HigherOrderOperator …" or, if `torch.export` traces above autograd, "Current active mode … not registered". Calls
+without these modes work, so often the first user who compiles finds the gap. An implementation at
+CompositeImplicitAutograd calls other operators before a mode is used; only tracing above autograd needs one for
+ProxyTorchDispatchMode. For operators declared to write to their arguments, `higher-order-mutation` checks
+FunctionalTensorMode instead.
 
 Bad, because there is an implementation for FakeTensorMode only:
 
@@ -64,13 +65,13 @@ def find(view: View) -> Iterator[Finding]:
 
 
 def _lacking(problems: list[Unhandled]) -> Iterator[str]:
-    """Modes, and which calls fail for want of them."""
+    """Modes, and which calls fail without them."""
     modes = [problem.mode for problem in problems if not problem.above_autograd]
     if modes:
-        yield f"{_words(modes)}, so that calls in {'this mode' if len(modes) == 1 else 'these modes'} fail"
+        yield f"{_words(modes)}, so calls in {'this mode' if len(modes) == 1 else 'these modes'} fail"
     above = [problem.mode for problem in problems if problem.above_autograd]
     if above:
-        yield f"{_words(above)}, so that tracing above autograd fails (torch.export, make_fx(pre_dispatch=True))"
+        yield f"{_words(above)}, so tracing above autograd fails (torch.export, make_fx(pre_dispatch=True))"
 
 
 def _words(modes: list[str]) -> str:

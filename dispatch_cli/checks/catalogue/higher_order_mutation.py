@@ -1,11 +1,11 @@
 """A higher-order operator that writes to its arguments can be functionalized.
 
-`torch.compile` and `torch.export` take writes out of a program before they optimise it. Nothing knows how to take those
-of a higher-order operator out but its implementation for functionalization. Without one, AOTAutograd fails with
+`torch.compile` and `torch.export` functionalize a program before they optimise it: they replace writes. For a
+higher-order operator only its own implementation for functionalization knows how. Without one, AOTAutograd fails with
 `There was no rule registered for HigherOrderOperator … and mode <FunctionalTensorMode>`. `make_fx` alone records the
-call, and then dead-code elimination drops it where its result is not used, unless the operator is marked by
-`torch.fx.node.has_side_effect`: the write is lost without a word. The declaration says that an operator writes by
-`mutates: true`; in PyTorch its `gen_schema` does.
+call, and then dead-code elimination drops it if its result is not used, unless the operator is marked by
+`torch.fx.node.has_side_effect`: the write is lost silently. Declarations say `mutates: true` for an operator that
+writes; in PyTorch its `gen_schema` says so.
 
 Bad, because the write is lost or the call fails:
 
@@ -51,13 +51,14 @@ def find(view: View) -> Iterator[Finding]:
     for operator, problem in own_problems(view, missing_functionalize):
         dropped = ", and graphs drop calls whose result is not used" if problem.dropped else ""
         yield CHECK.finding(
-            f"{operator.name} writes to its arguments and has no implementation for functionalization: compiling it "
+            f"{operator.name} writes to its arguments but has no implementation for functionalization: compiling it "
             f"fails{dropped}",
             operator.name,
             details=(("error", problem.error),),
             span=operator.span,
             mark=operator.name,
             mark_follows=True,
+            tip="register an implementation with op.py_functionalize_impl",
         )
 
 

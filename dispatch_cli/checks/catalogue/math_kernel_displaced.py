@@ -1,19 +1,20 @@
-"""A backend kernel leaves no autograd key of a composite operator without an answer.
+"""A composite operator with a backend kernel has an autograd kernel for that backend.
 
-An operator with a kernel at CompositeImplicitAutograd has its derivative from the operators that this kernel calls. A
-kernel at a backend takes the backend's slot, and PyTorch then takes the autograd slot away as well
-(*has_backend_kernel* in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`), because the composite kernel would never
-let a call get to the backend's. Unless a kernel for autograd is registered, what is left there is
+An operator with a kernel at CompositeImplicitAutograd gets its derivative from the operators that this kernel calls. A
+kernel at a backend key takes the backend's slot. PyTorch then keeps the composite kernel out of the backend's
+autograd slot as well (*has_backend_kernel* in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`), because there it would
+run before the backend's kernel and never call it. Unless an autograd kernel is registered, the autograd slot then holds
 
-- PyTorch's autograd fallback. It goes on to the backend's kernel, and backward() warns that "an autograd kernel was not
-  registered" (pytorch/xla#3247). The result has no derivative, unless that kernel calls differentiable operators, as
-  one of `aten::true_divide` that calls `aten::div` does: autograd follows these. `redispatches: other-operators` says
-  so of a kernel, and makes the finding an info; `redispatches: false` says that it computes the result itself;
+- PyTorch's autograd fallback. It redispatches to the backend's kernel, and backward() warns that "an autograd kernel
+  was not registered" (pytorch/xla#3247). The result has no derivative, unless the backend's kernel calls differentiable
+  operators, which autograd follows: a kernel of `aten::true_divide` that calls `aten::div` is one. Declare such a
+  kernel with `redispatches: other-operators`, and the finding is an info; `redispatches: false` says that the kernel
+  computes the result itself;
 - or nothing, as at AutogradPrivateUse1 up to PyTorch 2.4: every call with such a tensor raises "Could not run … with
   arguments from the 'AutogradPrivateUse1' backend", also without gradients (pytorch/pytorch#95207, #113161). These
   findings are errors.
 
-An operator that returns no tensor needs no derivative, so there a fallback is enough.
+An operator that returns no tensor needs no derivative; the fallback is enough for it.
 
 Bad:
 
@@ -33,8 +34,8 @@ operators:
     dispatch: {CompositeImplicitAutograd: op_decomposition, XPU: op_xpu, AutogradXPU: op_xpu_autograd}
 ```
 
-Fix: leave the composite operator alone, and register the operators that its kernel calls; or register a kernel at the
-autograd key too.
+Fix: remove the backend's kernel, and register kernels for the operators that the composite kernel calls; or register a
+kernel at the autograd key too.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ from dispatch_cli.model.universe import CATCH_ALL, EXPLICIT
 
 COMPUTES = frozenset({RedispatchKind.NO, RedispatchKind.RAISES})
 """What a kernel's declaration says of one that calls no operator that autograd could follow."""
-RAISES = 'nothing is there: every call with such tensors raises "Could not run"'
-FALLBACK = "only the autograd fallback is there: "
+RAISES = 'nothing: every call with such tensors raises "Could not run"'
+FALLBACK = "only PyTorch's autograd fallback: "
 NO_DERIVATIVE = f"{FALLBACK}results have no derivative"
 UNLESS = f"{NO_DERIVATIVE}, unless KERNELS differentiable operators"
-OF_OTHERS = f"{FALLBACK}the derivative is that of the operators that KERNELS, and backward() warns"
+OF_OTHERS = f"{FALLBACK}autograd differentiates the operators that KERNELS, but backward() warns"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -101,17 +102,17 @@ def _finding(
 ) -> Finding:
     culprits = _culprits(view, lost)
     keys = autograd_keys(view, name, tuple(lost))
-    noun, verb = ("kernel", "takes") if len(culprits) == 1 else ("kernels", "take")
+    noun, verb = ("kernel", "displaces") if len(culprits) == 1 else ("kernels", "displace")
     return CHECK.finding(
-        f"{name}: the {noun} at {keys_text(culprits)} {verb} {keys_text(tuple(lost))} from {CATCH_ALL}, and {outcome}",
+        f"{name}: the {noun} at {keys_text(culprits)} {verb} the one at {CATCH_ALL} from {keys_text(tuple(lost))}, "
+        f"leaving {outcome}",
         name,
         next(iter(lost)),
         at=view.active(name).get(culprits[0]),
         related=((f"the kernel at {CATCH_ALL} is registered here", view.place(name, CATCH_ALL)),),
         details=(("culprits", ", ".join(culprits)), ("autograd keys", ", ".join(lost))),
-        tip=f"register the operators that the kernel at {CATCH_ALL} calls instead, or kernels at {keys_text(keys)}"
-        if len(keys) > 1
-        else f"register the operators that the kernel at {CATCH_ALL} calls instead, or a kernel at {keys[0]}",
+        tip=f"register {'kernels' if len(keys) > 1 else 'a kernel'} at {keys_text(keys)}; or instead register the "
+        f"operators that the {CATCH_ALL} kernel calls",
         fix=own_kernels(view, name, keys),
         severity=severity,
     )

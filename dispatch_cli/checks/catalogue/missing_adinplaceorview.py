@@ -1,16 +1,16 @@
-"""Writes and views are handled at ADInplaceOrView.
+"""Writes and views are recorded at ADInplaceOrView.
 
-The version counter of a tensor is how autograd notices that a saved tensor has been changed, and a view's link to its
-base is how a later write to one reaches the gradient of the other. Both are kept at the key ADInplaceOrView
-(pytorch/pytorch#53342). For PyTorch's own operators torchgen generates that kernel
-(`torch/csrc/autograd/generated/ADInplaceOrViewType_*.cpp`); what stands there for all others falls through. An
-operator with an autograd kernel written by hand needs one as well, and PyTorch's guide to registering operators in
-C++ says so ("In-place or view ops"). Without it, gradients can be silently wrong.
+The version counter of a tensor tells autograd that a saved tensor has been changed. The link of a view to its base
+carries a later write to one over to the gradient of the other. Kernels at ADInplaceOrView maintain both
+(pytorch/pytorch#53342). For PyTorch's own operators torchgen generates these kernels
+(`torch/csrc/autograd/generated/ADInplaceOrViewType_*.cpp`); for all others the key falls through. An operator with an
+autograd kernel written by hand needs one as well, as PyTorch's guide to registering operators in C++ says ("In-place or
+view ops"). Without it, gradients can be silently wrong.
 
-An autograd kernel that is a `torch.autograd.Function` with `mark_dirty` counts the write itself, where it runs; calls
-below autograd still go uncounted. An autograd kernel that is declared to call other operators
+An autograd kernel that is a `torch.autograd.Function` with `mark_dirty` counts the write itself, but only where it
+runs: calls below autograd still go uncounted. An autograd kernel that is declared to call other operators
 (`redispatches: other-operators`), or to raise, leaves nothing to count. A kernel at CompositeExplicitAutograd that only
-calls other operators may leave it to them; that is reported as an info, and in a snapshot not at all.
+calls other operators may leave it to them; that is an info, and is not reported for operators of a captured state.
 
 Bad, because nothing counts the write:
 
@@ -31,8 +31,8 @@ operators:
 ```
 
 Fix: register `torch::autograd::autogradNotImplementedInplaceOrViewFallback()` at ADInplaceOrView, or a kernel that
-calls `increment_version` or `as_view`; leave it to `torch.library.custom_op`, which registers one; or give the
-operator a functional schema.
+calls `increment_version` or `as_view`; or define the operator with `torch.library.custom_op`, which registers such a
+kernel; or give the operator a functional schema.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
         return
     place = view.defined_at(name)
     yield CHECK.finding(
-        f"{name} {what}, and its autograd kernel {by_hand.kernel.debug} at {by_hand.key} is written by hand, but "
-        f"nothing at {AD_INPLACE_OR_VIEW} {_lost(what)}",
+        f"{name} {what} and has a hand-written autograd kernel ({by_hand.kernel.debug} at {by_hand.key}), but no "
+        f"kernel at {AD_INPLACE_OR_VIEW} {_lost(what)}",
         name,
         AD_INPLACE_OR_VIEW,
         at=by_hand,
-        related=(("the schema says so here", place),),
+        related=(("the schema is here", place),),
         tip=TIP,
         fix=own_kernels(view, name, (AD_INPLACE_OR_VIEW,)),
         severity=Severity.INFO if composite else None,
@@ -140,7 +140,7 @@ def _labels(alias: AliasInfo | None) -> Iterator[str]:
 
 def _lost(what: str) -> str:
     if what.startswith(WRITES):
-        return "counts the write: autograd cannot see that a saved tensor has changed"
+        return "counts the write: autograd does not notice that a saved tensor has changed"
     return "marks the view: autograd does not connect it with its base"
 
 

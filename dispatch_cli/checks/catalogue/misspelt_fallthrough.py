@@ -1,7 +1,7 @@
-"""No kernel is named almost as the word fallthrough is written.
+"""No kernel's name is a misspelling of fallthrough.
 
-In a declaration `fallthrough` is a word: the key falls through. Any other text is the name of a kernel, which runs
-there. So `fallthru` declares a kernel of that name, and calls end in it, where dispatch was to go on to the keys below.
+In a declaration, the word `fallthrough` makes a key fall through. Any other text is the name of a kernel that runs
+there. So `fallthru` declares a kernel of that name, and calls end in it instead of going on to the next key.
 
 Bad:
 
@@ -21,7 +21,7 @@ operators:
     dispatch: {CPU: op_cpu, Autograd: fallthrough}
 ```
 
-Fix: write `fallthrough`. When the kernel really has that name, accept the finding with a reason.
+Fix: write `fallthrough`. If the kernel really has that name, suppress the finding with a reason.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _is_misspelt(registration: Registration) -> bool:
 
 def _finding(registration: Registration, operator: str | None, what: str, fix: tuple[Edit, ...]) -> Finding:
     return CHECK.finding(
-        f"{what} has the name {registration.kernel.function}, and does not fall through",
+        f"{what} is named {registration.kernel.function}, and does not fall through",
         operator,
         registration.key,
         span=registration.kernel.span,

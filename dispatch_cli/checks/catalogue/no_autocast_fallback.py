@@ -1,15 +1,15 @@
 """A backend's operators can be called under autocast.
 
-`torch.autocast` lets calls get to the autocast key of a device, which is above the autograd keys. There, PyTorch has
-a fallthrough fallback for the devices that it brings autocast for, such as AutocastCPU and AutocastCUDA. It has none
-at AutocastPrivateUse1, AutocastXLA, AutocastHPU and AutocastIPU: their backends bring their own
-(`aten/src/ATen/autocast_mode.cpp`). Where a backend does not, each of its operators without a kernel at that key
-raises "Could not run 'aten::conv2d' with arguments from the 'AutocastPrivateUse1' backend" under autocast
+Under `torch.autocast`, calls include the autocast key of the device, which is above the autograd keys. For the devices
+whose autocast PyTorch implements, such as AutocastCPU and AutocastCUDA, it has a fallthrough fallback at that key. At
+AutocastPrivateUse1, AutocastXLA, AutocastHPU and AutocastIPU it has none: the backends must register their own
+(`aten/src/ATen/autocast_mode.cpp`). If a backend does not, each of its operators without a kernel at that key raises
+"Could not run 'aten::conv2d' with arguments from the 'AutocastPrivateUse1' backend" under autocast
 (artyom-beilis/pytorch_dlprim#93).
 
-Reported once for each backend: as a warning where your own files make the backend, that is, register a fallback for
-it, a kernel at its autocast key, or kernels for PyTorch's operators; as info where they only have kernels for
-operators of their own, so that another library may be the backend and bring the fallback.
+Reported once for each backend: as a warning if your own files implement the backend, that is, register a fallback for
+it, a kernel at its autocast key, or kernels for PyTorch's operators; as info if they only register kernels for their
+own operators, because another library may implement the backend and register the fallback.
 
 Bad, because demo::op fails under autocast:
 
@@ -41,9 +41,9 @@ operators:
     dispatch: {PrivateUse1: op_npu, AutogradPrivateUse1: op_autograd}
 ```
 
-Fix: register a fallthrough as the fallback there,
-`TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }`, and kernels
-for the operators that are to run in another type. When another library does so, name its declarations in `extends`.
+Fix: register a fallthrough as the fallback at that key, `TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) {
+m.fallback(torch::CppFunction::makeFallthrough()); }`, and kernels for the operators that should run in another dtype.
+If another library does so, name its declarations in `extends`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _finding(view: View, backend: str, found: _Backend) -> Finding:
     which = ", ".join(map(str, failing[:MAX_NAMED])) + (" …" if len(failing) > MAX_NAMED else "")
     verb = "raises" if len(failing) == 1 else "raise"
     if found.fallback is not None:
-        which, verb = f"every operator without a kernel there{f' ({which})' if which else ''}", "raises"
+        which, verb = f"every operator without a kernel there{f' (such as {which})' if which else ''}", "raises"
     makes = found.fallback is not None or found.others or _is_of_pytorch(view, failing)
     there = f"{len(found.others):,} operator{'s have kernels' if len(found.others) > 1 else ' has a kernel'} there"
     return CHECK.finding(
@@ -121,7 +121,7 @@ def _finding(view: View, backend: str, found: _Backend) -> Finding:
         at=found.fallback or found.kernels[0][1],
         details=(("operators", f"{len(failing):,}"),) if failing else (),
         related=[(there, one.kernel.span) for _, one in found.others[:1]],
-        tip=f"register a fallthrough as the fallback there: fallbacks: {{{found.key}: fallthrough}}",
+        tip=f"register a fallthrough as the fallback at {found.key}: fallbacks: {{{found.key}: fallthrough}}",
         fix=(fallthrough_fallback(found.key),),
         severity=None if makes else Severity.INFO,
     )

@@ -1,23 +1,22 @@
-"""An operator with a backend kernel says what autograd does.
+"""An operator with a backend kernel has a kernel or a fallthrough for autograd.
 
-Nothing registered for autograd leaves the autograd keys to PyTorch's fallback. It goes on to the backend's kernel and
-marks the result; backward() through it warns "an autograd kernel was not registered to the Autograd key(s) but we are
-trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient
+If nothing is registered for autograd, PyTorch's fallback fills the autograd keys. It redispatches to the backend's
+kernel and marks the result; backward() through it warns "an autograd kernel was not registered to the Autograd key(s)
+but we are trying to backprop through it. This may lead to silently incorrect behavior", and gives no gradient
 (`basicAutogradNotImplementedFallback` in `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`;
-pytorch/pytorch#105078). Where the kernel calls differentiable operators autograd follows these, and only the warning
-is left: `redispatches: other-operators` says so of a kernel, and makes the finding an info. An operator that only
-changes its arguments gets not even the warning; findings about those are info, because most are never differentiated.
-A fallthrough at Autograd is an answer too: the operator has no derivative, on purpose. Where PyTorch has no fallback,
-as at AutogradNestedTensor, a call raises "Could not run", and the finding is an error.
+pytorch/pytorch#105078). If the kernel calls differentiable operators, autograd follows these and only the warning
+remains; declare such a kernel with `redispatches: other-operators`, and the finding is an info. For an operator that
+only writes to its arguments there is not even a warning; these findings are infos, because most such operators are
+never differentiated. A fallthrough at Autograd says that the operator has no derivative, on purpose. Where PyTorch has
+no fallback, as at AutogradNestedTensor, a call raises "Could not run", and the finding is an error.
 
-Left out: operators without tensor arguments, and those that neither return nor change a tensor; kernels at Meta,
-which compute nothing, and at the Quantized keys, whose tensors can not require gradients; kernels under a fallback
-that falls through. Nothing is reported when PyTorch's own fallbacks are left out (`fallbacks: none`).
+Not reported: operators without tensor arguments, and those that neither return a tensor nor write to one; kernels at
+Meta, which compute nothing, and at the Quantized keys, whose tensors cannot require gradients; autograd keys whose
+fallback falls through. Without PyTorch's own fallbacks (`fallbacks: none`) nothing is reported.
 
-Of operators that come from a PyTorch state, only those are reported, as info, in whose namespace others have an
-autograd kernel: a whole library without any is made for inference. In PyTorch 2.15 these are few, such as
-`aten::avg_pool1d.out`: with an argument that requires a gradient every other `out=` operator raises, and this one
-does not.
+Operators of a PyTorch state are reported, as info, only if other operators of their namespace have an autograd kernel:
+a library without any is made for inference. In PyTorch 2.15 these are few, such as `aten::avg_pool1d.out`: with an
+argument that requires a gradient every other `out=` operator raises, and this one does not.
 
 Bad:
 
@@ -39,7 +38,7 @@ operators:
     dispatch: {CPU: rank_cpu, Autograd: fallthrough}
 ```
 
-Fix: register a kernel at Autograd; a fallthrough when there is no derivative. From Python,
+Fix: register a kernel at Autograd, or a fallthrough if there is no derivative. In Python, use
 `torch.library.register_autograd`. For an operator of another library, register at the autograd key of your backend.
 """
 
@@ -143,17 +142,20 @@ def calls_others(kernel: Kernel) -> bool:
 def _finding(view: View, name: OperatorName, lack: _Lack, written: bool, follows: bool) -> Finding:
     """follows: autograd follows what the kernels call."""
     where = "a kernel" if len(lack.keys) == 1 else "kernels"
-    outcome, severity = "has PyTorch's fallback, which knows no derivative", Severity.WARNING
+    holds, is_empty = ("holds", "is empty") if len(lack.above) == 1 else ("hold", "are empty")
+    outcome, severity = f"{holds} PyTorch's fallback, which has no derivative", Severity.WARNING
     if lack.missing:
-        outcome, severity = 'has nothing, so a call raises "Could not run"', Severity.ERROR
+        outcome, severity = f'{is_empty}, so a call raises "Could not run"', Severity.ERROR
     elif "!" in (view.schema_text(name) or ""):
-        outcome, severity = "has PyTorch's fallback, which does nothing about arguments that change", Severity.INFO
+        outcome, severity = f"{holds} PyTorch's fallback, which ignores arguments that are written to", Severity.INFO
     elif follows:
-        outcome, severity = "has PyTorch's fallback: autograd follows what is called, but warns", Severity.INFO
+        outcome = (
+            f"{holds} PyTorch's fallback: autograd follows the operators that the kernel calls, but backward() warns"
+        )
+        severity = Severity.INFO
     keys = autograd_keys(view, name, lack.above)
-    verb = outcome if len(lack.above) == 1 else outcome.replace("has ", "have ", 1)
     return CHECK.finding(
-        f"{name} has {where} at {keys_text(lack.keys)}, and nothing for autograd: {keys_text(lack.above)} {verb}",
+        f"{name} has {where} at {keys_text(lack.keys)} but none for autograd: {keys_text(lack.above)} {outcome}",
         name,
         lack.above[0],
         at=view.active(name).get(lack.keys[0]),

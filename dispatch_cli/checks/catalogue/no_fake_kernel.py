@@ -1,21 +1,22 @@
-"""An operator that works on real tensors works on fake ones.
+"""An operator that works on real tensors works on fake tensors.
 
 `torch.compile`, `torch.export` and other tracers call operators with the tensors of `FakeTensorMode`, which have no
-data. The mode decomposes an operator that has a kernel at CompositeImplicitAutograd; otherwise it runs its fake
-implementation, or calls it with Meta included. Where there is nothing to run, it raises UnsupportedOperatorException,
-whose text is the operator's name, after "attempted to run this operator with Meta tensors, but there was no fake impl
-or Meta kernel registered". An operator of `torch.library.custom_op` without a fake implementation raises "There was no
-fake impl registered for <CustomOpDef(mylib::op)>" (`torch/_subclasses/fake_tensor.py`,
-`torch/_library/custom_ops.py`).
+data. The mode decomposes an operator that has a kernel at CompositeImplicitAutograd; otherwise it runs the operator's
+fake implementation, or calls it with the key Meta included. If there is nothing to run, it raises
+UnsupportedOperatorException, whose text is the operator's name, after "attempted to run this operator with Meta
+tensors, but there was no fake impl or Meta kernel registered". An operator of `torch.library.custom_op` without a fake
+implementation raises "There was no fake impl registered for <CustomOpDef(mylib::op)>"
+(`torch/_subclasses/fake_tensor.py`, `torch/_library/custom_ops.py`).
 
-A call with real tensors and the same call with fake ones are simulated for every kind of tensor that the operator has a
-kernel for; the finding says that the first works and the second does not. So there is none for an operator that only
-changes its arguments and returns nothing, for which the mode needs no kernel, for one whose result depends on data as
-its tags say, and for the namespaces whose real kernels the mode runs on zeros, such as `vision` and `torchaudio`.
+The check simulates a call with real tensors and the same call with fake ones, for every kind of tensor that the
+operator has a kernel for, and reports an operator if the first works and the second does not. So it does not report an
+operator that only writes to its arguments and returns nothing, for which the mode needs no kernel; one whose tags say
+that its result depends on data; or one of the namespaces whose real kernels the mode runs on zeros, such as `vision`
+and `torchaudio`.
 
-It is a warning in a library that means to be traced: an operator of its namespace has a fake implementation, a kernel
-at Meta, or the tag `pt2_compliant_tag`, which `custom_op` gives by itself and which does not count there. Other
-libraries may not be for tracing: of all operators of such a one there is a single finding, an info.
+A finding is a warning if the library is meant to be traced: another operator of its namespace has a fake
+implementation, a kernel at Meta, or the tag `pt2_compliant_tag`, which does not count where `custom_op` has set it.
+Other libraries may not be meant for tracing: each gets one finding for all its operators, an info.
 
 Bad:
 
@@ -38,8 +39,8 @@ operators:
     fake: op_fake
 ```
 
-Fix: register a fake implementation, `torch.library.register_fake("demo::op")`, with `fake` in declarations; from C++, a
-kernel at Meta. It returns an empty tensor of the right size, such as `torch.empty_like(x)`.
+Fix: register a fake implementation with `torch.library.register_fake("demo::op")` (`fake` in declarations) or, in C++,
+a kernel at Meta. It returns an empty tensor of the right size, such as `torch.empty_like(x)`.
 """
 
 from __future__ import annotations
@@ -122,8 +123,8 @@ def _is_tagged(view: View, name: OperatorName) -> bool:
 
 def _finding(view: View, name: OperatorName) -> Finding:
     return CHECK.finding(
-        f"{name} does not work on fake tensors, as in torch.compile: it has no fake implementation, no kernel at Meta, "
-        "and does not decompose",
+        f"{name} fails on fake tensors, as in torch.compile: it has no fake implementation and no kernel at Meta, and "
+        "does not decompose",
         name,
         META,
         span=view.defined_at(name) or _place(view, name),
@@ -138,10 +139,9 @@ def _of_library(view: View, namespace: str, names: list[OperatorName]) -> Findin
     count = len(names)
     first = names[0]
     listed = ", ".join(map(str, names[:MAX_NAMED])) + (f" and {count - MAX_NAMED} more" if count > MAX_NAMED else "")
-    what = "1 operator" if count == 1 else f"{count} operators"
+    fail = "1 of its operators fails" if count == 1 else f"{count} of its operators fail"
     return CHECK.finding(
-        f"no operator of {namespace} is for fake tensors, as in torch.compile: {what} without a fake implementation "
-        "or a kernel at Meta would fail there",
+        f"{namespace} has no fake implementation and no kernel at Meta: {fail} on fake tensors, as in torch.compile",
         first if count == 1 else None,
         META,
         span=view.defined_at(first) or _place(view, first),

@@ -1,17 +1,17 @@
-"""The live table is in order whatever the order of registrations.
+"""No order of the registrations leaves a slot of the live table stale.
 
-PyTorch recomputes, at each registration, only the slots that it believes the registration can change, and it can miss
-one (`OperatorEntry::updateDispatchTable_` in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`). Whether it does depends
-on the order of static initialisers. That is the order in which object files and libraries are linked and loaded, which
-is written down nowhere, and which any build may change. The order of today may be fine, and the next one run another
-kernel. Where the order of today already leaves a slot stale, the check of the live table says so, and this one is
-silent.
+At each registration PyTorch recomputes only the slots that it expects the registration to change, and it can miss one
+(`OperatorEntry::updateDispatchTable_` in `aten/src/ATen/core/dispatch/OperatorEntry.cpp`). Whether it does depends on
+the order of static initialisers: the order in which object files and libraries are linked and loaded. Nothing specifies
+that order, and any build may change it. The present order may leave no slot stale, and another order may make calls run
+the wrong kernel. If the present order already leaves a slot stale, `stale-live-table` reports it, and this check does
+not.
 
-The registrations of one library block keep their order. PyTorch's own libraries are loaded before those that are linked
-against them. Where only an order against one of these does it, the finding is for information; so it is for a captured
-state, whose order is PyTorch's own.
+The registrations of one library block keep their order. PyTorch's own libraries are loaded before the libraries that
+are linked against them. A finding that needs an order against one of these two rules is an info, and so is every
+finding about a captured state, whose order is PyTorch's own.
 
-Bad, because registered in the order op_math, op_autograd, op_nested the math kernel stays live at AutogradNestedTensor:
+Bad, because in the order op_math, op_autograd, op_nested the slot AutogradNestedTensor keeps op_math:
 
 ```yaml
 dispatch: 1
@@ -29,7 +29,7 @@ operators:
     dispatch: {NestedTensorCPU: op_nested, CompositeImplicitAutograd: op_math, AutogradNestedTensor: op_autograd}
 ```
 
-Fix: register a kernel at the slot itself; or leave out one of the registrations that the order is about.
+Fix: register a kernel at the slot's own key, or remove one of the registrations in question.
 """
 
 from __future__ import annotations
@@ -111,12 +111,12 @@ def _is_plausible(view: View, order: Sequence[Registration]) -> bool:
 
 def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], plausible: bool) -> Finding:
     order, first = slots[0].shortest, slots[0]
-    keys, verb = keys_text([slot.canonical.key for slot in slots]), "is" if len(slots) == 1 else "are"
+    keys, verb = keys_text([slot.canonical.key for slot in slots]), "keeps" if len(slots) == 1 else "keep"
     right = " or ".join(dict.fromkeys(_holder(slot.canonical) for slot in slots))
     last = order[-1]
     return CHECK.finding(
-        f"{name}: registered in the order {' → '.join(one.key for one in order)}, {keys} {verb} left with "
-        f"{_holder(first.live)}, where {right} belongs",
+        f"{name}: in the registration order {' → '.join(one.key for one in order)}, {keys} {verb} "
+        f"{_holder(first.live)}, but should hold {right}",
         name,
         first.canonical.key,
         at=last,
@@ -129,7 +129,7 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
             ("live", entry_text(first.live)),
             ("canonical", "; ".join(dict.fromkeys(entry_text(slot.canonical) for slot in slots))),
         ),
-        tip=f"register a kernel at {keys}" if len(slots) <= MAX_NAMED else "leave out one of these registrations",
+        tip=f"register a kernel at {keys}" if len(slots) <= MAX_NAMED else "remove one of these registrations",
         subject=" ".join(one.key for one in order),
         fix=own_kernels(view, name, [slot.canonical.key for slot in slots]),
         severity=None if plausible else Severity.INFO,
@@ -137,12 +137,10 @@ def _finding(view: View, name: OperatorName, slots: Sequence[SensitiveSlot], pla
 
 
 def _holder(entry: TableEntry) -> str:
-    """Where the kernel of an entry is from, in a sentence."""
+    """What a slot holds, in a sentence."""
     if entry.decision.source is not None:
         return f"the kernel at {entry.decision.source}"
-    return {Rule.AMBIGUOUS: "the error of an ambiguous kernel", Rule.FALLBACK: "the backend fallback"}.get(
-        entry.rule, "nothing"
-    )
+    return {Rule.AMBIGUOUS: "the ambiguity error", Rule.FALLBACK: "the backend fallback"}.get(entry.rule, "nothing")
 
 
 CHECK = Check.of(find, __doc__, "DC005", Severity.WARNING)

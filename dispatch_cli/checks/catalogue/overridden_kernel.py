@@ -1,19 +1,19 @@
-"""No registration replaces another.
+"""No kernel overrides another.
 
-The newest kernel of an operator at a key is the one that runs; the others stay behind as inactive ones. When two
-libraries register for the same operator and key, the order in which they are loaded decides which one it is. PyTorch
-prints "Overriding a previously registered kernel for the same operator and the same dispatch key", once per process
-and for the first such operator alone (`OperatorEntry::registerKernel`). What it names as "previous kernel" is often
-another one (pytorch#65825, pytorch#111887): the first kernel with a C++ signature that was registered for the operator,
-at whatever key, even the new one itself, or "no debug info". The finding names the one that is replaced. PyTorch is
-silent at Meta, where Python kernels replace those of C++ on purpose, and at MTIA; there, only what your own files
-replace is reported, as info.
+Of several kernels of an operator at one key, the newest runs; the others stay inactive. When two libraries register for
+the same operator and key, the order in which they are loaded decides which kernel runs. PyTorch prints "Overriding a
+previously registered kernel for the same operator and the same dispatch key" only once per process, for the first such
+operator (`OperatorEntry::registerKernel`). The "previous kernel" in that warning is often not the overridden one
+(pytorch#65825, pytorch#111887): it is the first kernel with a C++ signature that was registered for the operator, at
+whatever key, even the new one itself, or "no debug info". The finding names the overridden kernel. PyTorch does not
+warn at Meta, where Python kernels override those of C++ on purpose, nor at MTIA; at these keys only overrides by your
+own files are reported, as info.
 
-PyTorch does it itself: in 2.15, `torch/_native/registry.py` replaces the kernel of `aten::bmm` at CUDA. For an operator
-that writes to its arguments `torch.library.custom_op` registers two kernels at ADInplaceOrView, of which the second is
-meant to run; that is not reported.
+PyTorch overrides its own kernels, too: in 2.15, `torch/_native/registry.py` overrides the kernel of `aten::bmm` at
+CUDA. For an operator that writes to its arguments, `torch.library.custom_op` registers two kernels at ADInplaceOrView,
+of which the second is meant to run; that is not reported.
 
-Bad, because only the second kernel runs:
+Bad, because only the second kernel at CPU runs:
 
 ```yaml
 dispatch: 1
@@ -33,8 +33,7 @@ operators:
     dispatch: {CPU: op_fast, Autograd: op_autograd}
 ```
 
-Fix: remove one of the two registrations. Where the override is meant, suppress this check at the place, with the
-reason.
+Fix: remove one of the two registrations. If the override is intended, suppress the finding where it is, with a reason.
 """
 
 from __future__ import annotations
@@ -74,24 +73,24 @@ def _finding(name: OperatorName, key: str, registrations: Sequence[Registration]
     count = "another" if len(replaced) == 1 else f"{len(replaced)} others"
     misnamed = _misnamed(active)
     return CHECK.finding(
-        f"{name}: the kernel at {key} replaces {count}{misnamed}",
+        f"{name}: the kernel at {key} overrides {count}{misnamed}",
         name,
         key,
         at=active,
-        related=[("a replaced kernel is registered here", one.kernel.span) for one in replaced],
+        related=[("an overridden kernel is registered here", one.kernel.span) for one in replaced],
         details=(("runs", active.kernel.label), ("replaced", ", ".join(one.kernel.label for one in replaced))),
-        tip="remove one of the registrations, or say why the override is meant",
+        tip="remove one of the registrations; if the override is intended, suppress the finding with a reason",
         severity=severity,
     )
 
 
 def _misnamed(active: Registration) -> str:
-    """A second sentence: which kernel PyTorch's warning names, where that is not the one that is replaced."""
+    """A second sentence: which kernel PyTorch's warning names, where that is not the overridden one."""
     named = active.misnamed
     if named is None:
         return ""
     if named == NO_DEBUG_INFO:
-        return f'. PyTorch\'s warning calls that one "{named}"'
+        return f'. PyTorch\'s warning calls the overridden one "{named}"'
     return f". PyTorch's warning names the wrong kernel as the previous one: {named}"
 
 

@@ -1,15 +1,15 @@
-"""C++ and Python choose a kernel alike.
+"""C++ and Python choose the same kernel.
 
-Two pieces of code choose an operator's kernel. The dispatch table of C++ is one; `resolve_key` in `torch/_ops.py` is
-the other, and it is asked when the Python dispatcher is on, as in tracing and in fake tensors. It sees the kernels
-that `py_impl` registered, which the table does not, and it has one rule of its own: a kernel at
-CompositeImplicitAutogradNestedTensor gives way to backend kernels in Python alone. So a call can work and its tracing
-fail. A Python kernel that runs in the place of a C++ one is what `py_impl` is for, and is not reported; reported is
-what it does to other slots: a kernel at Meta takes AutogradMeta away from a composite kernel, and one at
-CompositeImplicitAutograd makes AutogradOther ambiguous beside a backend kernel.
+Two pieces of code choose an operator's kernel: the dispatch table of C++, and `resolve_key` in `torch/_ops.py`, which
+is used when the Python dispatcher is on, as in tracing and with fake tensors. `resolve_key` sees the kernels that
+`py_impl` registered, which the table does not, and it has a rule of its own: a kernel at
+CompositeImplicitAutogradNestedTensor gives way to backend kernels in Python only. So a call can work while tracing it
+fails. A Python kernel that runs instead of a C++ one is what `py_impl` is for, and is not reported. Reported is its
+effect on other slots: a Python kernel at Meta takes AutogradMeta away from a composite kernel, and one at
+CompositeImplicitAutograd makes AutogradOther ambiguous if there is a backend kernel.
 
-Where Python finds no kernel at all and C++ does, it is a warning, and an info where it only finds another one. Over
-PyTorch alone the former are reported, as info: in 2.15, for example, `zeros_like` of nested tensors.
+It is a warning if C++ finds a kernel and Python finds none, and an info if Python finds another one. Over PyTorch alone
+only the first kind is reported, as info: in 2.15, for example, `zeros_like` of nested tensors.
 
 Bad, because in Python AutogradMeta has lost its kernel:
 
@@ -31,8 +31,8 @@ operators:
     python_dispatch: {Meta: op_meta}
 ```
 
-Fix: register the Python kernel with `torch.library` where C++ sees it too, or register one at the autograd key as
-well.
+Fix: register the Python kernel with `torch.library`, so that C++ sees it too; or register a kernel at the autograd key
+as well.
 """
 
 from __future__ import annotations
@@ -90,17 +90,17 @@ def _finding(view: View, name: OperatorName, found: list[Divergence], severity: 
     if first.reason is Reason.NESTED_RULE:
         why = f"in Python the kernel at {', '.join(NESTED)} gives way to the one at {because}"
     else:
-        why = f"C++ does not know the Python kernel at {because}"
+        why = f"only Python sees the Python kernel at {because}"
     places = {one.dispatch_key: one.span for one in view.state.python_kernels(name)}
     python_place = next((places[key] for key in first.because if places.get(key) is not None), None)
     cpp_place = view.place(name, first.cpp.source) if first.cpp.source is not None else None
     return CHECK.finding(
-        f"{name}: at {keys_text(keys)} C++ runs {_text(first.cpp)}, and Python {_text(first.python)}: {why}",
+        f"{name}: at {keys_text(keys)} C++ {_text(first.cpp)}, and Python {_text(first.python)}: {why}",
         name,
         first.key,
         span=python_place or cpp_place,
         mark=first.because[0] if python_place is not None else first.cpp.source,
-        related=[("what C++ runs", cpp_place)] if python_place is not None else (),
+        related=[("the kernel that C++ runs", cpp_place)] if python_place is not None else (),
         details=(("slots", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
         severity=severity,
     )
@@ -108,10 +108,10 @@ def _finding(view: View, name: OperatorName, found: list[Divergence], severity: 
 
 def _text(decision: Decision) -> str:
     if decision.source is not None:
-        return f"the kernel at {decision.source}"
+        return f"runs the kernel at {decision.source}"
     if decision.rule is Rule.FALLBACK:
-        return "the backend fallback"
-    return "finds none" if decision.rule is Rule.MISSING else "cannot choose between two"
+        return "runs the backend fallback"
+    return "finds no kernel" if decision.rule is Rule.MISSING else "cannot choose between two kernels"
 
 
 CHECK = Check.of(find, __doc__, "DC403", Severity.WARNING)

@@ -1,12 +1,12 @@
-"""Operators are defined in namespaces of one's own.
+"""Operators are not defined in namespaces of PyTorch.
 
-A namespace belongs to the library that has its `TORCH_LIBRARY` block. What is added to PyTorch's own namespaces
-collides with the operator of that name that a later PyTorch brings, and is taken for PyTorch's by everything that
-asks whether an operator is one of its own (torch.compile, FakeTensor, export). A second DEF block of a namespace is
-refused by PyTorch, "Only a single TORCH_LIBRARY can be used". ``prim`` is TorchScript's: `torch.library.Library`
-refuses to define there (`_reserved_namespaces` in `torch/library.py`).
+A namespace belongs to the library that has its `TORCH_LIBRARY` block. An operator added to one of PyTorch's namespaces
+collides with an operator of that name in a later PyTorch, and whatever asks whether an operator is PyTorch's own takes
+it for one (torch.compile, FakeTensor, export). PyTorch refuses a second DEF block of a namespace: "Only a single
+TORCH_LIBRARY can be used". ``prim`` is reserved for TorchScript: `torch.library.Library` refuses to define there
+(`_reserved_namespaces` in `torch/library.py`).
 
-Which namespaces are PyTorch's is known over a state of PyTorch; ``prim`` is known always.
+PyTorch's namespaces are known only over a state of PyTorch; ``prim`` is always known.
 
 Bad, because aten is PyTorch's:
 
@@ -62,9 +62,10 @@ def _of_block(view: View, block: Block) -> Iterator[Finding]:
     whose = _owner(view, block.namespace)
     if whose is not None:
         yield CHECK.finding(
-            f"a TORCH_LIBRARY block of {block.namespace}, a namespace of {whose}, which refuses a second one",
+            f"a TORCH_LIBRARY block of {block.namespace}, a namespace of {whose}: {_refusal(block.namespace)}",
             span=block.span,
-            tip="define operators in a namespace of your own; kernels for others' go into a TORCH_LIBRARY_IMPL block",
+            tip="define operators in a namespace of your own; register kernels for other operators in a "
+            "TORCH_LIBRARY_IMPL block",
             subject=block.namespace,
         )
 
@@ -81,6 +82,13 @@ def _of_definition(view: View, step: Define) -> Iterator[Finding]:
             mark_follows=True,
             tip="define it in a namespace of your own",
         )
+
+
+def _refusal(namespace: str) -> str:
+    """Who refuses a DEF block of a namespace of PyTorch's."""
+    if namespace in TORCH_SCRIPT:
+        return "torch.library.Library refuses to define operators in it"
+    return "PyTorch refuses a second one"
 
 
 def _owner(view: View, namespace: str | None) -> str | None:

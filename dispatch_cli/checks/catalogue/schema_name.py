@@ -1,7 +1,7 @@
-"""Schema and operator name agree.
+"""An operator and its schema have the same name.
 
-The first of PyTorch's own invariants (`OperatorEntry::checkInvariants`). Declarations can not break it, because the
-operator takes its name from the schema; a program that changes a dispatcher's state by hand can.
+One of PyTorch's own invariants (`OperatorEntry::checkInvariants`). Declarations cannot break it, because an operator
+takes its name from its schema; a program that changes a dispatcher's state by hand can.
 """
 
 from __future__ import annotations

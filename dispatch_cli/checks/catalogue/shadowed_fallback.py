@@ -1,16 +1,17 @@
-"""A catch-all fallback is asked.
+"""No default kernel shadows a backend fallback.
 
-A backend fallback is the last resort (rule 9): an operator with a kernel at CompositeExplicitAutograd or
-CompositeExplicitAutogradNonFunctional has that default in the backend's slot, and the fallback is not asked
-(pytorch/pytorch#188052, #187576). Of PyTorch 2.15's 3,624 operators these are some 1,700. Many defaults are made of
-other operators, which do get to the fallback. Others choose by the device themselves: `aten::convolution` ends in
+A backend fallback comes last (rule 9 of `dispatch-cli rules`). If an operator has a kernel at CompositeExplicitAutograd
+or CompositeExplicitAutogradNonFunctional, that default kernel fills the backend's slot, and the fallback is not used
+(pytorch/pytorch#188052, #187576). This concerns some 1,700 of PyTorch 2.15's 3,624 operators. Many default kernels call
+other operators, which do reach the fallback. Others choose by the device themselves: `aten::convolution` ends in
 "convolution_overrideable not implemented. You are likely triggering this with tensor backend other than
-CPU/CUDA/MKLDNN". Kernels at CompositeImplicitAutograd do not count here: what they decompose into gets to the fallback.
+CPU/CUDA/MKLDNN". Kernels at CompositeImplicitAutograd do not count here: the operators that they call reach the
+fallback.
 
-Reported once for each fallback that your own files register at a backend key. Silent when these files also register
+Reported once for each fallback that your own files register at a backend key. Not reported if these files also register
 the fallback's kernel for a single operator at that key, which shows that the limit is known.
 
-Bad, because the fallback is not asked for demo::op:
+Bad, because the fallback is not used for demo::op:
 
 ```yaml
 dispatch: 1
@@ -30,9 +31,9 @@ operators:
     dispatch: {CompositeExplicitAutograd: op_default, PrivateUse1: npu_fallback, Autograd: op_autograd}
 ```
 
-Fix: register the fallback's kernel at the backend's key for the operators whose default fails there, as
-`m.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&npu_fallback>())`. When all is well, suppress this
-check at the fallback, with the reason.
+Fix: register the fallback's kernel at the backend's key for the operators whose default kernel fails there, as
+`m.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&npu_fallback>())`. If none fails, suppress the finding
+at the fallback, with a reason.
 """
 
 from __future__ import annotations
@@ -89,16 +90,17 @@ def _finding(view: View, key: str, fallback: Registration, by_alias: dict[str, l
     shadowed.sort(key=lambda name: _telling(view, name))
     examples = ", ".join(map(str, shadowed[:MAX_NAMED])) + (" …" if len(shadowed) > MAX_NAMED else "")
     count = f"{len(shadowed):,} of {len(view.names):,} operators" if len(view.names) > 1 else "the one operator"
+    whose = "its" if len(shadowed) == 1 else "their"
     return CHECK.finding(
-        f"the fallback {fallback.kernel.debug} at {key} is not asked for {count} ({examples}): "
-        f"their default at {' or '.join(by_alias)} comes first",
+        f"the fallback {fallback.kernel.debug} at {key} is not used for {count} ({examples}): "
+        f"{whose} default kernel at {' or '.join(by_alias)} comes first",
         key=key,
         at=fallback,
         details=tuple(
             (f"at {alias}", f"{len(names):,} operator{'' if len(names) == 1 else 's'}")
             for alias, names in by_alias.items()
         ),
-        tip=f"register the fallback's kernel at {key} for operators whose default does not work there",
+        tip=f"register the fallback's kernel at {key} for operators whose default kernel does not work there",
     )
 
 

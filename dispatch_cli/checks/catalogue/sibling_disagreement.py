@@ -1,15 +1,15 @@
-"""The forms of an operator are there for the same backends.
+"""All forms of an operator have kernels for the same backends.
 
-`foo`, `foo_` and `foo.out` are one operator to its users: they expect ``x.cos_()`` where ``x.cos()`` works. A backend
-that registers one of the forms, and leaves another without any kernel, fails there with "Could not run". A missing
-``out=`` form is an info, unless a call of another form ends there: with PyTorch's structured kernels, the functional
-and the in-place form have default kernels that call it. Forms belong together when their names and arguments do, as
-in torchgen (`FunctionSchema.signature` in `torchgen/model.py`).
+`foo`, `foo_` and `foo.out` are one operator to its users: they expect ``x.cos_()`` to work where ``x.cos()`` works. If
+a backend registers one of the forms and another form has no kernel there, the other form raises "Could not run". A
+missing ``out=`` form is an info, unless a call of another form ends in it: with PyTorch's structured kernels, the
+functional and the in-place form have default kernels that call it. Operators are forms of one if their names and
+arguments agree, as in torchgen (`FunctionSchema.signature` in `torchgen/model.py`).
 
-A fake implementation of one form alone is no finding here: where another form fails without, `no-fake-kernel` says so.
+A fake implementation of one form only is not reported here: `no-fake-kernel` reports the forms that fail without one.
 
-Over a state of PyTorch alone, only the functional and in-place forms are compared, and what is found is an info:
-these are gaps of PyTorch, such as ``cos_`` of nested tensors (pytorch/pytorch#118107 collects those).
+Over a state of PyTorch alone, only the functional and in-place forms are compared, and findings are infos: they are
+gaps of PyTorch, such as ``cos_`` of nested tensors (pytorch/pytorch#118107 collects these).
 
 Bad, because ``x.twice_()`` fails where ``x.twice()`` works:
 
@@ -33,7 +33,7 @@ operators:
     dispatch: {CPU: twice_cpu_, Autograd: twice_autograd_, ADInplaceOrView: twice_inplace}
 ```
 
-Fix: register the form that is missing, or a composite kernel for it that calls the other one.
+Fix: register the missing form, or a composite kernel for it that calls the other form.
 """
 
 from __future__ import annotations
@@ -197,19 +197,19 @@ def _finding(
     registration = view.active(name)[key]
     severity = Severity.INFO if form is OperatorForm.OUT and not callers else Severity.WARNING
     if fallback is not None and fallback.kernel.span is not None:
-        lack, severity = f"goes to the backend fallback {fallback.kernel.debug} there", Severity.INFO
+        lack, severity = f"uses the backend fallback {fallback.kernel.debug} there", Severity.INFO
     elif callers:
         lack = f"has none there, and the default kernel of {' and '.join(map(str, callers))} calls it"
     else:
         lack = "has none there"
     return CHECK.finding(
-        f"{name} has a kernel at {where}, but its {form.value} {other} {lack}",
+        f"{name} has {'a kernel' if len(keys) == 1 else 'kernels'} at {where}, but its {form.value} {other} {lack}",
         name,
         key,
         at=registration,
         details=(("keys", ", ".join(keys)),) if len(keys) > MAX_NAMED else (),
         related=((f"{other} is defined here", view.defined_at(other)),),
-        tip=f"register {other} as well, or a composite kernel for it that calls {name}",
+        tip=f"register a kernel for {other} there as well, or a composite kernel for it that calls {name}",
         subject=str(other),
         fix=own_kernels(view, other, (*keys, *_autograd(view, other, keys))),
         severity=severity if view.is_written(registration) else Severity.INFO,

@@ -1,14 +1,14 @@
-"""No math kernel at an autograd key keeps calls from a backend kernel.
+"""No composite kernel at an autograd key bypasses a backend kernel.
 
 A sparse CPU tensor carries the keys SparseCPU and AutogradCPU, and the autograd key comes first. A kernel at
 CompositeImplicitAutograd fills AutogradCPU unless there is a kernel at CPU; one at SparseCPU, SparseCsrCPU or
 QuantizedCPU does not count (`getBackendKeySetFromAutograd` in `c10/core/DispatchKeySet.cpp`). So the composite kernel
-decomposes the call before the sparse kernel is asked, with gradients and under no_grad alike; only inference mode,
-which leaves the autograd keys out, gets to it. Nothing fails, results differ or are slow. AutogradMTIA, AutogradHIP
-and AutogradVE have no backends at all, so there even the device's own kernel is bypassed. At AutogradOther PyTorch
-does notice, and refuses: see `ambiguous-autogradother`.
+decomposes the call before it can reach the sparse kernel, with gradients and under no_grad alike. Only inference mode,
+which excludes the autograd keys, reaches the sparse kernel. There is no error: results differ, or calls are slow. For
+AutogradMTIA, AutogradHIP and AutogradVE no backend counts, so there even the device's own kernel is bypassed. At
+AutogradOther PyTorch does notice, and refuses: see `ambiguous-autogradother`.
 
-Bad, because AutogradCPU has op_decomposition:
+Bad, because AutogradCPU holds op_decomposition:
 
 ```yaml
 dispatch: 1
@@ -17,7 +17,7 @@ operators:
     dispatch: {SparseCPU: op_sparse, CompositeImplicitAutograd: op_decomposition, AutogradOther: op_autograd_other}
 ```
 
-Bad, because AutogradMTIA does not give way to a kernel at MTIA:
+Bad, because a kernel at MTIA does not keep the composite kernel out of AutogradMTIA:
 
 ```yaml
 dispatch: 1
@@ -36,8 +36,8 @@ operators:
     dispatch: {SparseCPU: op_sparse, CompositeExplicitAutograd: op_default, Autograd: op_autograd}
 ```
 
-Fix: register a kernel at the autograd key, or CompositeExplicitAutograd and Autograd in the place of
-CompositeImplicitAutograd.
+Fix: register a kernel at the autograd key; or replace CompositeImplicitAutograd by CompositeExplicitAutograd and
+Autograd.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) 
     where = keys_text(past)
     kernels = "kernel" if len(past) == 1 else "kernels"
     return CHECK.finding(
-        f"{name}: outside inference mode tensors of {where} get the kernel at {CATCH_ALL}, which fills {above}, "
-        f"and not the {kernels} at {where}",
+        f"{name}: outside inference mode, calls with {where} tensors run the {CATCH_ALL} kernel at {above}, not the "
+        f"{kernels} at {where}",
         name,
         above,
         at=view.active(name).get(past[0]),
@@ -85,7 +85,7 @@ def _finding(view: View, name: OperatorName, above: str, past: tuple[str, ...]) 
 def _tip(view: View, above: str) -> str:
     """What to register. Some keys, such as AutogradMTIA, PyTorch's own parser does not know."""
     at_the_key = f"a kernel at {above}, or " if above in view.universe.parseable else ""
-    return f"register {at_the_key}CompositeExplicitAutograd and Autograd in the place of {CATCH_ALL}"
+    return f"register {at_the_key}CompositeExplicitAutograd and Autograd instead of {CATCH_ALL}"
 
 
 CHECK = Check.of(find, __doc__, "DC204", Severity.WARNING)

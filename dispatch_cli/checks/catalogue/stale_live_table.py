@@ -1,10 +1,11 @@
 """The live table equals the canonical one.
 
-PyTorch keeps a live table per operator and recomputes, at each registration, only the slots that it believes the
-registration can change. It can miss one. A call then runs a kernel that `_dispatch_dump_table` does not show, and
-which one it is depends on the order of static initialisers, which is link order.
+PyTorch keeps a dispatch table for each operator, the live table. At each registration it recomputes only the slots that
+it expects the registration to change, and it can miss one. A call then runs another kernel than the one that
+`_dispatch_dump_table` computes (the canonical table). Which slots are stale depends on the order of static
+initialisers, which is link order.
 
-Bad, because the math kernel stays live at AutogradNestedTensor, where the table has op_autograd:
+Bad, because AutogradNestedTensor keeps op_math, although the registrations determine op_autograd:
 
 ```yaml
 dispatch: 1
@@ -22,8 +23,8 @@ operators:
     dispatch: {CompositeImplicitAutograd: op_math, AutogradNestedTensor: op_autograd, NestedTensorCPU: op_nested}
 ```
 
-Fix: register in an order that leaves nothing behind or, better, so that the order does not matter: here, by a kernel
-at AutogradNestedTensor itself.
+Fix: register a kernel at the stale slot's own key (here AutogradNestedTensor), which is right in any order; or change
+the order of the registrations.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:
     verb = "registering" if cause.came else "dropping"
     culprit = f"{verb} the {what} {cause.cause.kernel.debug} at {cause.key} did not recompute"
     message = (
-        f"{name}: a call at {key} runs {entry_text(stale.live)}, but its registrations determine "
-        f"{entry_text(stale.canonical)}; {culprit} {key}"
+        f"{name}: the slot {key} holds {entry_text(stale.live)}, but should hold {entry_text(stale.canonical)}: "
+        f"{culprit} it"
     )
     return CHECK.finding(
         message,
@@ -69,11 +70,11 @@ def _finding(view: View, name: OperatorName, stale: StaleEntry) -> Finding:
             (words, entry.kernel.span if entry.kernel is not None else None)
             for words, entry in (
                 ("the live kernel is registered here", stale.live),
-                ("the canonical one here", stale.canonical),
+                ("the canonical kernel is registered here", stale.canonical),
             )
         ],
-        group_message=f"{name}: {culprit} every slot that it changes; calls there run what was live before",
-        tip="register in an order that leaves nothing behind or, better, so that the order does not matter",
+        group_message=f"{name}: {culprit} every slot that it changes; the stale slots keep what they held before",
+        tip="register a kernel at the stale slot's own key, or change the order of the registrations",
         fix=own_kernels(view, name, (key,)) if stale.canonical.rule is not Rule.BATCHED else (),
     )
 

@@ -1,12 +1,12 @@
 """A fallthrough has a kernel below it.
 
-A fallthrough sends a call on to the next key below. Below a backend key there is none, so the call goes on at
-Undefined, the slot of calls without tensors. Where that slot is empty, PyTorch raises "There were no tensor arguments
-to this function"; where the same fallthrough fills it, an internal assert fails: "fallthrough_kernel was executed but
-it should have been short-circuited by the dispatcher" (`fallthrough_kernel` in
-`aten/src/ATen/core/boxing/KernelFunction.cpp`); where a composite kernel fills it, that kernel runs, at a key that it
-does not expect. A fallthrough at the autograd key of a backend without any kernel is the same mistake one key
-earlier: "Could not run".
+A fallthrough sends a call on to the next key below. Below a backend key there is none, so the call continues at
+Undefined, the slot of calls without tensors. If that slot is empty, PyTorch raises "There were no tensor arguments to
+this function". If the same fallthrough fills it, an internal assert fails: "fallthrough_kernel was executed but it
+should have been short-circuited by the dispatcher" (`fallthrough_kernel` in
+`aten/src/ATen/core/boxing/KernelFunction.cpp`). If a composite kernel fills it, that kernel runs, at a key that it does
+not expect. A fallthrough at the autograd key of a backend without any kernel is the same mistake one key earlier:
+"Could not run".
 
 Bad, because no key is below CPU:
 
@@ -17,7 +17,7 @@ operators:
     dispatch: {CPU: fallthrough, CUDA: op_cuda, Autograd: op_autograd}
 ```
 
-Bad, because nothing is at XLA, where the fallthrough at AutogradXLA sends the call:
+Bad, because the fallthrough at AutogradXLA sends the call on to XLA, which is empty:
 
 ```yaml
 dispatch: 1
@@ -35,8 +35,7 @@ operators:
     dispatch: {CPU: op_cpu, CUDA: op_cuda, Autograd: op_autograd}
 ```
 
-Fix: register a kernel where the call ends up, or leave the fallthrough out; then PyTorch names the missing kernel
-itself.
+Fix: register a kernel where the call ends, or remove the fallthrough; PyTorch's error then names the missing kernel.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED
 NO_TENSORS = 'PyTorch raises "There were no tensor arguments to this function"'
 ASSERTS = 'PyTorch fails with "fallthrough_kernel was executed but it should have been short-circuited"'
 COULD_NOT_RUN = 'PyTorch raises "Could not run"'
-TIP = "register a kernel there, or leave the fallthrough out, and PyTorch names the missing kernel itself"
+TIP = "register a kernel at the backend key, or remove the fallthrough; PyTorch's error then names the missing kernel"
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -73,14 +72,15 @@ def _of_pattern(view: View, pattern: Pattern) -> Iterator[Finding]:
             ended.setdefault(source, []).append(key)
     for source, keys in ended.items():
         severity, outcome = _at_undefined(pattern)
-        where = f"the fallthrough at {source}"
+        why = f"no key is below the fallthrough at {source}"
         if source not in view.universe.slot:
-            where += f" fills {keys_text(keys)}"
-        yield from _findings(view, pattern, source, f"{where}, and no key is below: {outcome}", severity)
+            why = f"the fallthrough at {source} fills {keys_text(keys)}, and no key is below"
+        yield from _findings(view, pattern, source, f"{why}: {outcome}", severity)
     for key in () if ended else _leading_nowhere(view, pattern):
         backend = view.universe.runtime_parts[key][1] if key in view.universe.slot else None
         goal = f"sends calls on to {backend}" if backend is not None else "sends calls on to the backends"
-        why = f"the fallthrough at {key} {goal}, where nothing is: {COULD_NOT_RUN}"
+        empty = "which is empty" if backend is not None else "which are empty"
+        why = f"the fallthrough at {key} {goal}, {empty}: {COULD_NOT_RUN}"
         yield from _findings(view, pattern, key, why, Severity.WARNING)
 
 
@@ -98,7 +98,7 @@ def _at_undefined(pattern: Pattern) -> tuple[Severity, str]:
         return Severity.ERROR, NO_TENSORS
     if decision.source in pattern.fallthrough:
         return Severity.ERROR, ASSERTS
-    return Severity.WARNING, f"a call goes on at Undefined and runs the kernel of {decision.source}"
+    return Severity.WARNING, f"a call continues at Undefined and runs the kernel at {decision.source}"
 
 
 def _leading_nowhere(view: View, pattern: Pattern) -> Iterator[str]:
@@ -128,11 +128,11 @@ def _fallbacks(view: View) -> Iterator[Finding]:
         fallback = view.dispatcher.fallbacks.get(key)
         if fallback is not None and fallback.kernel.fallthrough:
             yield CHECK.finding(
-                f"the backend fallback at {key} falls through, and no key is below: for an operator without any kernel "
+                f"the backend fallback at {key} falls through, and no key is below: for an operator without a kernel "
                 f"at {key} {NO_TENSORS}",
                 key=key,
                 at=fallback,
-                tip="leave it out, and PyTorch names the missing kernel itself; or give it a kernel that works",
+                tip="remove the fallback, and PyTorch's error names the missing kernel; or register one that works",
             )
 
 

@@ -1,8 +1,8 @@
 """Nothing is registered at Undefined.
 
-One of PyTorch's own invariants (`OperatorEntry::checkInvariants`). Undefined is the slot of a call without tensor
-arguments; only composite kernels fill it. Declarations can not break this: PyTorch takes a registration at Undefined
-for one without a key, which goes to CompositeImplicitAutograd, and declarations must say so.
+One of PyTorch's own invariants (`OperatorEntry::checkInvariants`). Undefined is the slot of calls without tensor
+arguments; only kernels at composite alias keys fill it. Declarations cannot break this: PyTorch takes a registration at
+Undefined for one without a key, which goes to CompositeImplicitAutograd, and declarations must name that key.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def find(view: View) -> Iterator[Finding]:
         registrations = view.kernels(name).get(UNDEFINED)
         if registrations is not None:
             count = "1 kernel" if len(registrations) == 1 else f"{len(registrations)} kernels"
-            message = f"{name} has {count} at Undefined, where none can be"
+            message = f"{name} has {count} at Undefined, where none may be"
             span = registrations[0].kernel.span if registrations else None
             yield CHECK.finding(message, name, UNDEFINED, span=span)
 

@@ -1,11 +1,11 @@
-"""The namespace of a block is one in which operators are defined.
+"""A library block is for a namespace in which operators are defined.
 
-A `TORCH_LIBRARY_IMPL` block registers kernels for operators that are defined elsewhere, and PyTorch takes any name: a
-misspelt one is a namespace of its own, whose kernels are never called. The same goes for a fragment that defines
-nothing. A namespace whose operators are all defined in fragments is fine, whatever its name is like:
-`torch.library.custom_op` makes such ones, and `TORCH_LIBRARY` is not needed for any.
+A `TORCH_LIBRARY_IMPL` block registers kernels for operators that are defined elsewhere, and PyTorch accepts any name: a
+misspelt one is another namespace, whose kernels are never called. The same holds for a fragment that defines nothing. A
+namespace whose operators are all defined in fragments is fine: `torch.library.custom_op` makes such namespaces, and
+none needs a `TORCH_LIBRARY` block.
 
-Each operator of such a block that has kernels is reported by `dangling-implementation` as well.
+`dangling-implementation` also reports each operator of such a block that has kernels.
 
 Bad, because mylib is spelt in two ways:
 
@@ -25,7 +25,7 @@ libraries:
   - {kind: IMPL, namespace: mylib, dispatch_key: CompositeImplicitAutograd, impl: {add: add_kernel}}
 ```
 
-Fix: correct the name, or load the declarations that define the namespace before.
+Fix: correct the name, or load the declarations that define operators in the namespace as well.
 """
 
 from __future__ import annotations
@@ -64,10 +64,11 @@ def find(view: View) -> Iterator[Finding]:
 def _finding(namespace: str, blocks: Sequence[Block], hint: str | None) -> Finding:
     first, *others = blocks
     return CHECK.finding(
-        f"a {first.kind.value} block of {namespace}, where no operator is defined{f'; {hint}' if hint else ''}",
+        f"no operator is defined in {namespace}, the namespace of this {first.kind.value} block"
+        f"{f'; {hint}' if hint else ''}",
         span=first.span,
-        related=[("another block of it", block.span) for block in others],
-        tip="correct the name, or load the declarations that define the namespace before",
+        related=[("another block of this namespace", block.span) for block in others],
+        tip="correct the name, or load the declarations that define operators in it as well",
         subject=namespace,
     )
 

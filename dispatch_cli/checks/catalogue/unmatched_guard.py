@@ -1,8 +1,8 @@
-"""Every guard speaks of something.
+"""Every guard matches something.
 
-A guard whose operators or keys match nothing guards nothing: the operator was renamed or removed, the name is misspelt,
-or the state that has it was not loaded, or another PyTorch version than this one has the dispatch key. Each glob of a
-list must match.
+A guard whose operators or keys match nothing guards nothing: the operator was renamed or removed, its name is misspelt,
+the state that has it was not loaded, or only another PyTorch version has the dispatch key. Each glob of a list must
+match.
 
 Bad, because there is no operator `demo::opp`:
 
@@ -61,12 +61,12 @@ def find(view: View) -> Iterator[Finding]:
 def finding_of(guard: Guard, what: str, glob: str, tip: str | None = None) -> Finding:
     """The finding for a glob that matches nothing. what: the word for what it should match."""
     return CHECK.finding(
-        f"a pattern of the guard matches nothing: there is no {what} {glob}",
+        f"the guard's pattern {glob} matches no {what}",
         span=guard.span,
         mark=glob,
         mark_follows=True,
         related=[
-            *(("the guard comes from there", span) for span in guard.through),
+            *(("the guard is loaded through this entry", span) for span in guard.through),
             *(("the same guard is declared here", span) for span in guard.repeated_at),
         ],
         tip=tip,
@@ -80,7 +80,7 @@ def _tip(view: View, what: str, glob: str) -> str | None:
     if any(sign in glob for sign in "*?["):
         return suggestion(glob, view.universe.slots)
     # a name that no version has is refused when the file is read
-    return f"other versions of PyTorch have it, and {view.universe.name} does not"
+    return f"{view.universe.name} has no such key; other versions of PyTorch have it"
 
 
 CHECK = Check.of(find, __doc__, "DC902", Severity.ERROR)

@@ -1,19 +1,19 @@
 """Batching rules can be reached.
 
-`torch.vmap` runs an operator's kernel at FuncTorchBatched, a key that batched tensors bring along. A rule registered
-at the alias FuncTorchBatchedDecomposition fills that slot alone, so a kernel at FuncTorchBatched itself shadows it
-altogether. An operator without tensor arguments never meets a batched tensor, and vmap changes it, if at all, at
-FuncTorchVmapMode. In some versions of PyTorch (2.4 among them) a registration at the alias recomputes no slot: the
+`torch.vmap` runs an operator's kernel at FuncTorchBatched, a key that batched tensors carry. A rule registered at the
+alias key FuncTorchBatchedDecomposition fills only that slot, so a kernel at FuncTorchBatched itself shadows it
+completely. An operator without tensor arguments never gets a batched tensor; if vmap changes it at all, then at
+FuncTorchVmapMode. In some versions of PyTorch (2.4 among them) a registration at the alias key recomputes no slot: the
 rule is used only when something else happens to recompute FuncTorchBatched later (pytorch/pytorch#166032).
 
 A composite kernel fills the autograd keys. Under `vmap(grad(f))`, and likewise with `vjp`, `jvp` and `jacrev` inside
-of `vmap`, a call gets to autograd first: the composite kernel runs there, and the rule at FuncTorchBatched does not.
-What it decomposes into may have no rule, or give other results than the rule (pytorch/functorch#1009). A kernel at a
-backend takes the backend's autograd key away from the composite one; where some backends have one, the finding is an
-info. In PyTorch 2.15, `aten::one_hot` is one of seven such operators: it works under vmap, and raises under
-`vmap(grad(f))`, where it decomposes.
+`vmap`, a call reaches autograd first: the composite kernel runs there, and the rule at FuncTorchBatched does not run.
+The operators that the composite kernel calls may have no rule, or give other results than the rule
+(pytorch/functorch#1009). A kernel at a backend keeps the composite kernel out of the backend's autograd key; if only
+some backends have such a kernel, the finding is an info. In PyTorch 2.15, `aten::one_hot` is one of seven such
+operators: it works under vmap, and raises under `vmap(grad(f))`, where it decomposes.
 
-Bad, because no call of a factory has a batched tensor:
+Bad, because no call of a factory function has a batched tensor:
 
 ```yaml
 dispatch: 1
@@ -49,9 +49,9 @@ operators:
     dispatch: {CPU: twice_cpu, Autograd: twice_autograd, FuncTorchBatched: twice_batched}
 ```
 
-Fix: leave the rule out, register it at FuncTorchBatched, or, for a factory, at FuncTorchVmapMode. Give a composite
-operator its composite kernel as the rule, at FuncTorchBatchedDecomposition, and write rules for the operators that it
-calls; or move the composite kernel to CompositeExplicitAutograd and write one for Autograd.
+Fix: remove the rule, register it at FuncTorchBatched or, for a factory function, at FuncTorchVmapMode. For a composite
+operator, register the composite kernel at FuncTorchBatchedDecomposition as the rule, and write rules for the operators
+that it calls; or move the composite kernel to CompositeExplicitAutograd and write one for Autograd.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def find(view: View) -> Iterator[Finding]:
 def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[str]) -> Iterator[Finding]:
     if view.takes_tensors(name) is False:
         for key in keys:
-            why = "the operator has no tensor arguments, so that no call has a batched tensor"
-            yield _finding(view, name, key, why, "leave it out, or register at FuncTorchVmapMode")
+            why = "the operator has no tensor arguments, so no call has a batched tensor"
+            yield _finding(view, name, key, why, "remove the rule, or register it at FuncTorchVmapMode")
         return
     for alias in ALIASES:
         if alias not in keys:
@@ -96,11 +96,11 @@ def _of_operator(view: View, pattern: Pattern, name: OperatorName, keys: list[st
         if all(pattern.decision(key).source != alias for key in covered):
             taken = [key for key in covered if key in pattern.keys]
             why = f"the kernel at {', '.join(taken)} takes the only slot that {alias} fills"
-            yield _finding(view, name, alias, why, "leave one of the two out", taken)
+            yield _finding(view, name, alias, why, "remove one of the two", taken)
         elif not set(covered) <= set(view.universe.refreshed_by(alias)) and _is_by_chance(view, name, alias):
             why = (
-                f"a registration at {alias} recomputes no slot in {view.universe.name}; the rule is in use only "
-                f"because something registered later recomputed {', '.join(covered)}"
+                f"a registration at {alias} recomputes no slot in {view.universe.name}, and the rule is used only "
+                f"because a later registration recomputed {', '.join(covered)}"
             )
             yield _finding(view, name, alias, why, f"register it at {covered[0]}", by_chance=True)
     for key in keys:
@@ -124,13 +124,13 @@ def _below_composite(view: View, pattern: Pattern, name: OperatorName, key: str)
     written = view.is_written(rule) and everywhere
     yield CHECK.finding(
         f"{name}: under vmap(grad(f)) the batching rule {rule.kernel.debug} at {key} is not reached: "
-        f"{kernel.kernel.debug} at {source} runs before it, at {keys_text(composite)}",
+        f"the {source} kernel runs before it, at {keys_text(composite)}",
         name,
         key,
         at=rule,
         related=[(f"the kernel at {source}", kernel.kernel.span)],
         details=(("autograd keys", ", ".join(composite)),),
-        tip=f"register {kernel.kernel.debug} at {ALIASES[0]} instead, and rules for the operators that it calls",
+        tip=f"register the {source} kernel at {ALIASES[0]} instead, and rules for the operators that it calls",
         subject="composite",
         severity=None if written else Severity.INFO,
         fix=_decomposed(view, name, rule, kernel),
@@ -164,7 +164,7 @@ def _finding(
     by_chance: bool = False,
 ) -> Finding:
     registration = view.active(name)[key]
-    reached = "is reached by chance" if by_chance else "is not reached"
+    reached = "is reached only by chance" if by_chance else "is not reached"
     places = ((other, view.place(name, other)) for other in taken or ())
     return CHECK.finding(
         f"{name}: the batching rule {registration.kernel.debug} at {key} {reached}: {why}",

@@ -1,12 +1,12 @@
 """An operator without tensor arguments can be called.
 
-A call takes its keys from its tensor arguments. A factory has none: what is left is what every call has,
-BackendSelect and ADInplaceOrView, and where the operator has no kernel there, they fall through and the slot
-Undefined decides. A device argument changes nothing. Kernels at CPU or AutogradCPU are then never reached, and
-PyTorch raises "There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but no
-fallback function is registered for schema …" (pytorch/pytorch#129389, #60997).
+A call takes its dispatch keys from its tensor arguments. A factory function has none; there remain the keys that every
+call has, BackendSelect and ADInplaceOrView. Unless the operator has kernels at these, they fall through, and the call
+ends at the slot Undefined. A device argument changes nothing. Kernels at CPU or AutogradCPU are then never reached. If
+Undefined is empty, PyTorch raises "There were no tensor arguments to this function (e.g., you passed an empty list of
+Tensors), but no fallback function is registered for schema …" (pytorch/pytorch#129389, #60997).
 
-Bad, because no call gets to CPU:
+Bad, because no call reaches CPU:
 
 ```yaml
 dispatch: 1
@@ -26,8 +26,8 @@ operators:
     dispatch: {CompositeExplicitAutograd: opened}
 ```
 
-Fix: register a kernel at BackendSelect that reads the device and calls on with its key; or, when the kernel makes the
-tensor by other operators, register it at CompositeExplicitAutograd, which fills Undefined.
+Fix: register a kernel at BackendSelect that reads the device and redispatches with its key; or, if the kernel makes the
+tensor with other operators, register it at CompositeExplicitAutograd, which fills Undefined.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def _of_pattern(view: View, pattern: Pattern, keys: tuple[str, ...]) -> Iterator
     for name in pattern.operators:
         if view.takes_tensors(name) is False and view.concerns(name, keys):
             yield CHECK.finding(
-                f"{name} takes no tensors: calls end at {UNDEFINED}, where nothing is, and never at {keys_text(keys)}",
+                f"{name} takes no tensors: calls end at {UNDEFINED}, which is empty, and never reach {keys_text(keys)}",
                 name,
                 UNDEFINED,
                 at=view.active(name).get(keys[0]),
                 details=(("unreachable", ", ".join(keys)),),
                 fix=own_kernels(view, name, (BACKEND_SELECT,)) if _takes_device(view, name) else (),
-                tip="register a kernel at BackendSelect that chooses by the device, or the one kernel at "
-                "CompositeExplicitAutograd",
+                tip="register a kernel at BackendSelect that chooses the backend by the device; or register the kernel "
+                "at CompositeExplicitAutograd",
             )
 
 

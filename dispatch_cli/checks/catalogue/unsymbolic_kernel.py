@@ -1,12 +1,12 @@
-"""Kernels that see symbolic sizes take SymInt.
+"""Kernels that get symbolic sizes take SymInt.
 
-PyTorch accepts a C++ kernel that takes int where the schema says SymInt. Called with a symbolic size, it gets that
-size's present value, and PyTorch guards on it (`SymInt::guard_int`): `torch.compile` and `torch.export` then
-specialise on the one size, or fail for a size that must stay dynamic; vllm-project/vllm#9234 is the same with int in
-the schema as well. The kernels of real devices never see symbolic sizes. Those at Meta, at autograd and other keys
-above the backends do, and so do composite ones that fill these slots.
+PyTorch accepts a C++ kernel that takes int where the schema says SymInt. Called with a symbolic size, the kernel gets
+the present value of the size, and PyTorch adds a guard on it (`SymInt::guard_int`): `torch.compile` and `torch.export`
+then specialise on that size, or fail if the size must stay dynamic. In vllm-project/vllm#9234 the same happens with int
+in the schema. Kernels at the backend keys of real devices never get symbolic sizes. Kernels at Meta, at autograd keys
+and at other keys above the backends do, and so do composite kernels that fill these slots.
 
-Bad, because tracing calls the kernel at Meta, and fixes ``size``:
+Bad, because tracing calls the kernel at Meta, and specialises on ``size``:
 
 ```yaml
 dispatch: 1
@@ -71,8 +71,8 @@ def _of_operator(view: View, name: OperatorName, real: frozenset[str]) -> Iterat
         symbolic = [slot for slot in filled if slot not in real]
         if symbolic:
             yield CHECK.finding(
-                f"{name}: the kernel {kernel.debug} at {key} takes int for {', '.join(sizes)}, which the schema says "
-                f"are {SYM_INT}: tracing that runs it at {keys_text(symbolic)} fixes the sizes",
+                f"{name}: the kernel {kernel.debug} at {key} takes int for {', '.join(sizes)}, which the schema "
+                f"declares as {SYM_INT}: tracing through {keys_text(symbolic)} specialises on the size",
                 name,
                 key,
                 at=registration,

@@ -1,12 +1,11 @@
-"""Every kernel is used at some runtime key.
+"""Every kernel fills a slot of the dispatch table.
 
-A kernel at an alias key fills the slots that nothing with more precedence fills. When all of them are taken, it is
-never called, by anybody. The usual case is a kernel at Autograd beside one at CompositeImplicitAutograd, which covers
-every autograd key and comes first (rules 6 and 7 of `OperatorEntry::computeDispatchTableEntryWithDebug`): the
-derivative that was written for it is not the one in effect. `aten::max_pool2d` of PyTorch 2.4 to 2.15 is such an
-operator.
+A kernel at an alias key fills the slots that no registration of higher precedence fills. If all of them are taken, it
+never runs. The usual case is a kernel at Autograd beside one at CompositeImplicitAutograd, which covers every autograd
+key and has precedence (rules 6 and 7 of `dispatch-cli rules`): the derivative written for the operator is not the one
+in use. `aten::max_pool2d` of PyTorch 2.4 to 2.15 is such an operator.
 
-Kernels that a newer one at the same key has replaced are reported by `overridden-kernel`.
+`overridden-kernel` reports kernels that a newer one at the same key overrides.
 
 Bad, because the decomposition fills every autograd key:
 
@@ -26,7 +25,7 @@ operators:
     dispatch: {CompositeExplicitAutograd: op_kernel, Autograd: op_autograd}
 ```
 
-Fix: remove the kernel, or register the one that takes its place at CompositeExplicitAutograd or at the backends.
+Fix: remove the kernel; or register the kernel that fills its slots at CompositeExplicitAutograd or at the backends.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def _of_pattern(view: View, pattern: Pattern, key: str) -> Iterator[Finding]:
                 name,
                 key,
                 at=view.active(name).get(key),
-                tip="remove it, or let go of what takes its place",
+                tip="remove the kernel, or those that fill its slots",
             )
 
 
@@ -73,8 +72,8 @@ def _why(view: View, pattern: Pattern, key: str) -> str:
         decision = pattern.decision(slot)
         takers.setdefault(None if decision.rule is Rule.KERNEL else decision.source or "", []).append(slot)
     if not takers:
-        return f"no slot of a table is for {key}"
-    return ", ".join(_taken(taker, slots) for taker, slots in takers.items())
+        return f"the table has no slot for {key}"
+    return " and ".join(_taken(taker, slots) for taker, slots in takers.items())
 
 
 def _taken(taker: str | None, slots: list[str]) -> str:
@@ -82,7 +81,7 @@ def _taken(taker: str | None, slots: list[str]) -> str:
     if taker is None:
         return f"{keys_text(slots)} {'has a kernel of its own' if len(slots) == 1 else 'have kernels of their own'}"
     what = f"the kernel at {taker}" if taker else "no kernel"
-    return f"{keys_text(slots)} {'has' if len(slots) == 1 else 'have'} {what}"
+    return f"{keys_text(slots)} {'holds' if len(slots) == 1 else 'hold'} {what}"
 
 
 CHECK = Check.of(find, __doc__, "DC104", Severity.WARNING)

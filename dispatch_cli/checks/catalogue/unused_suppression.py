@@ -1,7 +1,7 @@
-"""Every suppression suppresses something.
+"""Every suppression suppresses a finding.
 
-A suppression whose findings are gone hides the next one, which has not been looked at. One is reported only when every
-check that it names has run over the whole state.
+A suppression whose findings are gone hides the next one, which nobody has looked at. It is reported only if every check
+that it names has run over the whole state.
 
 Bad, because nothing is stale here:
 
@@ -23,7 +23,7 @@ operators:
     dispatch: {CompositeImplicitAutograd: op_math, Autograd: op_autograd, NestedTensorCPU: op_nested}
 ```
 
-Fix: remove the suppression, or the one check of its list that finds nothing.
+Fix: remove the suppression, or the check in its list that finds nothing.
 """
 
 from __future__ import annotations
@@ -41,10 +41,13 @@ def find(view: View) -> Iterator[Finding]:
     for suppression in view.unused:
         names = ", ".join(selector.text for selector in suppression.checks)
         yield CHECK.finding(
-            f"nothing that {names} finds is suppressed here",
+            f"this suppression of {names} suppresses no finding",
             span=suppression.span,
             mark=names,
             mark_follows=True,
+            tip="remove it"
+            if len(suppression.checks) == 1
+            else "remove it, or the checks in its list that find nothing",
             subject=suppression.reason,
         )
 

@@ -67,8 +67,8 @@ def problems_sarif(problems: Sequence[Problem], root: Path) -> Iterator[str]:
     rule = {
         "id": INPUT,
         "name": "BadInput",
-        "shortDescription": {"text": "the declarations and settings can be used"},
-        "fullDescription": {"text": "What cannot be read or registered is an error, and no check runs."},
+        "shortDescription": {"text": "declarations and settings are valid"},
+        "fullDescription": {"text": "If declarations or settings cannot be read or registered, no check runs."},
         "defaultConfiguration": {"level": "error"},
     }
     count = len(problems)
