@@ -83,7 +83,7 @@ def test_pytorch_is_there_to_be_checked(tmp_path: Path) -> None:
     path.write_text(json.dumps({"dispatch": 1, "operators": [MINE]}), encoding="utf-8")
     result = call("check-invariants", str(path), "--pytorch")
     assert result.code == 2
-    assert "--pytorch speaks of a state of PyTorch" in result.err
+    assert "--pytorch needs a PyTorch state" in result.err
 
 
 PLACE = "registered at site-packages/torch/_library/custom_ops.py:1104"
