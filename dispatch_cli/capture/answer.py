@@ -122,7 +122,7 @@ def read(file: Path, with_answers: bool) -> dict[str, Any]:
         for complaint in _contradictions(data, with_answers):
             raise Malformed(complaint)
     except (Malformed, universes.UniverseError) as error:
-        raise AnswerError(f"gave an answer that is not understood: {error}") from None
+        raise AnswerError(f"gave an invalid answer: {error}") from None
     return data
 
 

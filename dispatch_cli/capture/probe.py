@@ -822,8 +822,8 @@ class LivePyTorch:
         return before
 
 
-NOT_KNOWN = "so it is not known what PyTorch itself has registered"
-LATE = f"something imported PyTorch before capture could look (sitecustomize, or a .pth file), {NOT_KNOWN}"
+NOT_KNOWN = "so PyTorch's own registrations are not known"
+LATE = f"PyTorch was imported before capture could observe it (by sitecustomize or a .pth file), {NOT_KNOWN}"
 
 
 def ask(modules: list[str], answer: Answer, folder: Path, vmap: bool = True) -> Data:

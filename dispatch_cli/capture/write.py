@@ -63,7 +63,7 @@ def head(state: Mapping[str, Any]) -> list[str]:
         f"{sum(len(operator['python']) for operator in operators):,} kernels of the Python dispatcher",
         f"{len(state['higher_order_operators']):,} higher-order operators",
     ]
-    lines += [f"not understood and left out: {skipped['name']}" for skipped in state["skipped"]]
+    lines += [f"left out, because it cannot be interpreted: {skipped['name']}" for skipped in state["skipped"]]
     return [_ONE_LINE.sub("?", line) for line in lines]
 
 

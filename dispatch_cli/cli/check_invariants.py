@@ -60,7 +60,7 @@ def command(
 ) -> None:
     """Check invariants, registrations and guards, for example in CI.
 
-    Checked are the invariants of PyTorch's checkInvariants, registrations that do not do what they seem to do, and the
+    This includes PyTorch's own checkInvariants, checks for registrations that do not do what they seem to do, and the
     guards in the declarations. `dispatch-cli checks` lists and explains the checks.
 
     The exit code is 1 when a finding is at least as severe as --fail-on. It is 2 when the input cannot be used; then

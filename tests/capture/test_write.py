@@ -203,7 +203,7 @@ def test_the_yaml_reads_well() -> None:
         "# 38 backend fallbacks\n"
         "# 2 kernels of the Python dispatcher\n"
         "# 2 higher-order operators\n"
-        "# not understood and left out: x::?y\n"
+        "# left out, because it cannot be interpreted: x::?y\n"
         "dispatch: 1\n"
         "snapshot: true\n"
         "pytorch: true\n"
