@@ -137,7 +137,7 @@ def run_declarations(declarations: Declarations) -> State:
     from dispatch_cli import bases
 
     if len(declarations.bases) > 1:
-        message = f"only one embedded state can be continued, not {' and '.join(declarations.bases)}"
+        message = f"only one embedded state can be loaded, not {' and '.join(declarations.bases)}"
         place = next((found for name in declarations.bases[1:] if (found := _extended(declarations, name))), None)
         raise InputError((Problem("several-states", message, place),))
     base = bases.load(declarations.bases[0])
@@ -152,14 +152,14 @@ def _other_universe(universe: Universe, base: Base) -> str | None:
         return None
     state, names = base.name, (universe.name, base.universe.name)
     if names[0] != names[1]:
-        return f"the state {state} is of universe {names[1]}, not {names[0]}"
+        return f"the state {state} has the universe {names[1]}, not {names[0]}"
     from dispatch_cli.declarations.universe_file import layout_differences
 
     fields = layout_differences(universe.with_backend(base.universe.backend_name), base.universe)
     if not fields:
         return None
     listed = ", ".join(fields)
-    return f"the universe has the name {names[0]}, and not the layout of the state {state}: {listed} differ"
+    return f"the universe is named {names[0]}, but differs from that of the state {state} in {listed}"
 
 
 def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
@@ -176,7 +176,7 @@ def _with_state_hint(problem: Problem, declarations: Declarations) -> Problem:
     states = [one for one in map(bases.load, bases.names()) if not _other_universe(declarations.universe, one)]
     for state in states:
         if any(name.partition("::")[0] in missing for name in state.names):
-            return problem._replace(hint=f"to continue PyTorch's own operators write extends: [{state.name}]")
+            return problem._replace(hint=f"to load PyTorch's own operators, add extends: [{state.name}]")
     return problem
 
 
@@ -220,14 +220,14 @@ def _check_fit(dispatcher: Dispatcher, declarations: Declarations) -> None:
     problems = []
     theirs, ours = declarations.universe, dispatcher.universe
     if theirs is not ours and (theirs.name != ours.name or universes.differences(theirs, ours)):
-        message = f"the declarations are written for the universe {theirs.name}, and the dispatcher is of {ours.name}"
+        message = f"the declarations have the universe {theirs.name}, but the dispatcher has {ours.name}"
         problems.append(Problem("universe-conflict", message))
     for name in declarations.bases:
         if bases.load(name) is not dispatcher.base:
-            message = f"the declarations continue the state {name}, which the dispatcher does not"
+            message = f"the declarations extend the state {name}, but the dispatcher does not"
             problems.append(Problem("state-conflict", message))
     if not declarations.core_fallbacks and dispatcher.has_core_fallbacks:
-        message = "the declarations do without PyTorch's own backend fallbacks, and the dispatcher has them"
+        message = "the declarations exclude PyTorch's own backend fallbacks, but the dispatcher has them"
         problems.append(Problem("core-fallbacks-conflict", message))
     if problems:
         raise InputError(tuple(problems))

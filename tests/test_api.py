@@ -79,10 +79,10 @@ def test_states_that_do_not_go_together_are_shown_where_they_are_extended(
 @pytest.mark.parametrize(
     ("name", "more", "hint"),
     [
-        ("aten::add.Tensor", "", "to continue PyTorch's own operators write extends: [torch-2.15]"),
+        ("aten::add.Tensor", "", "to load PyTorch's own operators, add extends: [torch-2.15]"),
         ("mylib::add", "", None),
         ("aten::add.Tensor", "  - func: aten::mine(Tensor x) -> Tensor\n", None),
-        ("aten::add.Tensor", "universe: torch-2.4\n", "to continue PyTorch's own operators write extends: [torch-2.4]"),
+        ("aten::add.Tensor", "universe: torch-2.4\n", "to load PyTorch's own operators, add extends: [torch-2.4]"),
     ],
 )
 def test_the_state_that_is_not_extended_is_named(name: str, more: str, hint: str | None, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def run_probe(
         # what the probe leaves in the folder need not be removable
         folder = tempfile.TemporaryDirectory(prefix="dispatch-cli-", ignore_cleanup_errors=True)
     except OSError as error:
-        raise _error(_FAILED, f"cannot make a temporary folder for the answer: {error.strerror or error}") from None
+        raise _error(_FAILED, f"cannot make a temporary directory for the answer: {error.strerror or error}") from None
     with folder as directory:
         out = Path(directory) / "state.json"
         command = [executable, os.fspath(Path(__file__).resolve().with_name(script)), os.fspath(out)]

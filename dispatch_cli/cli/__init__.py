@@ -145,7 +145,7 @@ def _run(argv: list[str]) -> object:
 
 def _failed(error: Exception, traceback: bool) -> int:
     if isinstance(error, FileNotFoundError) and not _has_working_folder():
-        click.UsageError("the working folder no longer exists").show()
+        click.UsageError("the working directory no longer exists").show()
         return EXIT_BAD_INPUT
     return _bug(error, traceback)
 

@@ -102,7 +102,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--config",
                 metavar="FILE",
                 shell_complete=complete_files,
-                help="The pyproject.toml to read. Default: the nearest one, in this folder or above.",
+                help="The pyproject.toml to read. Default: the nearest one, in this directory or above.",
             ),
             click.option("--no-config", is_flag=True, help="Read no pyproject.toml."),
         )

@@ -188,7 +188,7 @@ def check_inside(file: str, folder: str | None) -> None:
         return
     is_link = is_in(os.path.normpath(os.path.join(os.path.realpath(os.curdir), file)), folder)  # noqa: PTH118
     what = "a link that leads out of the project" if is_link else "outside the project"
-    hint = f"the project is the folder {os.path.relpath(folder)}; --allow-outside also allows files outside it"
+    hint = f"the project is the directory {os.path.relpath(folder)}; --allow-outside also allows files outside it"
     raise SourceError("outside-project", f"{file} is {what}", hint)
 
 

@@ -187,7 +187,7 @@ def test_which_folder_is_the_project(mark: str | None, project: Path) -> None:
         (problem,) = caught.value.problems
         assert problem.code == "outside-project"
         assert problem.hint is not None
-        assert "the project is the folder declared;" in problem.hint
+        assert "the project is the directory declared;" in problem.hint
 
 
 def test_standard_input_is_in_the_working_directory() -> None:

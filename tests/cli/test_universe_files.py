@@ -161,8 +161,8 @@ def test_a_layout_is_not_known_by_its_name(folder: Path) -> None:
     other = copy.deepcopy(EMBEDDED)
     other["aliases"]["CompositeExplicitAutograd"].remove("CPU")
     for name, words in (
-        ("torch-2.15", "the universe has the name torch-2.15, and not the layout of the state torch-2.15: "),
-        ("mine", "the state torch-2.15 is of universe torch-2.15, not mine"),
+        ("torch-2.15", "the universe is named torch-2.15, but differs from that of the state torch-2.15 in "),
+        ("mine", "the state torch-2.15 has the universe torch-2.15, not mine"),
     ):
         text = json.dumps({"dispatch": 1, "extends": ["torch-2.15"], "universe": other | {"name": name}})
         result = call("register", write(folder, text, "other.json"))
