@@ -78,7 +78,10 @@ def either(*types: Type) -> Type:
     """A value of one of these types."""
     shapes = tuple(shape for each in types for shape in each.shapes)
     schema = {"anyOf": [each.json for each in types]}
-    return Type(" or ".join(each.words for each in types), shapes, schema, filled=any(each.filled for each in types))
+    *first, last = [each.words for each in types]
+    before = " or ".join(first)
+    words = f"{before}{',' if ',' in before or ' or ' in before else ''} or {last}"
+    return Type(words, shapes, schema, filled=any(each.filled for each in types))
 
 
 def record(name: str, words: str = "a mapping") -> Type:

@@ -127,6 +127,6 @@ def test_a_finding_names_the_entries_that_led_to_its_file() -> None:
     result = call("check-invariants", "overlay.yaml", "--op", "demo::lost", "--format", "json")
     (finding,) = json.loads(result.out)["findings"]
     assert [(one["message"], one["declared_at"]["file"], one["declared_at"]["line"]) for one in finding["related"]] == [
-        ("the file is extended here", "middle.yaml", 2),
+        ("this file is extended here", "middle.yaml", 2),
         ("and that file here", "overlay.yaml", 3),
     ]
