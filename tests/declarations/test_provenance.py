@@ -128,5 +128,5 @@ def test_a_finding_names_the_entries_that_led_to_its_file() -> None:
     (finding,) = json.loads(result.out)["findings"]
     assert [(one["message"], one["declared_at"]["file"], one["declared_at"]["line"]) for one in finding["related"]] == [
         ("this file is extended here", "middle.yaml", 2),
-        ("and that file here", "overlay.yaml", 3),
+        ("and that file is extended here", "overlay.yaml", 3),
     ]
