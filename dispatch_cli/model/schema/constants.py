@@ -70,7 +70,7 @@ def read_integer(text: str) -> int:
     match = _INTEGER.match(text)
     # 20 digits are beyond 64 bits; do not let Python convert thousands of them.
     if match is None or len(match[0].lstrip("-").lstrip("0")) > 20 or int(match[0]) not in _INT64:
-        message = f"'{shortened(text)}' is not a whole number of 64 bits"
+        message = f"'{shortened(text)}' is not a 64-bit integer"
         raise NotAConstant(message, plain("stoll", ValueError if match is None else IndexError))
     return int(match[0])
 

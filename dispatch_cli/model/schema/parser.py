@@ -92,7 +92,7 @@ def parse_operator_name(text: str) -> OperatorName:
         bracket = cursor.index
         cursor.finish(parser.schema(name))
         theirs = plain("Tried to parse an operator name but function schema was given")
-        cursor.fail("expected an operator name alone but found a schema", theirs, bracket)
+        cursor.fail("expected only an operator name but found a schema", theirs, bracket)
     return cursor.finish(name)
 
 

@@ -208,7 +208,7 @@ REFUSED: list[tuple[str, int, str, str | None]] = [
     ("f(float x=0x1.8p-1074) -> ()", 10, "'0x1.8p-1074' is not a floating-point number in range", None),
     ("f(int is not) -> ()", 6, "expected an argument name but found 'is not'", None),
     ("  f() -> ()\n f", 11, "expected the end but found a line break", None),
-    ("f(int x=9223372036854775808) -> ()", 8, "'9223372036854775808' is not a whole number of 64 bits", None),
+    ("f(int x=9223372036854775808) -> ()", 8, "'9223372036854775808' is not a 64-bit integer", None),
     ("f(float x=1e999) -> ()", 10, "'1e999' is not a floating-point number in range", None),
     ("f(int[] x=1) -> ()", 10, "expected '[' but found '1'", None),
     ("f(int[2] x=1.5) -> ()", 11, "a list of int cannot hold 1.5", None),
