@@ -77,12 +77,12 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "01_composite_override": (
         "AutogradPrivateUse1 holds nothing (rule 10, missing).",
         f"6 | math kernel | {MATH} | gives way to PrivateUse1",
-        "PrivateUse1 | to_npu | in the way (6) | $:17:20",
+        "PrivateUse1 | to_npu | takes precedence (6) | $:17:20",
     ),
     "02_no_grad_fn": (
         "AutogradXLA holds PyTorch's own fallback, VariableFallbackKernel.cpp:86 (rule 9, backend fallback).",
         f"6 | math kernel | {MATH} | gives way to XLA",
-        "XLA | xla_var_dim | in the way (6) | $:16:12",
+        "XLA | xla_var_dim | takes precedence (6) | $:16:12",
     ),
     "03_fallback_never_asked": (
         f"> 3 | default backend kernel | {DEFAULT} | fired",
@@ -102,7 +102,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "06_factory": (
         "The call fails at Undefined: PyTorch raises NotImplementedError",
         "There were no tensor arguments to this function",
-        "Undefined decides, where nothing is: CPU can not be reached.",
+        "so the call goes to Undefined, which is empty: CPU cannot be reached.",
     ),
     "07_stale_batching_rule": (
         "Stale: a call runs the backend fallback loop_over_batch, because registering the kernel late_batched at "
@@ -161,13 +161,13 @@ def test_the_error_that_people_report_leads_there(name: str) -> None:
     file = f"examples/scenarios/{name}.yaml"
     result = call("explain", "--from-error", "-", file, stdin=PUBLISHED[name].encode())
     assert (result.code, result.err) == (0, "")
-    assert "It is not so here" not in result.out
+    assert "holds something else at" not in result.out
     slot = {"06_factory": "Undefined holds nothing (rule 10, missing)."}.get(name, CAUSES[name][0])
     assert slot in result.out
     fixed = call(
         "explain", "--from-error", "-", f"examples/scenarios/{name}.fixed.yaml", stdin=PUBLISHED[name].encode()
     )
-    assert "It is not so here" in fixed.out or name == "06_factory"
+    assert "holds something else at" in fixed.out or name == "06_factory"
 
 
 def test_01_a_backend_kernel_takes_the_math_kernel_away() -> None:
@@ -232,7 +232,7 @@ def test_03_a_default_kernel_comes_before_the_fallback(operator: str, line: int,
     assert slots("03_fallback_never_asked", operator, "PrivateUse1") == [
         "Key | Kernel | Rule | From",
         f"PrivateUse1 | {kernel} | default backend kernel | {DEFAULT}",
-        f"PrivateUse1: the backend fallback npu_fallback is not asked, because {DEFAULT} has a kernel",
+        f"PrivateUse1: the backend fallback npu_fallback is not used, because {DEFAULT} has a kernel",
     ]
     assert slots("03_fallback_never_asked.fixed", operator, "PrivateUse1") == [
         "Key | Kernel | Rule | Declared at | Before",
@@ -321,7 +321,7 @@ def test_06_without_tensors_the_undefined_slot_decides_and_it_is_missing() -> No
         "Undefined | - | missing",
         "CPU | filled_cpu | kernel | $:15:12",
         "BackendSelect | fallthrough PyTorch's own, BackendSelectFallbackKernel.cpp:3 | backend fallback",
-        "no tensor arguments: a call ends at Undefined, where nothing is; CPU can not be reached",
+        "no tensor arguments: a call goes to Undefined, which is empty; CPU cannot be reached",
     ]
     assert findings("06_factory")[0] == (
         "$:17:30: error[guard]: mylib::filled: the guard requires rule kernel at BackendSelect, but it holds a "
@@ -351,12 +351,12 @@ def test_07_of_two_orders_one_leaves_the_fallback_live() -> None:
     batched = "batched kernel | FuncTorchBatchedDecomposition"
     assert slots(name, "demo::early", "FuncTorchBatched", more=universe)[1:] == [
         f"FuncTorchBatched | early_batched | {batched} | $:19:94",
-        "FuncTorchBatched: the backend fallback loop_over_batch is not asked, because FuncTorchBatchedDecomposition "
+        "FuncTorchBatched: the backend fallback loop_over_batch is not used, because FuncTorchBatchedDecomposition "
         "has a kernel",
     ]
     assert slots(name, "demo::late", "FuncTorchBatched", more=universe)[1:] == [
         f"FuncTorchBatched | late_batched | {batched} | $:21:93",
-        "stale: live is loop_over_batch",
+        "stale: a call runs loop_over_batch",
         "Stale: a call at FuncTorchBatched runs what the live table holds, not this; see check-invariants.",
     ]
 
@@ -376,7 +376,7 @@ def test_08_the_culprits_are_named() -> None:
         "AutogradOther | ambiguous_autogradother | ambiguous autogradother",
         f"AutogradCPU … AutogradNestedTensor (17 keys) | mix_math | math kernel | {MATH} | $:17:34",
         f"AutogradOther: ambiguous, because {MATH} has a kernel and MkldnnCPU, QuantizedCPU have kernels too",
-        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; one at CPU would take the slot away",
+        "AutogradCPU: the math kernel, although QuantizedCPU has a kernel; one at CPU would displace it",
     ]
     assert findings("08_ambiguous")[0] == (
         "$:19:27: error[guard]: mylib::mix: the guard requires any rule but ambiguous at AutogradOther, but it holds "
@@ -422,7 +422,7 @@ def test_10_the_math_kernel_stands_above_the_sparse_one() -> None:
         "Key | Kernel | Rule | From | Declared at",
         "SparseCPU | norm_sparse | kernel | $:16:18",
         f"AutogradCPU | norm_math | math kernel | {MATH} | $:17:34",
-        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot away",
+        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it",
     ]
     assert findings("10_sparse_bypass") == [
         "$:19:28: error[guard]: mylib::norm: the guard requires any rule but math at AutogradCPU, but it holds "

@@ -145,7 +145,9 @@ def _newest(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> tu
 
     names = bases.names()
     base = source.universe if source.universe in names else names[0]
-    return _load(source._replace(bases=(base,), universe=None), color, guards), base != source.universe
+    state = _load(source._replace(bases=(base,), universe=None), color, guards)
+    state.over_assumed = base != source.universe
+    return state, state.over_assumed
 
 
 def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> State:

@@ -51,9 +51,9 @@ MISSING_NUMBER = 10
 class Candidate(NamedTuple):
     """One thing that could fill a slot.
 
-    key: where its kernel is registered; bit: that key's bit among registered keys, 0 where it can not match.
+    key: where its kernel is registered; bit: that key's bit among registered keys, 0 where it cannot match.
     covers: whether *key* reaches this slot at all.
-    unless: registered keys that take the slot away from it. ambiguous: registered keys that make it ambiguous.
+    unless: registered keys that displace it. ambiguous: registered keys that make it ambiguous.
     """
 
     number: int
@@ -101,7 +101,7 @@ class Decision(NamedTuple):
 
 
 MISSING = Decision(Rule.MISSING, MISSING_NUMBER)
-"""Nothing fills the slot, and nothing was in the way."""
+"""No kernel fills the slot, and none was displaced."""
 
 
 def decide(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.engine.rules import PRECEDENCE, Rule
 from dispatch_cli.model.edit import Action, Edit, Function
-from dispatch_cli.model.universe import AUTOGRAD, UNDEFINED
+from dispatch_cli.model.universe import AUTOGRAD
 from dispatch_cli.render.document import Run, Tone, joined
 from dispatch_cli.render.words import some_of
 from dispatch_cli.report.advice import Advice, Change, Manual
@@ -18,20 +18,20 @@ ROLES = {
     "FuncTorchBatched": ", a batching rule (torch.library.register_vmap)",
     "FuncTorchBatchedDecomposition": ", which calls other operators",
     "BackendSelect": ", which chooses the backend by the device",
-    "ADInplaceOrView": ", which counts writes and marks views",
+    "ADInplaceOrView": ", which bumps version counters and tracks views",
     "Meta": " (torch.library.register_fake)",
 }
-"""What a kernel at a key has to do."""
+"""What a kernel at a key has to do, as a relative clause."""
 DEFAULTS = tuple(one.alias for one in PRECEDENCE if one.rule is Rule.DEFAULT)
 
 
 def advice_text(advice: Advice) -> str:
-    """Why, and the way out, as sentences."""
+    """The reason, and the changes that help, as sentences."""
     return " ".join((reason(advice.note, advice.operator), *ways_out(advice)))
 
 
 def advice_texts(advice: Iterable[Advice]) -> Iterator[str]:
-    """The text of each; a change that was proposed before is not proposed again."""
+    """The text of each advice; no change is proposed twice."""
     said: set[tuple[Edit, ...]] = set()
     for one in advice:
         new = tuple(change for change in one.changes if change.edits not in said)
@@ -42,7 +42,7 @@ def advice_texts(advice: Iterable[Advice]) -> Iterator[str]:
             yield advice_text(one._replace(changes=new))
 
 
-REPEATED = "What is advised above helps here too."
+REPEATED = "The advice above helps here too."
 
 
 def advice_lines(advice: Sequence[Advice]) -> Iterator[tuple[Run, ...]]:
@@ -53,14 +53,14 @@ def advice_lines(advice: Sequence[Advice]) -> Iterator[tuple[Run, ...]]:
 
 
 def ways_out(advice: Advice) -> Iterator[str]:
-    """A sentence for each way, the best one first."""
+    """A sentence for each change, the best one first."""
     for position, change in enumerate(advice.changes):
         text = f"{change_text(change)}{_also(change)}"
         yield f"{text[0].upper()}{text[1:]}." if position == 0 else f"Or {text}."
     if advice.kind is NoteKind.SKIPPED and not advice.changes:
         yield (
-            "That is right for a kernel that goes on to the others, as is assumed of one that does not say; one that "
-            "does all the work is declared with `redispatches: false`, or `other-operators`."
+            "That is right for a kernel that redispatches, which is assumed unless its declaration says otherwise. "
+            "Declare one that computes the result itself with `redispatches: false`, or `other-operators`."
         )
     if advice.manual is not None:
         yield _manual_text(advice.manual, advice.note, advice.operator)
@@ -85,7 +85,7 @@ def change_text(change: Change) -> str:
         if at is None:
             gone.append(edit)
         elif added[at].key == edit.key:
-            texts[at] = f"register a kernel at {edit.key} in the place of the fallthrough{_role(edit.key)}"
+            texts[at] = f"register a kernel at {edit.key} instead of the fallthrough{_role(edit.key)}"
         else:
             texts[at] = f"move {edit.kernel} from {edit.key} to {added[at].key}"
     if gone:
@@ -135,25 +135,25 @@ def _role(key: str) -> str:
     if key in DEFAULTS:
         return ", which works for every backend"
     role = ROLES.get(key, "")
-    return role or (", which goes on to the kernels below" if key.startswith(AUTOGRAD) else "")
+    return role or (", which redispatches to the kernels below" if key.startswith(AUTOGRAD) else "")
 
 
 def _manual_text(manual: Manual, note: Note, operator: str) -> str:
     culprits = some_of(note.culprits)
     match manual:
         case Manual.DEFINE:
-            return f"Nothing defines {operator}, so nothing can call it: define it, or correct its name, first."
+            return f"Nothing defines {operator}, so it cannot be called: define it first, or correct its name."
         case Manual.CORRECT_NAME:
-            return "Correct the name that is mistyped."
+            return "Correct the misspelled name."
         case Manual.PASS_TENSOR:
             return "Pass a tensor."
         case Manual.CHANGE_ORDER:
-            return "Register in another order."
+            return "Register the kernels in another order."
         case Manual.DECOMPOSE:
             return f"Register the operators that {operator} decomposes to at {culprits} instead."
         case Manual.REGISTER_IN_CPP:
             return (
-                f"Register a kernel at {note.keys[0]} in C++; PyTorch does not read the name of this key from a text."
+                f"Register a kernel at {note.keys[0]} in C++: PyTorch's Python API does not know the name of this key."
             )
 
 
@@ -164,10 +164,10 @@ def reason(note: Note, operator: str) -> str:
     one = len(note.culprits) == 1
     match note.kind:
         case NoteKind.DISPLACED:
-            kernels = f"The kernel at {culprits} takes" if one else f"The kernels at {culprits} take"
+            displaces = f"The kernel at {culprits} displaces" if one else f"The kernels at {culprits} displace"
             return (
-                f"{kernels} the math kernel away from {key}: CompositeImplicitAutograd serves inference and autograd "
-                "in one, until there is a kernel below."
+                f"{displaces} the math kernel at {key}: CompositeImplicitAutograd fills an autograd key only if no "
+                "backend of that key has a kernel."
             )
         case NoteKind.AMBIGUOUS:
             own = f"which shares {key}, has its own" if one else f"which share {key}, have their own"
@@ -175,20 +175,20 @@ def reason(note: Note, operator: str) -> str:
                 f"CompositeImplicitAutograd has a kernel, and {culprits}, {own}: PyTorch does not choose between them."
             )
         case NoteKind.BYPASSED:
-            counts = f" Only a kernel at {note.detail} takes it away." if note.detail else ""
+            counts = f" Only a kernel at {note.detail} displaces it." if note.detail else ""
             return (
-                f"Tensors of {culprits} carry {key} as well, which comes first and holds the math kernel: {culprits} "
-                f"is reached only where the autograd keys are left out, as in inference mode.{counts}"
+                f"Tensors of {culprits} also carry {key}, which comes first and holds the math kernel: {culprits} "
+                f"is reached only if the autograd keys are excluded, as in inference mode.{counts}"
             )
         case NoteKind.SHADOWED:
-            return f"The backend fallback {note.detail} is asked last, and {culprits} has a kernel for {key}."
+            return f"The backend fallback {note.detail} fills only empty slots, and {culprits} has a kernel for {key}."
         case NoteKind.UNCOVERED:
             has = "has a kernel, but does not cover" if one else "have kernels, but do not cover"
             return f"{culprits} {has} {key}."
         case NoteKind.UNREACHABLE:
             return (
-                "No argument is a tensor, so a call has only the keys that every call has. They fall through, and "
-                f"{key} decides, where nothing is: {culprits} can not be reached."
+                "No argument is a tensor, so a call has only the keys that every call has. They fall through, so the "
+                f"call goes to {key}, which is empty: {culprits} cannot be reached."
             )
         case _:
             return _of_one_slot(note, key, culprits, operator)
@@ -202,41 +202,42 @@ def _of_one_slot(note: Note, key: str, culprits: str, operator: str) -> str:
         case NoteKind.NO_AUTOCAST:
             there = f" before it gets to {culprits}" if culprits else ""
             return (
-                f"Nothing is at {key}, and PyTorch has no fallback there: under autocast, a call with tensors that "
-                f"carry it raises{there}."
+                f"{key} is empty, and PyTorch has no fallback there: under autocast, a call with tensors that carry it "
+                f"raises{there}."
             )
         case NoteKind.NO_TENSORS:
-            return f"{key} decides where no argument is a tensor, as with an empty list of tensors."
+            return f"Calls without a tensor argument go to {key}, such as with an empty list of tensors."
         case NoteKind.NO_DERIVATIVE:
             return (
-                f"{key} holds PyTorch's own fallback, which calls {culprits or 'what is below'} and knows no "
+                f"{key} holds PyTorch's own fallback, which calls {culprits or 'the kernel below'} and has no "
                 "derivative: backward() warns or fails, or results have no grad_fn."
             )
         case NoteKind.NO_AUTOGRAD:
             return (
-                f"Nothing is at {key}, and there is no fallback: a call with tensors that carry it raises before it "
-                f"gets to {culprits}."
+                f"{key} is empty, and there is no fallback: a call with tensors that carry it raises before it gets "
+                f"to {culprits}."
             )
         case NoteKind.NO_META:
-            return "PyTorch's own fallback at Meta raises: there is nothing to run for meta and fake tensors."
+            return "PyTorch's own fallback at Meta raises: there is no kernel for meta and fake tensors."
         case NoteKind.NO_BATCHING:
             return (
-                f"{key} holds PyTorch's own fallback, which loops over the batch: it is slow, and it refuses some "
-                "operators."
+                f"{key} holds PyTorch's own fallback, which calls the operator in a loop over the batch: it is "
+                "slow, and refuses some operators."
             )
         case NoteKind.FALLS_THROUGH:
             source = "" if note.culprits == (key,) else f" from {culprits}"
-            below = "where no argument is a tensor" if key == UNDEFINED else "and no key is below"
-            return f"{key} holds a fallthrough{source}, {below}: there is nothing to run."
+            return f"{key} holds a fallthrough{source}, and no key comes after it: there is no kernel to run."
         case NoteKind.SKIPPED:
             return (
-                f"Inference mode leaves the autograd keys out: the kernel from {culprits} is skipped, and "
-                f"{note.keys[1]} decides."
+                f"Inference mode excludes the autograd keys: the kernel from {culprits} is skipped, and the call goes "
+                f"to {note.keys[1]}."
             )
         case NoteKind.STALE:
-            return f"A change at {culprits} does not recompute {key}, so the order of registrations decides what runs."
+            return (
+                f"A change at {culprits} does not recompute {key}, so what runs depends on the order of registrations."
+            )
         case NoteKind.NEAR_NAME:
-            has = f"has kernels ({culprits}) or a schema" if culprits else "has what it lacks"
-            return f"{operator} lacks a schema or kernels, and {note.detail} {has}: is one of the names mistyped?"
+            has = f"has kernels ({culprits}) or a schema" if culprits else "has them"
+            return f"{operator} lacks a schema or kernels, and {note.detail} {has}: is one of the names misspelled?"
         case _:
             raise AssertionError(f"no wording for {note.kind}")

@@ -1,4 +1,4 @@
-"""How the end of a simulated call is put into words: who got it, or what was raised."""
+"""The wording of the end of a simulated call: who got it, or which error was raised."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def fake_sentence(fake: FakeOutcome) -> str:
     at = "" if fake.kernel is None else f" {short_kernel(fake.kernel)} at {fake.key}{place}"
     match fake.path:
         case FakePath.QUERY:
-            said = "answers the question about the tensor by itself"
+            said = "answers this query about the tensor itself"
         case FakePath.CONSTANT:
-            said = "has the operator compute, as there is no fake tensor, and makes the result a fake tensor"
+            said = "runs the operator, because no tensor is fake, and makes the result a fake tensor"
         case FakePath.DECOMPOSITION:
             said = f"runs the decomposition{by}"
         case FakePath.COMPOSITE:
@@ -44,12 +44,12 @@ def fake_sentence(fake: FakeOutcome) -> str:
         case FakePath.FAKE_IMPL:
             said = f"runs the fake implementation{by}{place}"
         case FakePath.IMPLEMENTATION:
-            said = f"has a function of its own for the operator, and runs it:{by}"
+            said = f"has a function of its own for the operator and runs it:{by}"
             said += "" if fake.followed else f", which runs the kernel{at}"
         case FakePath.META:
             said = f"calls the operator with Meta included, and so runs the kernel{at}"
         case FakePath.TRIVIAL:
-            said = "has nothing to compute: the operator returns nothing, or what it is given to write to"
+            said = "has nothing to compute: the operator returns nothing, or only arguments that it writes to"
         case FakePath.FALLBACK:
             said = f"finds nothing for fake tensors, and runs the real kernel on zeros:{at or ' there is none'}"
         case FakePath.NONE:
@@ -61,13 +61,13 @@ def fake_sentence(fake: FakeOutcome) -> str:
 
 
 _ZERO_DIM = (
-    " The tensors are taken to have dimensions: with CPU tensors that have none, such as torch.tensor(1.0), this error "
-    "does not come."
+    " The tensors are assumed to have dimensions: with 0-dimensional CPU tensors, such as torch.tensor(1.0), this "
+    "error is not raised."
 )
 
 _NOT_FOLLOWED = (
-    " That kernel may call other operators, and which ones is not known. When one of them has no kernel for these "
-    "tensors, FakeTensorMode runs the real kernel on zeros, or raises UnsupportedOperatorException."
+    " That kernel may call other operators, which are not known here. If one of them has no kernel for these tensors, "
+    "FakeTensorMode runs the real kernel on zeros, or raises UnsupportedOperatorException."
 )
 
 
@@ -78,19 +78,19 @@ def raised_label(end: End) -> str:
     if error.kind is ErrorKind.KERNEL:
         return "the kernel raises an error of its own"
     if not error.type:
-        return f"PyTorch raises nothing that could be caught{_ENDS if error.kind is ErrorKind.ENDLESS else ''}"
+        return f"PyTorch raises no exception that could be caught{_ENDS if error.kind is ErrorKind.ENDLESS else ''}"
     if error.kind is ErrorKind.ENDLESS:
-        return f"the kernels call one another without end, and Python raises {error.type}"
+        return f"the kernels call one another endlessly, and Python raises {error.type}"
     who = "PyTorch" if end.handler is None else _handler_label(end.handler)
     about = "" if error.tensor is None else f" because of tensor {error.tensor}"
     return f"{who} raises {error.type}{about}"
 
 
-_ENDS = ": the kernels call one another without end, and the process ends"
+_ENDS = ": the kernels call one another endlessly, and the process crashes"
 
 
 def error_lines(end: End | None, full: bool) -> list[str]:
-    """An error's text as PyTorch words it: the beginning of one that is long; in full, all that is known of it."""
+    """An error's text as PyTorch words it; a long one is shortened unless *full*."""
     if end is None or end.error is None or not end.error.text:
         return []
     text = end.error.text.rstrip()

@@ -32,4 +32,6 @@ def document(report: CallKeysReport, _: int | None = None) -> Iterator[Block]:
         ]
     )
     yield Gap()
-    yield Paragraph("An operator takes the keys away at which it falls through; `dispatch-cli resolve OP` shows them.")
+    yield Paragraph(
+        "The keys at which an operator falls through are removed too; `dispatch-cli resolve OP` shows them."
+    )

@@ -24,7 +24,7 @@ _PARTS = {
 
 
 def document(report: CrossrefReport, _: int | None = None, *, slots: Sequence[str]) -> Iterator[Block]:
-    """How much agrees, what does not by operator, where C++ and Python differ, and the sum.
+    """How much is equal, the differences by operator, where C++ and Python differ, and the result.
 
     slots: of the engine's tables, in order.
     """
@@ -68,7 +68,7 @@ def _divergences(python: PythonDivergences, places: Mapping[str, int]) -> Iterat
     operators = plural(len({operator for operator, _ in found}), "operator")
     yield Paragraph(
         f"Python's resolve_key chooses another key than the C++ table at {plural(len(found), 'slot')} "
-        f"of {operators}. That is PyTorch's own doing, and no difference:"
+        f"of {operators}. PyTorch itself decides so; these are no differences:"
     )
     yield Gap()
     groups = groups_of(found, places)

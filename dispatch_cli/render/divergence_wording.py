@@ -1,4 +1,4 @@
-"""Why C++ and Python choose different kernels, in words."""
+"""The wording of why C++ and Python choose different kernels."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dispatch_cli.engine.rules import Rule
 from dispatch_cli.report.divergences import DivergenceGroup, PythonDifference, SlotChoice
 
 REASONS = {
-    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, and not in C++",
-    Reason.PYTHON_KERNEL: "a kernel is registered in Python alone",
+    Reason.NESTED_RULE: "rule 5 (nested) gives way to a backend kernel in Python, but not in C++",
+    Reason.PYTHON_KERNEL: "a kernel is registered only in Python",
 }
 
 

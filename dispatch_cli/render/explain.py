@@ -34,6 +34,7 @@ from dispatch_cli.render.words import (
     keys_label,
     over_label,
     place_cell,
+    plural,
     rule_tone,
     runs_label,
     source_label,
@@ -196,16 +197,18 @@ def _alias(what: AliasExplanation) -> Iterator[Block]:
     if what.lost:
         yield Gap()
         count = sum(len(run.keys) for run in what.lost)
-        yield Paragraph(f"{count} that it covers and {'does' if what.registered else 'would'} not fill:")
+        yield Paragraph(
+            f"{plural(count, 'slot')} that it covers and {'does' if what.registered else 'would'} not fill:"
+        )
         yield Gap()
         yield TableBlock(ANSWERS, what.lost)
     if what.stale:
         yield Gap()
-        yield Paragraph(Run("Stale, a call runs something else:", Tone.BAD))
+        yield Paragraph(Run("Stale slots, at which a call runs something else:", Tone.BAD))
         for run in what.stale:
             yield Paragraph(f"{keys_label(run.keys)}: {run.answer.live_kernel or 'nothing'}", indent=2)
     yield Gap()
-    yield Paragraph(f"{len(what.uncovered.keys)} that it does not cover:")
+    yield Paragraph(f"{plural(len(what.uncovered.keys), 'slot')} that it does not cover:")
     yield Paragraph(Run(runs_label(what.uncovered), Tone.DIM), indent=2)
 
 
@@ -224,7 +227,7 @@ def _held(run: Folded[TableRow], short: bool) -> Inline:
 
 def _decided(run: Folded[TableRow], short: bool) -> Inline:
     row = run.answer
-    because = f" ({', '.join(row.blockers)} in the way)" if row.blockers else ""
+    because = f" (rule 6 gives way to {', '.join(row.blockers)})" if row.blockers else ""
     rule = row.rule.value if short else row.rule.dump_text
     return Run(f"{row.rule_number} {rule}{because}", rule_tone(row.rule))
 

@@ -1,4 +1,4 @@
-"""What an error text says, and how it differs from what is explained, in words."""
+"""The wording of an error text's meaning, and of how its table differs from the one that is explained."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dispatch_cli.report.text_differences import DifferenceKind, TextDifference
 
 
 def unknown_operator_text(error: ErrorText, over: tuple[str, ...]) -> str:
-    """Why an error can not be explained: its operator is not here, and the text does not show its registrations."""
+    """Why an error cannot be explained: its operator is not here, and the text does not show its registrations."""
     says = filled(MESSAGES[error.kind].says, error.operator, error.key, ())
     return f"the text says: {says}. But {error.operator} is not in {', '.join(over) or 'the files'}."
 
@@ -39,16 +39,16 @@ def comparison_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[
     key, here = report.what.key, ", ".join(report.over) or "these files"
     if error.operator_from_text:
         shown = "what the text itself shows" if error.shows_registrations else "what the error means"
-        yield f"{error.operator} is not in {here}: {shown} is explained. Files that declare it would say more."
+        yield f"{error.operator} is not in {here}, so this explains only {shown}. For more, give files that declare it."
     if error.key is None:
-        yield f"The text names no key; {key} is explained."
+        yield f"The text names no key; this explains {key}."
     yield from _version(error.versions, report.universe)
     if not error.reproduced:
         python = error.kind is TextKind.NO_PYTHON_KERNEL
-        here_now = f"with the Python dispatcher, {key} gets something else" if python else f"{key} holds something else"
+        found = "Python's resolve_key chooses something else" if python else "the slot holds something else"
         yield (
-            f"It is not so here: {here_now}. The text is from another build of PyTorch, or other registrations were "
-            "loaded there than are declared here."
+            f"In {here} {found} at {key}: the text is from another build of PyTorch, or other registrations were "
+            "loaded there."
         )
     yield from _compared(error, report.universe)
     yield from other_sentences(error.others)
@@ -61,38 +61,44 @@ def _version(versions: tuple[VersionFit, ...], compared: str) -> Iterator[str]:
     if here.fit in (Fit.FITS, Fit.UNKNOWN):
         return
     if fits:
-        yield f"The keys in the text are those of {fits[0]}, not of {compared}; `--base {fits[0]}` compares with that."
+        yield f"The keys in the text are those of {fits[0]}, not of {compared}; `--base {fits[0]}` compares with it."
         return
     older = [one for one in versions if one.fit is Fit.OLDER]
     newer = [one.version for one in versions if one.fit is Fit.NEWER]
     between = f"older than {older[-1].version}" if older else ""
     between += (" and " if older and newer else "") + (f"newer than {newer[0]}" if newer else "")
     last = older[-1] if older else here
-    names = f"it names {', '.join(last.because)}" if last.because else ""
-    lacks = f"it lacks {', '.join(last.lacks)}" if last.lacks else ""
+    names = f"names {', '.join(last.because)}" if last.because else ""
+    lacks = f"lacks {', '.join(last.lacks)}" if last.lacks else ""
     why = " and ".join(part for part in (names, lacks) if part)
-    yield f"The text is from another PyTorch, {between}: {why}."
+    yield f"The text is from another PyTorch, {between}: it {why}."
 
 
 def _compared(error: ErrorReport, compared: str) -> Iterator[str]:
     """How the table or the list of the text differs, and how much the text shows of it."""
     lines = plural(error.table_lines, "line")
     if error.table is Shown.PART:
-        yield f"The table in the text is cut: of it there {'is' if error.table_lines == 1 else 'are'} {lines}."
+        yield f"The table in the text is incomplete: it has only {lines}."
     elif error.keys is Shown.PART:
-        yield "The list of keys in the text is cut."
+        yield "The list of keys in the text is incomplete."
     if error.differences is None:
         return
     whole = error.table is Shown.WHOLE or (error.table is Shown.NOTHING and error.keys is Shown.WHOLE)
     printed = f"The table in the text ({lines})" if error.table is Shown.WHOLE else "The list of keys in the text"
-    printed = printed if whole else "What is left of it" if error.table_lines else "What the text shows of keys"
+    printed = (
+        printed
+        if whole
+        else "The part that is there"
+        if error.table_lines
+        else "The part of the table that the text shows"
+    )
     there, here = some_of(error.devices_there), some_of(error.devices_here)
     builds = ((there, "the build that printed the text"), (here, compared))
     only = [f"only {has} has {devices}" for devices, has in builds if devices]
     if only:
         yield f"The builds are for different devices: {', and '.join(only)}."
     if not error.differences:
-        yield f"{printed} says what the table here says."
+        yield f"{printed} agrees with the table here."
     else:
         count = sum(len(one.keys) for one in error.differences)
         yield f"{printed} differs from the one here at {plural(count, 'key')}:"
@@ -107,8 +113,8 @@ def other_sentences(others: tuple[OtherError, ...]) -> Iterator[str]:
 
 
 _LINKS = {
-    ChainLink.HANDLED: "It came while another error was being handled",
-    ChainLink.RESULT: "Another error came of it",
+    ChainLink.HANDLED: "It was raised while another error was being handled",
+    ChainLink.RESULT: "It caused another error",
     None: "The text has other errors too",
 }
 

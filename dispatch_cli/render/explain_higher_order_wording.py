@@ -23,7 +23,7 @@ _SECTIONS = {ImplKind.MODE: "modes", ImplKind.SUBCLASS: "subclasses", ImplKind.T
 
 
 def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
-    """The answer first, then what has to be known about it."""
+    """The answer, then the error that PyTorch raises or the names of the implementations."""
     answer = report.answer
     if answer is None:
         registered = any(report.name in row.registered_at for row in report.impls)
@@ -43,12 +43,12 @@ def answer_sentences(report: ExplainHigherOrderReport) -> Iterator[str]:
                 "its own __torch_dispatch__ gets the call."
             )
         case AtPlace.FALLTHROUGH:
-            yield f"No call arrives {_where(report)}: the key falls through in {report.operator}."
+            yield f"No call of {report.operator} stops {_where(report)}: the key falls through."
         case AtPlace.MODES:
-            yield "At Python, the innermost mode is asked, then the tensors with a __torch_dispatch__, in order."
+            yield "At Python, PyTorch asks the innermost mode, then the tensors with a __torch_dispatch__, in order."
             yield _asked(report, ImplKind.MODE, "FakeTensorMode")
         case AtPlace.TRANSFORMS:
-            yield f"At {report.name}, the innermost functorch transform is asked."
+            yield f"At {report.name}, PyTorch asks the innermost functorch transform."
             yield _asked(report, ImplKind.TRANSFORM, "Vmap")
         case AtPlace.ERROR:
             yield f"A call {_where(report)} fails: {_lack(report, answer)}."
@@ -76,7 +76,7 @@ def _impl(answer: PlaceRow) -> str:
 
 
 def _lack(report: ExplainHigherOrderReport, answer: PlaceRow) -> str:
-    """Why it fails."""
+    """Why a call fails."""
     if report.kind is not ImplKind.DISPATCH:
         return f"{report.operator} has no implementation for {report.name}"
     if answer.rule is not None and answer.rule.value == "ambiguous":
@@ -90,7 +90,7 @@ def _asked(report: ExplainHigherOrderReport, kind: ImplKind, example: str) -> st
     kinds = (kind, ImplKind.FUNCTIONALIZE, *([ImplKind.SUBCLASS] if kind is ImplKind.MODE else []))
     names = [name for row in report.impls if row.kind in kinds for name in _found_by(row.registered_at, kind)]
     has = f"{report.operator} has implementations for {some_of(names)}" if names else f"{report.operator} has none"
-    return f"{has}; `explain {report.operator} {names[0] if names else example}` says more."
+    return f"{has}; `dispatch-cli explain {report.operator} {names[0] if names else example}` says more."
 
 
 def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
@@ -101,30 +101,30 @@ def _found_by(names: tuple[str, ...], kind: ImplKind) -> tuple[str, ...]:
 
 
 def error_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """What the error text says, and what is so."""
+    """The meaning of the error text, and its cause."""
     source = "standard input" if error.file == "-" else error.file
     if _is_asked(report):
         yield f"{source}, line {error.line}: {report.operator} has no implementation for a mode or a tensor in the call"
-        yield "Each that was asked returned NotImplemented, or there was none to ask."
+        yield "All modes and subclasses that PyTorch asked returned NotImplemented, or there was none to ask."
     else:
         yield f"{source}, line {error.line}: the higher-order operator {report.operator} fails {_where(report)}"
         if _is_here(report, error):
             yield "These declarations have an implementation there; the PyTorch that raised the error has none."
             return
         yield (
-            "It has no implementation there. Higher-order operators have Python implementations only, one per key, "
-            "mode, subclass and transform; backend fallbacks are not for them."
+            "It has no implementation there. Higher-order operators have only Python implementations, one per key, "
+            "mode, tensor subclass and transform, and do not use backend fallbacks."
         )
 
 
 def comparison_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """How the text fits what is explained."""
+    """How the text agrees with the declarations."""
     from dispatch_cli.render.explain_error import other_sentences
 
     if not error.declared:
         yield (
-            f"No declaration has {report.operator}, so its other implementations are not known; give the files or the "
-            "capture that have it."
+            f"{report.operator} is not declared, so its other implementations are not known; give the files or the "
+            "capture that declare it."
         )
     yield from other_sentences(error.others)
 
@@ -141,28 +141,28 @@ def _is_here(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) ->
 
 
 def caller_sentences(report: ExplainHigherOrderReport, error: HigherOrderErrorSource) -> Iterator[str]:
-    """What helps who calls the operator, without a change of it."""
+    """What a user of the operator can do without changing it."""
     if _is_here(report, error):
-        yield "Use the version of PyTorch, or of the library, that these declarations are of."
+        yield "Use the version of PyTorch, or of the library, that these declarations describe."
     elif _is_asked(report):
         yield "Call it outside of the mode, or with plain tensors."
     elif report.kind is ImplKind.MODE:
         yield f"Call it where {report.name} is not active, such as outside of torch.compile and torch.export."
     elif report.kind is ImplKind.SUBCLASS:
-        yield f"Call it with plain tensors, and not with a {report.name}."
+        yield f"Call it with plain tensors instead of a {report.name}."
     elif report.kind is ImplKind.TRANSFORM:
         yield f"Call it outside of the transform {report.name}."
     elif report.name.startswith(AUTOGRAD):
         yield (
-            "If no gradient is needed, call it with inference tensors under `torch.inference_mode()`, which leaves the "
-            "autograd keys out."
+            "If no gradient is needed, call it with inference tensors under `torch.inference_mode()`, which "
+            "excludes the autograd keys."
         )
     else:
-        yield "A caller can change nothing about it. Show this text to the authors of the operator."
+        yield "A caller cannot fix this. Show this text to the authors of the operator."
 
 
 def advice_sentences(report: ExplainHigherOrderReport, advice: HigherOrderAdvice) -> Iterator[str]:
-    """A sentence for each way, the best one first."""
+    """A sentence for each change, the best one first."""
     return _ways(advice, report.name)
 
 
@@ -174,20 +174,20 @@ def _ways(advice: HigherOrderAdvice, mode: str) -> Iterator[str]:
         yield f"{sentence[0].upper()}{sentence[1:]}" if position == 0 else f"Or {sentence}"
     if advice.manual is ManualForMode.SUPPORT:
         yield (
-            f"{'Or set' if advice.changes else 'Set'} supports_higher_order_operators of {mode}, whose "
-            "__torch_dispatch__ gets the call then."
+            f"{'Or set' if advice.changes else 'Set'} supports_higher_order_operators = True in {mode}: its "
+            "__torch_dispatch__ then gets the call."
         )
     elif advice.manual is ManualForMode.UNWRAP:
         yield (
-            "A FunctionalTensor gets here where its mode is not active: the implementation for functionalization takes "
-            "the wrapper off (`ctx.unwrap_tensors`) before it calls the operator again."
+            "A FunctionalTensor gets here if its mode is not active: the implementation for functionalization removes "
+            "the wrapper (`ctx.unwrap_tensors`) before it calls the operator again."
         )
     elif advice.manual is ManualForMode.NOTHING:
-        yield "Nothing that can be registered at this place helps."
+        yield "No registration at this place helps."
 
 
 def higher_order_advice_text(advice: HigherOrderAdvice) -> str:
-    """The ways as one text, for a report that is read by a program."""
+    """The changes as one text, for a report that is read by a program."""
     return " ".join(_ways(advice, "the mode"))
 
 
@@ -198,23 +198,23 @@ def impl_change_text(change: ImplChange) -> str:
 
 def _edit_text(edit: ImplEdit) -> str:
     if edit.kernel == FALLTHROUGH:
-        return f"let DispatchKey.{edit.name} fall through (`op.fallthrough`), if there is nothing to do"
+        return f"let DispatchKey.{edit.name} fall through (`op.fallthrough`), if the operator does nothing at this key"
     if edit.kernel == AUTOGRAD_NOT_IMPLEMENTED:
-        return "register autograd_not_implemented by py_autograd_impl, by which backward() raises"
+        return "register autograd_not_implemented with py_autograd_impl, so that backward() raises"
     match edit.kind:
         case ImplKind.AUTOGRAD:
-            return "register a derivative by py_autograd_impl"
+            return "register a derivative with py_autograd_impl"
         case ImplKind.FUNCTIONALIZE:
             return (
-                "register an implementation by py_functionalize_impl, for the key Functionalize, FunctionalTensorMode "
-                "and the transform Functionalize"
+                "register an implementation with py_functionalize_impl, for the key Functionalize, "
+                "FunctionalTensorMode and the transform Functionalize"
             )
         case ImplKind.TRANSFORM:
-            return f"register an implementation by py_impl(TransformType.{edit.name})"
+            return f"register an implementation with py_impl(TransformType.{edit.name})"
         case ImplKind.DISPATCH:
-            return f"register an implementation by py_impl(DispatchKey.{edit.name}){_DOES.get(edit.name, '')}"
+            return f"register an implementation with py_impl(DispatchKey.{edit.name}){_DOES.get(edit.name, '')}"
         case _:
-            return f"register an implementation by py_impl({edit.name}){_DOES.get(edit.name, '')}"
+            return f"register an implementation with py_impl({edit.name}){_DOES.get(edit.name, '')}"
 
 
 def _declared(edit: ImplEdit) -> str:

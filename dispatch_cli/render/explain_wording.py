@@ -17,7 +17,7 @@ ROLES = {
     Role.FILLS: "fills the slot",
     Role.OVERRIDDEN: "overridden",
     Role.IN_CONFLICT: "in conflict",
-    Role.IN_THE_WAY: "in the way",
+    Role.IN_THE_WAY: "takes precedence",
     Role.GIVES_WAY: "gives way",
     Role.STANDS_BY: "not reached",
 }
@@ -34,7 +34,7 @@ def rule_label(line: RuleLine, short: bool) -> str:
 
 
 def state_label(line: RuleLine) -> str:
-    """What became of a rule."""
+    """The outcome of a rule."""
     blockers = some_of(line.blockers)
     match line.outcome:
         case RuleState.FIRED:
@@ -58,7 +58,7 @@ def state_label(line: RuleLine) -> str:
 
 
 def kernel_label(row: TableRow | Concerned, short: bool = False) -> str:
-    """A kernel with what matters of it."""
+    """A kernel, and whether it is PyTorch's own or a fallthrough."""
     if row.kernel is None:
         return "nothing"
     kernel = short_kernel(row.kernel) if short or row.core_fallback else row.kernel
@@ -87,7 +87,7 @@ def kernel_phrase(row: TableRow, short: bool = False) -> str:
 
 
 def answer_text(row: TableRow, short: bool = False) -> str:
-    """What is in a slot, by which rule, from where."""
+    """The kernel in a slot, the rule that chose it, and its source."""
     place = f", declared at {row.span}" if row.span is not None else ""
     rule = f"rule {row.rule_number}, {row.rule.dump_text}"
     match row.rule:
@@ -102,11 +102,11 @@ def answer_text(row: TableRow, short: bool = False) -> str:
 
 
 def slot_sentences(report: ExplainReport, what: SlotExplanation, short: bool = False) -> Iterator[str]:
-    """The answer first, then what has to be known about it."""
+    """The answer, then whether it is stale and what the slot held before."""
     row = what.answer
     yield answer_text(row, short)
     if row.fallthrough:
-        yield "It falls through: dispatch skips this key and goes on with the next one."
+        yield "It falls through: the dispatcher skips this key and goes on to the next one."
     if what.live is not None and what.cause is not None:
         cause = what.cause
         verb = "registering" if cause.change == "registered" else "dropping"
@@ -142,7 +142,7 @@ def _python_phrase(row: PythonRow) -> str:
 
 
 def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str]:
-    """What the slot would hold otherwise, and what comes before or after it in a call."""
+    """The kernel that is next in line for the slot, and the keys before and after it in a call."""
     row, following = what.answer, what.next
     if following is not None:
         held = kernel_phrase(following, short)
@@ -154,22 +154,22 @@ def around_sentences(what: SlotExplanation, short: bool = False) -> Iterator[str
             held = "an ambiguity"
         source = f" from {following.source}" if following.source not in (None, row.key) else ""
         if row.rule is Rule.AMBIGUOUS:
-            yield f"Without the composite kernel it would hold {held}{source}."
+            yield f"Without the composite kernel, it would hold {held}{source}."
         elif what.next_is_overridden:
-            yield f"Without that kernel it would hold the one that it overrides, {kernel_label(following, short)}."
+            yield f"Without that kernel, it would hold the kernel that it overrides, {kernel_label(following, short)}."
         else:
-            yield f"Without that kernel it would hold {held}{source}."
+            yield f"Without that kernel, it would hold {held}{source}."
     if what.python is not None:
-        yield f"With the Python dispatcher it is another answer: {_python_phrase(what.python)}."
+        yield f"The Python dispatcher chooses something else: {_python_phrase(what.python)}."
     if what.above is not None:
-        first = f"Tensors carry {what.above.key} too, which comes first, except in inference mode:"
+        first = f"Tensors also carry {what.above.key}, which comes first except in inference mode:"
         yield f"{first} {answer_text(what.above, short)}"
     if what.below is not None:
         yield f"Without the autograd keys, as in inference mode: {answer_text(what.below, short)}"
 
 
 def alias_sentences(what: AliasExplanation) -> Iterator[str]:
-    """What is registered at an alias key, and how much of what it covers it fills."""
+    """The kernel at an alias key, and how many of the slots that it covers it fills."""
     yield from registered_sentences(what.key, what.registered)
     filled, lost = len(what.fills.keys), sum(len(run.keys) for run in what.lost)
     fills = "fills" if what.registered else "would fill"
@@ -177,7 +177,7 @@ def alias_sentences(what: AliasExplanation) -> Iterator[str]:
 
 
 def block_sentences(what: BlockExplanation) -> Iterator[str]:
-    """What a functionality is, and what is registered at it."""
+    """A functionality, and the kernel that is registered at it."""
     count = sum(len(run.keys) for run in what.slots)
     yield f"{what.key} has no slot of its own: it is a functionality, with {count} slots, one per backend."
     if what.registered:

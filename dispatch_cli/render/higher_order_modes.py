@@ -18,10 +18,10 @@ def call_before_mode(report: ExplainHigherOrderReport) -> ModeCall | None:
 def before_mode_sentences(
     report: ExplainHigherOrderReport, before: ModeCall, answer: PlaceRow, runs: str
 ) -> Iterator[str]:
-    """What an ordinary call does, and then what a call does that gets to the mode. runs: the mode's implementation."""
+    """An ordinary call, then a call that reaches the mode. runs: the mode's implementation."""
     mode = report.name
     if before.error is not None:
-        yield f"An ordinary call in {mode} fails at {before.key}, before the mode is asked."
+        yield f"An ordinary call in {mode} fails at {before.key}, before it reaches the mode."
         yield f"PyTorch raises {before.error_type}: {before.error.partition('Hint:')[0]}"
     else:
         source = "" if before.source in (None, before.key) else f" (from {before.source})"

@@ -17,9 +17,9 @@ from dispatch_cli.report.keys import ThreadDefault
 __all__ = ["document", "sheet"]
 
 DEFAULTS = {
-    ThreadDefault.INCLUDED: "adds it to every call",
-    ThreadDefault.EXCLUDED: "takes it out of every call",
-    ThreadDefault.NEITHER: "neither adds it nor takes it out",
+    ThreadDefault.INCLUDED: "includes it in every call",
+    ThreadDefault.EXCLUDED: "excludes it from every call",
+    ThreadDefault.NEITHER: "neither includes nor excludes it",
 }
 
 
@@ -58,7 +58,9 @@ def _place(report: KeyReport, universe: Universe) -> Iterator[Fact]:
     if report.raw != hexadecimal(0):
         yield Fact("Key set", report.raw)
     if report.kind is not KeyKind.BACKEND:
-        yield Fact("Parser", "knows the name" if report.parseable else "does not know the name; C++ can name the key")
+        yield Fact(
+            "Parser", "knows the name" if report.parseable else "does not know the name; only C++ can name the key"
+        )
     if report.devices:
         yield Fact("Devices", listed(report.devices))
     if report.kind is KeyKind.RUNTIME:
@@ -67,7 +69,7 @@ def _place(report: KeyReport, universe: Universe) -> Iterator[Fact]:
 
 def _filling(report: KeyReport, universe: Universe, short: bool) -> Iterator[Fact]:
     if report.kind is KeyKind.ALIAS:
-        rule = "no rule asks it" if report.rule is None else f"rule {report.rule_number} [{report.rule.dump_text}]"
+        rule = "no rule uses it" if report.rule is None else f"rule {report.rule_number} [{report.rule.dump_text}]"
         yield Fact("Fills by", rule)
         also = "; Undefined" if report.fills_undefined else ""
         yield Fact("Covers", f"{groups_label(universe, report.keys)}{also}")
@@ -99,7 +101,7 @@ def _either(keys: list[str]) -> str:
 
 def _autograd(report: KeyReport, universe: Universe) -> Iterator[Fact]:
     if report.key in universe.aliases.get("Autograd", ()):
-        nothing = "none: no kernel of a backend takes the math kernel away here"
+        nothing = "none: no backend kernel displaces the math kernel here"
         yield Fact("Backends", groups_label(universe, report.autograd_backends, nothing))
     if report.autograd_keys:
         label = "Autograd key" if len(report.autograd_keys) == 1 else "Autograd keys"
@@ -110,15 +112,15 @@ def _autograd(report: KeyReport, universe: Universe) -> Iterator[Fact]:
 
 
 def _backend_of(report: KeyReport) -> Iterator[str]:
-    """What a kernel at a backend key does to a math kernel at autograd keys."""
+    """Which math kernels at autograd keys a kernel at this backend key displaces."""
     for key in report.backend_of:
         shared = key == AUTOGRAD_OTHER and report.in_autogradother_backends
-        does = "makes a math kernel there ambiguous" if shared else "takes the math kernel away there"
+        does = "makes a math kernel there ambiguous" if shared else "displaces the math kernel there"
         yield f"{key}: a kernel here {does}"
     if report.kind is KeyKind.RUNTIME:
         for key in report.autograd_keys:
             if key not in report.backend_of:
-                yield f"not of {key}: a kernel here leaves the math kernel there"
+                yield f"not of {key}: a kernel here does not displace the math kernel there"
 
 
 def _registering(report: KeyReport, universe: Universe) -> Iterator[Fact]:
@@ -127,6 +129,6 @@ def _registering(report: KeyReport, universe: Universe) -> Iterator[Fact]:
         yield Fact("  can change", groups_label(universe, report.can_change))
         yield Fact("  recomputes", groups_label(universe, report.recomputes))
         tone = Tone.WARN if report.leaves_behind else Tone.PLAIN
-        yield Fact("  leaves behind", Run(groups_label(universe, report.leaves_behind), tone))
+        yield Fact("  leaves stale", Run(groups_label(universe, report.leaves_behind), tone))
     if report.full_after:
         yield Fact("FULL_AFTER", groups_label(universe, report.full_after))

@@ -55,15 +55,15 @@ def expression_note_text(note: ExpressionNote) -> str:
     match note.kind:
         case ExpressionNoteKind.ADDS_NOTHING:
             has = "have no bits and add" if several else "has no bits and adds"
-            return f"{keys} {has} nothing to a key set; runtime(ALIAS) is what an alias key covers"
+            return f"{keys} {has} nothing to a key set; runtime(ALIAS) has the keys that an alias key covers"
         case ExpressionNoteKind.BACKENDS_STAY:
-            return f"a - b takes functionality bits away, never backend bits: {keys} {'stay' if several else 'stays'}"
+            return f"a - b removes functionality bits, never backend bits: {keys} {'stay' if several else 'stays'}"
         case ExpressionNoteKind.OTHERS_GO:
-            return f"a - b takes a functionality away from every backend: {keys} {'go' if several else 'goes'} too"
+            return f"a - b removes a functionality from every backend: {keys} {'go' if several else 'goes'} too"
         case ExpressionNoteKind.CROSS_PRODUCT:
             are = "are" if several else "is"
-            return f"a set does not keep functionalities and backends in pairs: {keys} {are} in it too"
+            return f"a key set stores functionalities and backends separately: {keys} {are} in it too"
         case ExpressionNoteKind.NO_FUNCTIONALITY:
-            return f"{keys} {'name' if several else 'names'} no key without a functionality that is per backend"
+            return f"{keys} {'make' if several else 'makes'} no key without a per-backend functionality"
         case ExpressionNoteKind.NO_BACKEND:
-            return f"{keys} {'name' if several else 'names'} no key without a backend bit"
+            return f"{keys} {'make' if several else 'makes'} no key without a backend bit"

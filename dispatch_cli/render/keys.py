@@ -50,13 +50,13 @@ def document(report: UniverseReport, width: int | None = None, *, universe: Univ
     cells = [(_label(row, rows), [_cell(rows[key]) for key in row.keys]) for row in per_backend]
     grid = BackendGrid([row.backend for row in report.backends], cells, width)
     yield from grid.blocks()
-    meanings = ["f PyTorch's own fallback", "> PyTorch's own fallthrough", ". nothing by itself"]
+    meanings = ["f PyTorch's own fallback", "> PyTorch's own fallthrough", ". neither"]
     if any(not row.parseable for row in report.keys):
         meanings.append(f"{UNNAMED} PyTorch's parser does not know the name")
     yield Paragraph(Run(", ".join(meanings), Tone.DIM))
     yield from grid.abbreviations()
     yield Gap()
-    yield Paragraph("Alias keys, in the order of the rules that ask them, and what they cover")
+    yield Paragraph("Alias keys, in the order of the rules that use them, and the keys that they cover")
     yield Facts([_alias(row, universe) for row in report.aliases])
     yield Gap()
     yield Facts([*_others(report)])
@@ -118,11 +118,13 @@ def _autograd(report: UniverseReport) -> Inline:
     for row in report.backends:
         if row.autograd_keys != named.get(row.backend):
             shared.setdefault(row.autograd_keys, []).append(row.backend)
-    exceptions = "; ".join(f"of {', '.join(names)} {listed(keys)}" for keys, names in shared.items())
-    found = [f"of each backend its own{f', but {exceptions}' if exceptions else ''}"]
+    exceptions = "; ".join(
+        f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} {listed(keys)}" for keys, names in shared.items()
+    )
+    found = [f"each backend has its own{f', but {exceptions}' if exceptions else ''}"]
     if report.autograd_keys_without_backends:
         keys = ", ".join(report.autograd_keys_without_backends)
-        found.append(f"no kernel of a backend takes the math kernel away from {keys}")
+        found.append(f"no backend kernel displaces the math kernel at {keys}")
     return lines(*found)
 
 

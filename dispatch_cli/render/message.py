@@ -11,18 +11,20 @@ from dispatch_cli.report.explain_error import ANSWERS
 from dispatch_cli.report.message import MessageReport
 
 DETAILS = {"previous": "registered before", "new": "registered now"}
-"""Details of a text that are shown apart, and how they are called."""
+"""The labels of the details that are shown on their own."""
 
 
 def document(report: MessageReport, _: int | None = None) -> Iterator[Block]:
-    """What it says, what that means, what helps the user and then the author, and the operator's kernels."""
+    """The kind of the text, its meaning, advice for the user and for the author, and the operator's kernels."""
     source = "standard input" if report.file == "-" else report.file
     yield Paragraph(f"{source}, line {report.line}: {report.says}", kind=ParagraphKind.TITLE)
     if report.means:
         yield Gap()
         yield Paragraph(report.means)
     if report.operator is None and report.kind in ANSWERS:
-        yield Paragraph(f"The text does not name the operator; `explain OP {report.key}` explains one.")
+        yield Paragraph(
+            f"The text does not name the operator; `dispatch-cli explain OP {report.key}` explains one operator."
+        )
     facts = [Fact(DETAILS[name], value) for name, value in report.details if name in DETAILS]
     if facts:
         yield Gap()
@@ -37,7 +39,7 @@ def document(report: MessageReport, _: int | None = None) -> Iterator[Block]:
 
 
 def _kernels(report: MessageReport) -> Iterator[Block]:
-    """The operator's kernels, where files declare some: those of PyTorch's own operators say nothing of the error."""
+    """The operator's kernels, if files declare some: those of PyTorch's own operators do not explain the error."""
     found = report.registrations
     if found is None or (report.over and all(row.span is None for row in found.kernels)):
         return

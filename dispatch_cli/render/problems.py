@@ -22,7 +22,7 @@ MAX_OVERRIDES = 100
 
 
 def document(report: ProblemsReport, _: int | None = None) -> Iterator[Block]:
-    """The report in the place of an answer that there is none of."""
+    """The report that takes the place of an answer."""
     return problems(report.problems)
 
 
@@ -48,7 +48,7 @@ def overrides(state: State) -> Iterator[Block]:
         yield from _override(registration)
     more = len(state.overrides) - MAX_OVERRIDES
     if more > 0:
-        text = f"[override]: {plural(more, 'registration')} more take the place of another"
+        text = f"[override]: {plural(more, 'registration')} more override another"
         yield _head(None, Run("warning", Tone.WARN), text)
         help_text = "`dispatch-cli check-invariants --select overridden-kernel` shows them all"
         yield Paragraph((Run("help: ", Tone.ALIAS), Run(help_text)), indent=2, hang=6)
@@ -96,9 +96,9 @@ def _override(registration: Registration) -> Iterator[Block]:
 
 
 def misnamed_text(registration: Registration) -> str:
-    """What is wrong in PyTorch's own warning; nothing where it is right, or where what it says is not known."""
+    """The wrong kernel that PyTorch's own warning names; empty if it is right, or not known."""
     named = registration.misnamed
-    return "" if named is None else f'; the warning of PyTorch itself says "previous kernel: {named}"'
+    return "" if named is None else f'; PyTorch\'s own warning says "previous kernel: {named}"'
 
 
 def _snippet(span: Span, line_text: str | None) -> Iterator[Block]:

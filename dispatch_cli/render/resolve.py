@@ -159,7 +159,7 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
         run = Run(outcome_kernel_label(outcome, last(outcome), short), tone(outcome))
         if outcome.canonical is None:
             return run
-        return (run, Run(f"stale: canonical is {kernel_label(outcome.canonical, short)}", Tone.BAD, breaks=True))
+        return (run, Run(f"stale: should be {kernel_label(outcome.canonical, short)}", Tone.BAD, breaks=True))
 
     def rule(outcome: KeyOutcome[TableRow], short: bool) -> Inline:
         found, _ = outcome_rule(outcome, last(outcome))

@@ -41,7 +41,7 @@ _ANSWERS = {
 
 
 def holds_label(outcome: KeyOutcome[HigherOrderRow], short: bool) -> str:
-    """What a call finds at a slot."""
+    """The implementation in a slot, or how the slot is decided."""
     entry = outcome.entry
     if entry.kernel is not None:
         return short_function(entry.kernel) if short else entry.kernel
@@ -59,7 +59,7 @@ def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
     """Who was asked, what runs, what it does."""
     hop = step.hop
     if hop.resumes:
-        yield f"{hop.key}: goes on, because the call again returned NotImplemented"
+        yield f"{hop.key}: goes on, because the second call returned NotImplemented"
     for one in hop.asked:
         yield f"{hop.key}: {_asked(one)}"
     what = "nothing" if hop.impl is None else _function(hop.impl, short)
@@ -72,7 +72,7 @@ def step_lines(step: HigherOrderStep, short: bool) -> Iterator[str]:
             who = f"PyTorch, instead of {what}," if _steps_aside(hop) else what
             yield f"{hop.key}: {who} calls the operator again{_without(hop, short)}{_gradient(hop)}"
         case _:
-            known = "; what it does further is not declared" if hop.why is Known.UNKNOWN else ""
+            known = "; it is not known whether it redispatches" if hop.why is Known.UNKNOWN else ""
             yield f"{hop.key}: {what} runs{known}{_gradient(hop)}"
 
 
@@ -85,7 +85,7 @@ def _asked(asked: AskedHandler) -> str:
 def _without(hop: HigherOrderHop, short: bool) -> str:
     parts = []
     if hop.takes_off is not None:
-        parts.append(f"{hop.takes_off} taken off")
+        parts.append(f"{hop.takes_off} disabled")
     if hop.excludes is not None:
         parts.append(f"{some_keys([*reversed(functionalities_of(hop.excludes))], short)} excluded")
     return f", with {' and '.join(parts)}" if parts else ""
@@ -97,7 +97,7 @@ def _steps_aside(hop: HigherOrderHop) -> bool:
 
 
 def _gradient(hop: HigherOrderHop) -> str:
-    """Why an autograd implementation runs, or steps aside; PyTorch's stand-in for one needs no reason to run."""
+    """Why an autograd implementation runs or not; no reason is given for autograd_not_implemented."""
     if _steps_aside(hop):
         return ", because no gradient is needed"
     stands_in = hop.impl is not None and is_autograd_not_implemented(hop.impl.kernel)
@@ -115,7 +115,7 @@ def end_sentence(report: ResolveHigherOrderReport, short: bool) -> str:
         case EndKind.ERROR:
             return f"The call fails at {last.key}: {_raised(report.end, last, short)}"
         case _:
-            assert last.impl is not None, "a call that ends well ends in an implementation"
+            assert last.impl is not None, "a call without an error ends in an implementation"
             return f"The call ends in {_function(last.impl, short)} at {last.key} ({_for(last, last.impl)})."
 
 
@@ -123,7 +123,7 @@ def _raised(end: End, last: HigherOrderHop, short: bool) -> str:
     """What is raised; an implementation of which it is declared that it raises is named."""
     if end.error is None or end.error.kind is not ErrorKind.IMPL or last.impl is None:
         return raised_label(end)
-    what = end.error.type or ("an error" if end.error.text else "an error, whose text is not declared")
+    what = end.error.type or ("an error" if end.error.text else "an error whose text is not declared")
     return f"{_function(last.impl, short)} raises {what}"
 
 
@@ -135,7 +135,7 @@ def _for(hop: HigherOrderHop, impl: HigherOrderImpl) -> str:
 
 
 def deferred_sentence(report: ResolveHigherOrderReport) -> str:
-    """The error that waits for the backward pass."""
+    """The error that the backward pass raises."""
     when = "The backward pass raises" if report.backward_error_is_certain else "The call or its backward pass raises"
     return f"{when}: {report.backward_error}"
 
@@ -143,8 +143,8 @@ def deferred_sentence(report: ResolveHigherOrderReport) -> str:
 def fake_mode_sentences(modes: FakeModes) -> Iterator[str]:
     """What tracing would say of two fake modes, and where they come from."""
     yield (
-        "Dispatch does not compare fake modes, but tracing does: torch._guards.detect_fake_mode raises AssertionError "
-        f"for them: {modes.error}"
+        "The dispatcher does not compare fake modes, but tracing does: torch._guards.detect_fake_mode raises "
+        f"AssertionError for them: {modes.error}"
     )
     for origin in (modes.first, modes.other):
         name = f"The fake mode {origin.name}" if origin.name else "The fake mode without a name"

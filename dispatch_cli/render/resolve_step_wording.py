@@ -39,7 +39,7 @@ def step_sentence(step: StepReport, short: bool) -> str:
             passed = [] if hop.passes is None else [*reversed([*hop.passes])]
             text = f"{kernel} redispatches with {some_keys(passed, short) or 'no key'}{_by_options(hop.chosen_by)}"
         case Does.CALLS_ANEW:
-            text = f"{kernel} calls the operator anew{_changes(step, short)}"
+            text = f"{kernel} calls the operator again{_changes(step, short)}"
         case Does.HANDS_OVER:
             text = f"{kernel} hands over to a __torch_dispatch__"
         case Does.RAISES:
@@ -48,7 +48,7 @@ def step_sentence(step: StepReport, short: bool) -> str:
 
 
 def _reason(step: StepReport) -> str:
-    """How it is known what a step does, where its kernel's place alone does not tell."""
+    """Why a kernel is taken to do so, where the kernel itself does not show it."""
     hop = step.hop
     if step.redispatches is not None:
         place, kernel = step.redispatches_declared_at, hop.live.kernel
@@ -72,7 +72,7 @@ def _by_options(chosen_by: ChosenBy | None) -> str:
 
 
 def _changes(step: StepReport, short: bool) -> str:
-    """The keys without which, and with which, the operator is called anew: as they are declared, or all of them."""
+    """The keys without which, and with which, the operator is called again: as they are declared, or all of them."""
     declared, changes = step.redispatches, []
     for keys, what in ((step.hop.excludes, "excluded"), (step.hop.includes, "included")):
         if keys is not None:
@@ -84,17 +84,17 @@ def _changes(step: StepReport, short: bool) -> str:
 
 
 def assumption(assumed: Assumed, short: bool = False) -> str:
-    """What is assumed of kernels whose declarations do not say how they go on, and how to say it."""
+    """The kernels that are assumed to redispatch by convention, and how to declare that they do not."""
     kernels = list(dict.fromkeys(kernel_phrase(step, short) for step in assumed.kernels))
-    goes, one = ("goes on", "it computes") if len(kernels) == 1 else ("go on", "one computes")
+    goes, one = ("redispatches", "it computes") if len(kernels) == 1 else ("redispatch", "one computes")
     return (
-        f"Assumed: {some_keys(kernels, short)} {goes} by convention. If {one} the result, declare it with "
+        f"Assumed by convention: {some_keys(kernels, short)} {goes}. If {one} the result itself, declare it with "
         "redispatches: false."
     )
 
 
 def kernel_label(row: TableRow, short: bool) -> str:
-    """A kernel with what matters of it; a dash where nothing is."""
+    """A kernel, and whether it is PyTorch's own or a fallthrough; a dash for an empty slot."""
     if row.kernel is None:
         return "-"
     if row.core_fallback:

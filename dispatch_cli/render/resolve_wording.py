@@ -1,4 +1,4 @@
-"""How a simulated call is put into words."""
+"""The wording of a simulated call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DOES = {
     Does.ENDS: "ends",
     Does.DECOMPOSES: "decomposes",
     Does.REDISPATCHES: "redispatches",
-    Does.CALLS_ANEW: "calls anew",
+    Does.CALLS_ANEW: "calls again",
     Does.HANDS_OVER: "hands over",
     Does.RAISES: "raises",
 }
@@ -38,13 +38,13 @@ STATUSES = {
     KeyStatus.EXCLUDED: "excluded",
     KeyStatus.FALLS_THROUGH: "falls through",
     KeyStatus.OTHER_BACKEND: "other backend",
-    KeyStatus.LEFT_OUT: "left out",
+    KeyStatus.LEFT_OUT: "skipped",
     KeyStatus.NOT_REACHED: "not reached",
 }
 
 
 def status_label(outcome: KeyOutcome[Any], does: Mapping[int, Does]) -> str:
-    """What became of a key: ``1 redispatches``, ``falls through``. does: what each step does, by its number."""
+    """What happened at a key: ``1 redispatches``, ``falls through``. does: what each step does, by its number."""
     if outcome.status is not KeyStatus.RUNS:
         return STATUSES[outcome.status]
     by_act: dict[str, list[str]] = {}
@@ -102,16 +102,16 @@ def thread_lines(included: ThreadKeys, excluded: ThreadKeys) -> list[str]:
         parts = [f"{verb} {', '.join(keys.added)}"] if keys.added else []
         parts += [f"no longer {verb} {', '.join(keys.removed)}"] if keys.removed else []
         found += ["; ".join(parts)] if parts else []
-    return found or ["as by default"]
+    return found or ["default"]
 
 
 def mask_label(stage: Stage) -> str:
-    """Which mask, and what it took away."""
+    """The fallthrough mask, and the keys that it removed."""
     mask = stage.selection.mask
     if mask.kind is MaskKind.NONE:
         return "none: a key set was given"
     taken = [outcome.key for outcome in stage.keys if outcome.status is KeyStatus.FALLS_THROUGH]
-    takes = f"takes away {', '.join(taken)}" if taken else "takes nothing away"
+    takes = f"removes {', '.join(taken)}" if taken else "removes nothing"
     match mask.kind:
         case MaskKind.BACKEND:
             return f"of {mask.backend}, the highest backend: {takes}"
@@ -122,7 +122,7 @@ def mask_label(stage: Stage) -> str:
 
 
 def option_labels(report: ResolveReport) -> Iterator[tuple[str, str]]:
-    """What counts beside tensors, each by its name: as it was given, or what is assumed in its place."""
+    """The options that choose a kernel beside tensors, by name: as they were given, or as they are assumed."""
     chosen_by = next((step.hop.chosen_by for step in report.steps if step.hop.chosen_by is not None), None)
     used = {} if chosen_by is None else chosen_by._asdict()
     for name, text in report.options._asdict().items():
@@ -133,19 +133,19 @@ def option_labels(report: ResolveReport) -> Iterator[tuple[str, str]]:
             yield name, text if used.get(name) is not None or report.stopped_after else f"{text}, {_UNUSED}"
         elif (option := used.get(name)) is not None:
             origin = _DEFAULT_OF[option.why]
-            yield name, f"{option.value}, {origin}; --{name} names another"
+            yield name, f"{option.value}, {origin}; --{name} sets another"
 
 
-_UNBOXED = "whose key counts, as in an unboxed call (torch.rand, C++); torch.ops makes boxed ones, as with 'cpu boxed'"
-_BOXED = "whose key does not count, as in a call of torch.ops"
-_UNUSED = "by which no kernel on the way chooses"
+_UNBOXED = "whose key counts, as in an unboxed call (torch.rand, C++); for a boxed call (torch.ops) add 'boxed'"
+_BOXED = "whose key does not count, as in a boxed call (torch.ops)"
+_UNUSED = "not used: no kernel in this call chooses by it"
 _DEFAULT_OF = {OptionOrigin.SCHEMA: "the default of the schema", OptionOrigin.ASSUMED: "PyTorch's default"}
 
 
 def alternative_sentences(report: ResolveReport) -> Iterator[str]:
-    """Options to give instead of those that were assumed, each with the kernel that the call comes to."""
+    """Options to give instead of those that were assumed, each with the kernel that the call reaches."""
     for one in report.alternatives:
-        yield f"The {one.option} was not given: with --{one.option} {one.value} the call comes to a kernel at {one.key}"
+        yield f"No --{one.option} was given: with --{one.option} {one.value} the call reaches a kernel at {one.key}."
 
 
 def unwrapped_sentence(unwrapped: Unwrapped) -> str:
@@ -167,7 +167,7 @@ _FUNCTIONS = {
 
 
 def own_function_sentence(report: ResolveReport) -> str | None:
-    """What works where torch.library's autograd.Function refuses a functorch transform."""
+    """Advice where torch.library's autograd.Function does not support a transform of torch.func."""
     error = None if report.end is None else report.end.error
     if error is None or error.kind is not ErrorKind.TRANSFORM or not report.steps:
         return None
@@ -175,9 +175,9 @@ def own_function_sentence(report: ResolveReport) -> str | None:
     if kernel is None or kernel.wraps is None or kernel.wraps.kind is not WrapKind.AUTOGRAD:
         return None
     return (
-        "The autograd.Function is the one that torch.library makes of the operator, which no transform takes, whatever "
-        "is declared. What works is an autograd.Function of your own, with setup_context and backward, whose forward "
-        "calls the operator."
+        "torch.library makes the autograd.Function of this operator, and no transform of torch.func supports it, "
+        "whatever is declared. Write an autograd.Function of your own instead, with setup_context and backward, whose "
+        "forward calls the operator."
     )
 
 
@@ -185,7 +185,7 @@ def stage_title(report: ResolveReport, stage: Stage) -> str:
     """The title of a selection that is not the first."""
     before = report.steps[stage.steps[0].number - 2]
     arguments = "; ".join(one.tensor for one in stage.selection.arguments) or "no tensors"
-    return f"Called anew by {before.hop.slot}, with {arguments}"
+    return f"Called again by {before.hop.slot}, with {arguments}"
 
 
 def excluded_sentences(report: ResolveReport, short: bool) -> Iterator[str]:
@@ -194,7 +194,7 @@ def excluded_sentences(report: ResolveReport, short: bool) -> Iterator[str]:
     for outcome in report.selections[0].keys:
         row = outcome.entry
         if outcome.excluded_by_context and row.kernel not in ran and not row.core_fallback and not row.fallthrough:
-            yield f"{outcome.key} is excluded by the contexts, and so {kernel_label(row, short)} does not run"
+            yield f"{outcome.key} is excluded by the contexts, so {kernel_label(row, short)} does not run."
 
 
 def end_sentence(report: ResolveReport, short: bool) -> str:
@@ -218,7 +218,7 @@ def end_sentence(report: ResolveReport, short: bool) -> str:
 
 
 def _rule(step: StepReport) -> str:
-    """The rule behind a kernel: as the Python dispatcher has it, where that chose."""
+    """The rule that chose a kernel: the Python dispatcher's, where that chose it."""
     python, row = step.hop.python, step.entry
     if python is None:
         decided, source = f"rule {row.rule_number}, {row.rule.dump_text}", row.source

@@ -30,7 +30,7 @@ from dispatch_cli.report.rules import RuleEntry, RulesReport
 UNDEFINED_TOO = frozenset(one.alias for one in PRECEDENCE if one.fills_undefined)
 """The alias keys that fill the Undefined slot as well."""
 INTRODUCTION = (
-    "For each runtime key the first of these rules that yields a kernel fills the slot of an operator's table."
+    "For each runtime key, the first of these rules that yields a kernel fills the slot in an operator's table."
 )
 
 
@@ -44,25 +44,25 @@ class RuleWords(NamedTuple):
 def words_of(entry: RuleEntry) -> RuleWords:
     """A rule in words."""
     if entry.alias is not None:
-        undefined = ", or the key is Undefined" if entry.alias in UNDEFINED_TOO else ""
-        fires = f"it covers the key{undefined}, and it has a kernel"
+        undefined = " or the key is Undefined" if entry.alias in UNDEFINED_TOO else ""
+        fires = f"it has a kernel, and it covers the key{undefined}"
         if entry.rule is Rule.MATH:
             fires += (
                 ", unless the answer to rule 4 is yes; at AutogradOther a kernel at one of the backends makes the slot "
-                "ambiguous, and a call raises"
+                "ambiguous instead, and a call raises"
             )
         return RuleWords(entry.alias, fires)
     match entry.rule:
         case Rule.KERNEL:
             return RuleWords("the key itself", "it has a kernel")
         case Rule.FALLBACK:
-            return RuleWords("the backend fallbacks", "the key has one, which was registered or is PyTorch's own")
+            return RuleWords("the backend fallbacks", "the key has one, PyTorch's own or a registered one")
         case Rule.MISSING:
-            return RuleWords("nothing", "no other rule has fired; the slot is empty, and a call raises")
+            return RuleWords("nothing", "no other rule has fired: the slot is empty, and a call raises")
         case _:
             return RuleWords(
                 "the backends of an autograd key, and CompositeExplicitAutograd",
-                "never; it is the question that rule 6 asks: has one of these a kernel?",
+                "never: it is a question that rule 6 asks, whether one of these has a kernel",
             )
 
 

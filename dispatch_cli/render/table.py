@@ -133,7 +133,7 @@ def _kernel(run: Folded[TableRow], short: bool) -> Inline:
     if not row.stale:
         return found
     live = row.live_kernel or "nothing"
-    return (*found, Run(f"stale: live is {short_kernel(live) if short else live}", Tone.BAD, breaks=True))
+    return (*found, Run(f"stale: a call runs {short_kernel(live) if short else live}", Tone.BAD, breaks=True))
 
 
 def _before(run: Folded[TableRow], short: bool) -> Inline:

@@ -8,7 +8,7 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Control, format (direction is among it), surrogate, line separator, paragraph separator."""
 
 UNENCODABLE = "backslashreplace"
-"""What becomes of characters that the output can not have: file names that are not text, signs in a narrow encoding."""
+"""What becomes of characters that the output cannot have: file names that are not text, signs in a narrow encoding."""
 
 
 def safe(text: str) -> str:

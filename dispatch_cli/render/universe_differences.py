@@ -25,7 +25,7 @@ from dispatch_cli.render.words import plural
 from dispatch_cli.report.universe_differences import DifferenceRow, DifferencesReport
 
 TITLES = {
-    Aspect.KEY: "Keys that one has not, or has as something else",
+    Aspect.KEY: "Keys that only one has, or that are of another kind",
     Aspect.BACKEND: "Backend components",
     Aspect.PRIORITY: "Functionalities that moved, and the one below them",
     Aspect.BACKEND_ORDER: "Backends that moved, and the one below them",

@@ -129,9 +129,9 @@ def _extends(through: tuple[Span, ...]) -> str:
 
 
 def over_label(over: tuple[str, ...], assumed: bool, universe: str) -> str:
-    """Over which state an answer is. assumed: no option or file named it."""
+    """The state that an answer starts from. assumed: no option or file named it."""
     if assumed:
-        return f"over {', '.join(over)}, the newest embedded state; --base names another, files others"
+        return f"over {', '.join(over)}, the newest embedded state (assumed; give --base or files for another)"
     return f"over {', '.join(over)}" if over else f"universe {universe}"
 
 
@@ -158,14 +158,14 @@ def note_text(note: Note) -> str:
         case NoteKind.DISPLACED:
             return f"{keys}: not the math kernel, because {culprits} {has}"
         case NoteKind.BYPASSED:
-            counts = f"; one at {note.detail} would take the slot away" if note.detail else ""
+            counts = f"; one at {note.detail} would displace it" if note.detail else ""
             return f"{keys}: the math kernel, although {culprits} {has}{counts}"
         case NoteKind.SHADOWED:
-            return f"{keys}: the backend fallback {note.detail} is not asked, because {culprits} {has}"
+            return f"{keys}: the backend fallback {note.detail} is not used, because {culprits} {has}"
         case NoteKind.UNREACHABLE:
-            return f"no tensor arguments: a call ends at {keys}, where nothing is; {culprits} can not be reached"
+            return f"no tensor arguments: a call goes to {keys}, which is empty; {culprits} cannot be reached"
         case NoteKind.UNCOVERED:
             reach = "does not cover" if len(note.culprits) == 1 else "do not cover"
             return f"{keys}: missing; {culprits} {has}, but {reach} {'it' if len(note.keys) == 1 else 'them'}"
         case _:
-            raise AssertionError(f"{note.kind} is said of one slot, not of a table")
+            raise AssertionError(f"{note.kind} is a note on one slot, not on a table")

@@ -22,7 +22,8 @@ class FactKind(Enum):
     NOT_BUILT, PYTORCH_NOT_BUILT: the package that has the operator, or PyTorch, was built without this backend.
     NO_EXTENSION: the package was built without any kernels, or they were not loaded. OTHER_VENDOR: it was built for
     the first backend, and the tensors are of the second. NOT_LOADED: nothing has registered this backend.
-    NOT_WRITTEN: the backend is there, and nobody wrote this kernel.
+    NOT_WRITTEN: the backend is there, and nobody wrote this kernel. NO_BACKEND: that, or this build lacks the backend,
+    or its package is not loaded; nothing shows which.
     OTHER_LAYOUT: on this device it has kernels for these kinds of tensors, and not for this one.
     NO_DATA: the operator reads data, which these tensors do not have. SIZE_OF_DATA: the size of its result does.
     HERE: the compared state has a kernel there; HERE_DECLARED: one that a file of the user declares.
@@ -46,6 +47,7 @@ class FactKind(Enum):
     OTHER_VENDOR = "other-vendor"
     NOT_LOADED = "not-loaded"
     NOT_WRITTEN = "not-written"
+    NO_BACKEND = "no-backend"
     OTHER_LAYOUT = "other-layout"
     NO_DATA = "no-data"
     SIZE_OF_DATA = "size-of-data"

@@ -85,7 +85,9 @@ def _reason(case: ErrorCase) -> Iterator[ErrorFact]:
         yield ErrorFact(case.place, FactKind.OTHER_LAYOUT, kinds, in_text=case.in_text)
     if case.place.backend is None or case.place.functionality != DENSE:
         if not case.here:
-            yield ErrorFact(case.place, FactKind.NOT_WRITTEN, (case.place.key,), probable=True)
+            kind = FactKind.NO_BACKEND if _may_lack_backend(case) else FactKind.NOT_WRITTEN
+            keys = (case.place.backend,) if kind is FactKind.NO_BACKEND and case.place.backend else (case.place.key,)
+            yield ErrorFact(case.place, kind, keys, probable=True)
     elif case.kernels is None:
         yield from _unknown(case, case.place.backend)
     elif not kinds and case.place.key not in case.kernels:
@@ -99,15 +101,23 @@ def _reason(case: ErrorCase) -> Iterator[ErrorFact]:
 
 
 def _unknown(case: ErrorCase, backend: str) -> Iterator[ErrorFact]:
-    """The same for dense tensors, where it is not known which kernels there are: only what mostly is the reason."""
+    """The same for dense tensors, where it is not known which kernels there are: only the usual reason."""
     if case.kind is not TextKind.NO_KERNEL or backend == "CPU":
         return
     built = backend in IN_BUILDS
-    if case.factory or (case.makes and case.pytorchs):
+    if _may_lack_backend(case) and not case.factory and not case.built:
+        yield ErrorFact(case.place, FactKind.NO_BACKEND, (backend,), probable=True)
+    elif case.factory or (case.makes and case.pytorchs):
         kind = FactKind.PYTORCH_NOT_BUILT if built else FactKind.NOT_LOADED
         yield ErrorFact(case.place, kind, (backend,), probable=True)
     elif built and not case.pytorchs:
         yield ErrorFact(case.place, FactKind.NOT_BUILT, (backend,), probable=True)
+
+
+def _may_lack_backend(case: ErrorCase) -> bool:
+    """Whether the call creates a tensor on a device of which nothing shows that it is there: no kernel, no tensor."""
+    backend = case.place.backend
+    return case.makes and case.pytorchs and not case.here and backend not in (None, "CPU") and not case.other_kinds()
 
 
 def _missing_device(case: ErrorCase, backend: str, others: tuple[str, ...]) -> ErrorFact:
@@ -116,6 +126,8 @@ def _missing_device(case: ErrorCase, backend: str, others: tuple[str, ...]) -> E
     keys: tuple[str, ...] = (backend,)
     if case.factory and backend != "CPU":
         kind = kind if backend in IN_BUILDS else FactKind.NOT_LOADED
+    elif _may_lack_backend(case):
+        kind = FactKind.NO_BACKEND
     elif case.pytorchs and not case.makes:  # there are tensors of the device, so PyTorch was built for it
         kind, keys = FactKind.NOT_WRITTEN, (case.place.key,)
     elif not others and not case.pytorchs:
@@ -152,7 +164,7 @@ def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorS
             yield ErrorStep(place, move, ("CPU",) if "CPU" in devices else devices)
     if newer and (build if case.fit is Fit.OLDER else not build):
         yield ErrorStep(place, StepKind.UPGRADE, sure=True)
-    elif case.pytorchs and FactKind.NOT_WRITTEN in kinds:
+    elif case.pytorchs and (FactKind.NOT_WRITTEN in kinds or FactKind.NO_BACKEND in kinds):
         yield ErrorStep(place, StepKind.UPGRADE)
     yield from _around(case, kinds)
     if case.kernels is None and case.kind is TextKind.NO_KERNEL and _is_backend(case) and place.key != META:
@@ -164,6 +176,9 @@ def _of_build(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[Err
     place = case.place
     for kind, fact in kinds.items():
         match kind:
+            case FactKind.NO_BACKEND:
+                found = StepKind.INSTALL_PYTORCH if fact.keys[0] in IN_BUILDS else StepKind.IMPORT_BACKEND
+                yield ErrorStep(place, found, fact.keys)
             case FactKind.NOT_LOADED:
                 yield ErrorStep(place, StepKind.IMPORT_BACKEND, fact.keys)
             case FactKind.PYTORCH_NOT_BUILT:

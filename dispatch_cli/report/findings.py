@@ -90,7 +90,7 @@ class UnlistedFindings(NamedTuple):
 class Checked:
     """What a run of the checks looked at, and whether it failed.
 
-    operators: how many were looked at, with those of guards that found something.
+    over_assumed: as in `ExplainReport`. operators: how many were looked at, with those of guards that found something.
     fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings,
     listed or not.
     checks: those that were asked for. baseline: what a baseline did, where there is one.
@@ -98,6 +98,7 @@ class Checked:
     """
 
     universe: str
+    over_assumed: bool
     operators: int
     fail_on: Severity
     failed: bool
@@ -199,6 +200,7 @@ def findings_report(
     totals = {one.check: one for one in outcome.totals}
     return FindingsReport(
         universe=state.dispatcher.universe.name,
+        over_assumed=state.over_assumed,
         operators=len(named.union(chosen_texts)),
         fail_on=fail_on,
         failed=any(severity.rank <= fail_on.rank for severity in counts),

@@ -103,11 +103,15 @@ class GuardRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GuardsReport:
-    """guards: every guard once, in the order they are declared. repeated: how many more said the same."""
+    """guards: every guard once, in the order they are declared. repeated: how many more ask for the same.
+
+    over_assumed: as in `ExplainReport`.
+    """
 
     REPORT: ClassVar[str] = "guards"
 
     universe: str
+    over_assumed: bool
     repeated: int
     guards: tuple[GuardRow, ...]
 
@@ -126,7 +130,7 @@ def guards_report(state: State, about: frozenset[OperatorName] | None) -> Guards
     reader = _Reader(view, Guards(view))
     guards = reader.guards.all
     repeated = len(state.declarations.guards) - len(guards)
-    return GuardsReport(state.dispatcher.universe.name, repeated, tuple(map(reader.row, guards)))
+    return GuardsReport(state.dispatcher.universe.name, state.over_assumed, repeated, tuple(map(reader.row, guards)))
 
 
 class _Broken:

@@ -1,4 +1,4 @@
-"""What an error text says that is about no slot of a dispatch table: its meaning, and what helps.
+"""The answer to an error text that is not about a slot of a dispatch table: its meaning, and advice.
 
 A text may name no operator at all: then it is about a namespace, a device, a kernel, or a rule of registration.
 """
@@ -17,10 +17,10 @@ from dispatch_cli.report.other_errors import OtherError, is_read_by_author, othe
 from dispatch_cli.report.registrations import OperatorRegistrations, registrations_report
 
 TELL_THE_AUTHOR = (
-    "A caller can change nothing about it. If the code is not yours, install a release of its package that fits the "
-    "installed PyTorch, or show this text to its authors."
+    "A caller cannot fix this. If the code is not yours, install a release of its package that matches the installed "
+    "PyTorch, or show this text to its authors."
 )
-"""What helps a user, where nothing but another program does."""
+"""The advice to a user who cannot fix the error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,11 +58,12 @@ class PythonTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PythonTableReport:
-    """The tables asked for, computed as they are read, operator by operator."""
+    """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `ExplainReport`."""
 
     REPORT: ClassVar[str] = "python-table"
 
     universe: str
+    over_assumed: bool
     higher_order_operators: tuple[HigherOrderSlots, ...]
     operators: Iterator[PythonTable]
 
@@ -78,11 +79,12 @@ class PythonSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PythonSummaryReport:
-    """A summary of each table asked for, computed as they are read."""
+    """A summary of each table asked for, computed as they are read. over_assumed: as in `ExplainReport`."""
 
     REPORT: ClassVar[str] = "python-table-summary"
 
     universe: str
+    over_assumed: bool
     higher_order_operators: tuple[HigherOrderSummary, ...]
     operators: Iterator[PythonSummary]
 
@@ -100,11 +102,15 @@ class OperatorDifferences(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PythonDifferencesReport:
-    """The operators of which Python decides slots otherwise. compared: how many operators were looked at."""
+    """The operators with slots for which Python chooses another key than C++.
+
+    over_assumed: as in `ExplainReport`. compared: how many operators were compared.
+    """
 
     REPORT: ClassVar[str] = "python-differences"
 
     universe: str
+    over_assumed: bool
     compared: int
     operators: Iterator[OperatorDifferences]
 
@@ -117,7 +123,7 @@ def python_report(
 ) -> PythonTableReport:
     """What Python chooses for *names*, at *keys* only, where given."""
     operators = (python_table_of(state, name, keys) for name in names)
-    return PythonTableReport(state.dispatcher.universe.name, higher_order, operators)
+    return PythonTableReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
 
 
 def python_summary_report(
@@ -128,7 +134,7 @@ def python_summary_report(
 ) -> PythonSummaryReport:
     """A summary of what Python chooses for each of *names*."""
     operators = (_summary(state, name, keys) for name in names)
-    return PythonSummaryReport(state.dispatcher.universe.name, higher_order, operators)
+    return PythonSummaryReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
 
 
 def differences_report(
@@ -137,7 +143,7 @@ def differences_report(
     """Where Python chooses another key for one of *names*."""
     found = (OperatorDifferences(str(name), _differences(state, name, keys)) for name in names)
     operators = (one for one in found if one.slots)
-    return PythonDifferencesReport(state.dispatcher.universe.name, len(names), operators)
+    return PythonDifferencesReport(state.dispatcher.universe.name, state.over_assumed, len(names), operators)
 
 
 def python_table_of(state: State, name: OperatorName, keys: frozenset[str] | None = None) -> PythonTable:

@@ -90,12 +90,14 @@ class FallbackRow(NamedTuple):
 class RegistrationsReport:
     """The registrations asked for; the operators are computed as they are read.
 
-    core_fallbacks: how many backend fallbacks are PyTorch's own. fallbacks: those that the declarations add.
+    over_assumed: as in `ExplainReport`. core_fallbacks: how many backend fallbacks are PyTorch's own. fallbacks: those
+    that the declarations add.
     """
 
     REPORT: ClassVar[str] = "registrations"
 
     universe: str
+    over_assumed: bool
     core_fallbacks: int
     fallbacks: tuple[FallbackRow, ...]
     higher_order_operators: tuple[HigherOrderImpls, ...]
@@ -112,6 +114,7 @@ def registrations_report(
     declared = [registration for registration in fallbacks if registration.kernel.span is not None]
     return RegistrationsReport(
         universe=dispatcher.universe.name,
+        over_assumed=state.over_assumed,
         core_fallbacks=len(fallbacks) - len(declared),
         fallbacks=tuple(
             FallbackRow(one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span, state.origin(one))

@@ -32,7 +32,7 @@ def as_cpp(name: str) -> str:
 
 
 def may_be_higher_order(glob: str) -> bool:
-    """Whether a glob could match a higher-order operator; one with another namespace than theirs can not."""
+    """Whether a glob could match a higher-order operator; one with another namespace than theirs cannot."""
     return "::" not in _bare(glob)
 
 

@@ -75,11 +75,12 @@ class OperatorTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableReport:
-    """The tables asked for, computed as they are read, operator by operator."""
+    """The tables asked for, computed as they are read, operator by operator. over_assumed: as in `ExplainReport`."""
 
     REPORT: ClassVar[str] = "table"
 
     universe: str
+    over_assumed: bool
     higher_order_operators: tuple[HigherOrderSlots, ...]
     operators: Iterator[OperatorTable]
 
@@ -96,11 +97,12 @@ class OperatorSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableSummaryReport:
-    """A summary of each table asked for, computed as they are read."""
+    """A summary of each table asked for, computed as they are read. over_assumed: as in `ExplainReport`."""
 
     REPORT: ClassVar[str] = "table-summary"
 
     universe: str
+    over_assumed: bool
     higher_order_operators: tuple[HigherOrderSummary, ...]
     operators: Iterator[OperatorSummary]
 
@@ -121,14 +123,15 @@ def table_report(
 ) -> TableReport:
     """The tables of *names*, of *keys* only, where given."""
     operators = (_operator_table(state, name, keys) for name in names)
-    return TableReport(state.dispatcher.universe.name, higher_order, operators)
+    return TableReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
 
 
 def summary_report(
     state: State, names: Iterable[OperatorName], higher_order: tuple[HigherOrderSummary, ...] = ()
 ) -> TableSummaryReport:
     """A summary of the table of each of *names*."""
-    return TableSummaryReport(state.dispatcher.universe.name, higher_order, (_summary(state, name) for name in names))
+    operators = (_summary(state, name) for name in names)
+    return TableSummaryReport(state.dispatcher.universe.name, state.over_assumed, higher_order, operators)
 
 
 def _operator_table(state: State, name: OperatorName, keys: frozenset[str] | None) -> OperatorTable:

@@ -38,7 +38,7 @@ def test_a_rule_in_depth() -> None:
     assert out.startswith(
         "Rule 7: autograd kernel\n"
         "looks at    Autograd\n"
-        "fires when  it covers the key, and it has a kernel\n\n"
+        "fires when  it has a kernel, and it covers the key\n\n"
         "    dispatch: 1\n"
         "    operators:\n"
         "      - func: demo::op(Tensor x) -> Tensor\n"

@@ -34,7 +34,7 @@ def error_text(operator: str, key: str | None) -> str:
 def test_without_a_base_it_is_the_newest() -> None:
     result = call("explain", "aten::to.dtype", "CPU")
     assert (result.code, result.err) == (0, "")
-    over = f"over {NEWEST}, the newest embedded state; --base names another, files others"
+    over = f"over {NEWEST}, the newest embedded state (assumed; give --base or files for another)"
     assert result.out.splitlines()[1] == over
     named = call("explain", "aten::to.dtype", "CPU", "--base", NEWEST)
     assert named.out.splitlines()[1] == f"over {NEWEST}"
@@ -75,7 +75,7 @@ def test_a_higher_order_operator() -> None:
     text = b"could not find kernel for HigherOrderOperator call_torchbind at dispatch key DispatchKey.Tracer (resolved"
     out = call("explain", "--from-error", "-", stdin=text).out
     assert out.startswith("standard input, line 1: the higher-order operator call_torchbind fails at Tracer\n")
-    user = "\nWhat you can do:\n- A caller can change nothing about it."
+    user = "\nWhat you can do:\n- A caller cannot fix this."
     author = "\nWhat the author of the operator can do:\n- Let DispatchKey.Tracer fall through"
     assert 0 < out.index(user) < out.index(author)
     assert "  fired\n" not in out
@@ -89,8 +89,8 @@ def test_where_python_chooses_another_kernel() -> None:
     chosen = row[answers["slots"].index("AutogradCPU")]
     python = f"torch._refs.nn.functional.hardshrink from {chosen}, autograd kernel."
     lines = call("explain", "aten::hardshrink", "AutogradCPU").out.splitlines()
-    assert f"With the Python dispatcher it is another answer: {python}" in lines
-    assert "With the Python dispatcher" not in call("explain", "aten::add.Tensor", "CPU").out
+    assert f"The Python dispatcher chooses something else: {python}" in lines
+    assert "The Python dispatcher" not in call("explain", "aten::add.Tensor", "CPU").out
 
 
 def test_an_unknown_key() -> None:
@@ -111,8 +111,8 @@ def test_a_what_if() -> None:
 def test_an_alias_key() -> None:
     lines = call("explain", "aten::to.dtype", "CompositeImplicitAutograd", OVERRIDE).out.splitlines()
     assert "It covers 100 slots, and fills 98 of them." in lines
-    assert "2 that it covers and does not fill:" in lines
-    assert "30 that it does not cover:" in lines
+    assert "2 slots that it covers and does not fill:" in lines
+    assert "30 slots that it does not cover:" in lines
     nothing = call("explain", "aten::to.dtype", "Autograd", OVERRIDE).out.splitlines()
     assert "Nothing is registered at Autograd." in nothing
     assert "It covers 17 slots, and would fill 1 of them." in nothing
@@ -170,8 +170,8 @@ def test_json_of_a_slot() -> None:
     # it returns a view, which somebody has to mark
     assert own == {
         "operator": "aten::to.dtype",
-        "text": "register a kernel at AutogradPrivateUse1, which goes on to the kernels below, and one at "
-        "ADInplaceOrView, which counts writes and marks views",
+        "text": "register a kernel at AutogradPrivateUse1, which redispatches to the kernels below, and one at "
+        "ADInplaceOrView, which bumps version counters and tracks views",
         "edits": [
             {
                 **register,
@@ -221,14 +221,14 @@ def test_an_error_text_over_the_embedded_state(tmp_path: Path) -> None:
     ):
         assert (result.code, result.err) == (0, "")
         where, so, *lines = result.out.splitlines()
-        assert where.partition(": ")[2] == "no kernel of aten::cumsum at NestedTensorCPU"
+        assert where.partition(": ")[2] == "aten::cumsum has no kernel at NestedTensorCPU"
         assert so.endswith(
             "The call was made with a nested tensor on CPU. On CPU it has kernels for dense, quantized, "
             "oneDNN (MKL-DNN) and sparse (compressed, such as CSR) tensors. Probably nobody has written "
             "aten::cumsum for nested tensors on CPU yet."
         )
         table = next(line for line in lines if line.startswith("The table in the text ("))
-        assert table.endswith(" lines) says what the table here says.")
+        assert table.endswith(" lines) agrees with the table here.")
         assert "NestedTensorCPU holds nothing (rule 10, missing)." in result.out
         author = lines[lines.index("What the author of the operator can do:") + 1]
         assert author.startswith(
@@ -254,9 +254,9 @@ def test_an_error_text_of_another_build() -> None:
 def test_an_error_that_is_not_so_here() -> None:
     text = b"Could not run 'aten::relu' with arguments from the 'CPU' backend."
     out = call("explain", "--from-error", "-", stdin=text).out.splitlines()
-    assert out[0] == "standard input, line 1: no kernel of aten::relu at CPU"
+    assert out[0] == "standard input, line 1: aten::relu has no kernel at CPU"
     assert out[1] == "The call was made with a tensor on CPU. torch-2.15 has a kernel there."
-    assert any(line.startswith("It is not so here: CPU holds something else.") for line in out)
+    assert any(line.startswith("In torch-2.15 the slot holds something else at CPU:") for line in out)
 
 
 def python_error(operator: str, key: str) -> bytes:
@@ -270,10 +270,10 @@ def test_an_error_of_the_python_dispatcher() -> None:
     lines = result.out.splitlines()
     first = "standard input, line 1: the Python dispatcher finds no kernel of broken::nested at AutogradNestedTensor"
     assert lines[0] == first
-    assert "It is not so here" not in result.out
+    assert "holds something else at" not in result.out
     assert (
-        "With the Python dispatcher it is another answer: an error, could not find kernel for broken.nested.default at "
-        "dispatch key DispatchKey.AutogradNestedTensor: rule 5 (nested) gives way to a backend kernel in Python, and "
+        "The Python dispatcher chooses something else: an error, could not find kernel for broken.nested.default at "
+        "dispatch key DispatchKey.AutogradNestedTensor: rule 5 (nested) gives way to a backend kernel in Python, but "
         "not in C++, because of the kernel at NestedTensorCPU."
     ) in lines
 
@@ -286,10 +286,10 @@ def test_an_error_of_the_python_dispatcher_that_is_not_so_here(tmp_path: Path) -
     )
     result = call("explain", "--from-error", "-", str(tmp_path / "p.yaml"), stdin=python_error("my.p.default", "CPU"))
     lines = result.out.splitlines()
-    assert lines[1] == "The call was made with a tensor on CPU. The files here declare a kernel there."
-    assert any(line.startswith("It is not so here: with the Python dispatcher, CPU gets something") for line in lines)
+    assert lines[1] == "The call was made with a tensor on CPU. The files that are given declare a kernel there."
+    assert any(line.startswith("In these files Python's resolve_key chooses something else at CPU:") for line in lines)
     assert (
-        "With the Python dispatcher it is another answer: pk, kernel: a kernel is registered in Python alone, "
+        "The Python dispatcher chooses something else: pk, kernel: a kernel is registered only in Python, "
         "because of the Python kernel at CPU."
     ) in result.out
 
@@ -317,7 +317,7 @@ def test_an_error_at_a_key_without_a_slot(key: str) -> None:
         ),
         (
             "TypeError: HigherOrderOperator 'call_torchbind' is not supported for the given input types. This",
-            "Each that was asked returned NotImplemented, or there was none to ask.",
+            "All modes and subclasses that PyTorch asked returned NotImplemented, or there was none to ask.",
         ),
     ],
 )
@@ -329,11 +329,11 @@ def test_errors_of_higher_order_operators(text: str, says: str) -> None:
 def test_an_error_of_operators_in_a_file() -> None:
     text = error_text("broken::scale", None).encode()
     out = call("explain", "--from-error", "-", "tests/report/broken.yaml", stdin=text).out.splitlines()
-    assert out[0].endswith(": no autograd kernel of broken::scale")
-    assert out[1].startswith("The operator itself ran. What is wrong is its gradient")
-    assert "The text names no key; AutogradCPU is explained." in out
+    assert out[0].endswith(": broken::scale has no autograd kernel")
+    assert out[1].startswith("The operator itself ran, but it has no gradient")
+    assert "The text names no key; this explains AutogradCPU." in out
     author = out[out.index("What the author of the operator can do:") + 1]
-    assert author.startswith("- AutogradCPU holds PyTorch's own fallback, which calls CPU and knows no derivative")
+    assert author.startswith("- AutogradCPU holds PyTorch's own fallback, which calls CPU and has no derivative")
 
 
 def test_an_error_of_operators_that_are_not_declared() -> None:
@@ -350,8 +350,8 @@ def test_an_error_of_operators_that_are_not_declared() -> None:
     ):
         result = call("explain", "--from-error", "-", stdin=text.encode())
         assert (result.code, result.err) == (0, "")
-        assert f": {shown} is explained. Files that declare it would say more.\n" in result.out
-        assert "It is not so here" not in result.out
+        assert f", so this explains only {shown}. For more, give files that declare it.\n" in result.out
+        assert "holds something else at" not in result.out
         assert "\nWhat the author of the operator can do:\n- " in result.out
     ambiguous = "a::b has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther."
     unknown = call("explain", "--from-error", "-", stdin=ambiguous.encode())
@@ -361,8 +361,8 @@ def test_an_error_of_operators_that_are_not_declared() -> None:
     higher_order = b"could not find kernel for HigherOrderOperator my_hop at dispatch key DispatchKey.CPU"
     not_declared = call("explain", "--from-error", "-", stdin=higher_order)
     assert not_declared.code == 0
-    assert "No declaration has my_hop" in not_declared.out
-    author = "\nWhat the author of the operator can do:\n- Register an implementation by py_impl(DispatchKey."
+    assert "my_hop is not declared" in not_declared.out
+    author = "\nWhat the author of the operator can do:\n- Register an implementation with py_impl(DispatchKey."
     assert f"{author}CompositeExplicitAutograd)" in not_declared.out
 
 
@@ -379,7 +379,10 @@ def test_an_ambiguity_without_an_operator() -> None:
     """The text of the Python dispatcher names none."""
     unnamed = call("explain", "--from-error", "-", stdin=b"RuntimeError: ambiguous autogradother kernel")
     assert (unnamed.code, unnamed.err) == (0, "")
-    assert "The text does not name the operator; `explain OP AutogradOther` explains one." in unnamed.out
+    assert (
+        "The text does not name the operator; `dispatch-cli explain OP AutogradOther` explains one operator."
+        in unnamed.out
+    )
     named = b"a::b has kernels registered to both CompositeImplicitAutograd and a backend mapped to AutogradOther"
     assert "does not name the operator" not in call("explain", "--from-error", "-", stdin=named).out
 
@@ -406,7 +409,7 @@ def test_a_text_as_windows_writes_it(tmp_path: Path) -> None:
     path.write_bytes("Could not run 'aten::relu' with arguments from the 'CPU' backend.\r\n".encode("utf-16"))
     result = call("explain", "--from-error", str(path))
     assert (result.code, result.err) == (0, "")
-    assert result.out.startswith(f"{path}, line 1: no kernel of aten::relu at CPU")
+    assert result.out.startswith(f"{path}, line 1: aten::relu has no kernel at CPU")
 
 
 def test_names_in_a_text_carry_no_escapes() -> None:

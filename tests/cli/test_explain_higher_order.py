@@ -121,7 +121,7 @@ def test_an_error_at_an_autograd_key_comes_before_a_mode() -> None:
     )
     assert inference["asks_mode"]
     out = call("explain", "half", "FakeTensorMode", "hops.yaml").out
-    assert "An ordinary call in FakeTensorMode fails at AutogradCPU, before the mode is asked." in out
+    assert "An ordinary call in FakeTensorMode fails at AutogradCPU, before it reaches the mode." in out
 
 
 def test_the_finding_says_which_calls_fail() -> None:
@@ -269,7 +269,7 @@ def test_an_error_text_is_answered_for_its_reader_first() -> None:
     )
     title, first, *_ = parts[2].splitlines()
     assert title == "What the author of the operator can do:"
-    assert first.startswith("- Register an implementation by py_impl(Mode); declare ")
+    assert first.startswith("- Register an implementation with py_impl(Mode); declare ")
     assert parts[3].startswith("whole (higher-order operator")
     assert "Advice:" not in result.out
 

@@ -140,7 +140,7 @@ def test_a_key_set() -> None:
             {
                 "kind": "backends-stay",
                 "keys": ["CPUBit"],
-                "text": "a - b takes functionality bits away, never backend bits: CPUBit stays",
+                "text": "a - b removes functionality bits, never backend bits: CPUBit stays",
             }
         ],
     }
@@ -206,7 +206,7 @@ def test_csv() -> None:
     of_other = dict(csv.reader(io.StringIO(call("keys", "AutogradOther", "--format", "csv").out)))
     assert of_other["fallback"].endswith("VariableFallbackKernel.cpp:62, fallthrough false")
     notes = dict(csv.reader(io.StringIO(call("keys", "CUDA - CUDA", "--format", "csv").out)))["notes"]
-    assert notes.startswith("a - b takes functionality bits away, never backend bits: CUDABit stays; ")
+    assert notes.startswith("a - b removes functionality bits, never backend bits: CUDABit stays; ")
 
 
 def test_markdown_says_what_the_text_says() -> None:
@@ -214,10 +214,10 @@ def test_markdown_says_what_the_text_says() -> None:
     grid = "Sparse       .   .    .   .'  .   .'  .   .'  .  .'   .'   .'   .           .'          .'          ."
     assert f"\n```\n{'':13}CPU CUDA HIP " in overview and f"\n{grid}\n" in overview
     assert "- 7 Autograd: AutogradFunctionality at all 16 backends; AutogradOther, AutogradNestedTensor\n" in overview
-    assert "-   leaves behind: AutogradOther\n" in call("keys", "SparseCPU", "--format", "markdown").out
+    assert "-   leaves stale: AutogradOther\n" in call("keys", "SparseCPU", "--format", "markdown").out
     shown = call("keys", "CUDA - CUDA", "--format", "markdown").out
     assert shown.startswith("## CUDA - CUDA\n\nin torch-2.15\n\n- Keys: none\n- Highest: Undefined\n")
-    assert "\na - b takes functionality bits away, never backend bits: CUDABit stays\n" in shown
+    assert "\na - b removes functionality bits, never backend bits: CUDABit stays\n" in shown
     differences = call("keys", "--universe", "torch-2.4", "--against", "torch-2.15", "--format", "markdown").out
     assert "| Named | runtime key | - |\n" in differences
 

@@ -55,6 +55,7 @@ def test_register_json(file: str) -> None:
         "schema_version": 3,
         "report": "registrations",
         "universe": "torch-2.15",
+        "over_assumed": False,
         "core_fallbacks": 38,
         "fallbacks": [
             {"key": "PrivateUse1", "kernel": "demo_fallback", "fallthrough": False, "declared_at": place(2, 26), **OWN}
@@ -207,6 +208,7 @@ def test_table_json(file: str) -> None:
         "schema_version": 3,
         "report": "table",
         "universe": "torch-2.15",
+        "over_assumed": False,
         "higher_order_operators": [],
         "operators": [
             {
@@ -221,7 +223,7 @@ def test_table_json(file: str) -> None:
                         "keys": ["PrivateUse1"],
                         "culprits": [default],
                         "detail": "demo_fallback",
-                        "text": "PrivateUse1: the backend fallback demo_fallback is not asked, "
+                        "text": "PrivateUse1: the backend fallback demo_fallback is not used, "
                         f"because {default} has a kernel",
                     },
                     {
@@ -379,6 +381,7 @@ def test_findings_json(file: str) -> None:
         "schema_version": 3,
         "report": "findings",
         "universe": "torch-2.15",
+        "over_assumed": False,
         "operators": 3,
         "fail_on": "warning",
         "failed": True,

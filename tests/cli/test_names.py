@@ -12,7 +12,7 @@ from dispatch_cli import universes
 from tests.cli.support import Result, call
 
 ADD = ("aten::add.Tensor", "aten.add.Tensor", "torch.ops.aten.add.Tensor")
-NOTE = "note: over torch-2.15, the newest embedded state; --base names another, files others\n"
+NOTE = "note: over torch-2.15, the newest embedded state (assumed; give --base or files for another)\n"
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("table",),
     ("table", "--resolver", "python"),

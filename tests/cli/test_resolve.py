@@ -32,7 +32,7 @@ def test_scenario_6_a_factory_out_of_reach() -> None:
         "  There were no tensor arguments to this function (e.g., you passed an empty list of Tensors), but " in shown
     )
     assert (
-        "Advice: No argument is a tensor, so a call has only the keys that every call has. They fall through, and "
+        "Advice: No argument is a tensor, so a call has only the keys that every call has. They fall through, so the "
         in shown
     )
     assert answer(*FIXED) == (0, "The call ends in filled_cpu at CPU (rule 1, kernel).")
@@ -56,7 +56,7 @@ def test_scenario_9_inference_mode() -> None:
     assert answer(*inside)[1].startswith("The call ends in shrink_lowering at CPU ")
     shown = call(*inside).out
     assert "AutogradCPU      tensor  excluded       shrink_decomposition" in shown
-    why = "AutogradCPU is excluded by the contexts, and so shrink_decomposition does not run\n"
+    why = "AutogradCPU is excluded by the contexts, so shrink_decomposition does not run.\n"
     assert why in shown
     assert why not in call(*INFERENCE).out
 
@@ -67,7 +67,7 @@ def test_scenario_10_the_sparse_bypass() -> None:
         "The call ends in norm_math at AutogradCPU (rule 6, math kernel, from CompositeImplicitAutograd), which "
         "decomposes into other operators.",
     )
-    why = "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot away\n"
+    why = "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it\n"
     assert why in call(*SPARSE).out
     inside = (*SPARSE, "--context", "inference_mode")
     assert answer(*inside) == (0, "The call ends in norm_sparse at SparseCPU (rule 1, kernel).")
@@ -117,8 +117,7 @@ def test_json_has_every_key_set() -> None:
                 "keys": ["AutogradCPU"],
                 "culprits": ["SparseCPU"],
                 "detail": "CPU",
-                "text": "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot "
-                "away",
+                "text": "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it",
             }
         ],
     }
@@ -226,7 +225,7 @@ def test_markdown() -> None:
         "**The call ends in norm\\_math at AutogradCPU (rule 6, math kernel, from CompositeImplicitAutograd), which "
         "decomposes into other operators.**\n"
         "\n"
-        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would take the slot away\n"
+        "AutogradCPU: the math kernel, although SparseCPU has a kernel; one at CPU would displace it\n"
         "\n"
         "| Key | From | Step | Kernel | Rule | Alias | Declared at |\n"
         "| --- | --- | --- | --- | --- | --- | --- |\n"
@@ -237,8 +236,8 @@ def test_markdown() -> None:
         f"| BackendSelect | thread | falls through | {own} | backend fallback |  |  |\n"
         f"| SparseCPU | tensor | not reached | norm\\_sparse | kernel |  | {place}:16:18 |\n"
         "\n"
-        "- Thread: as by default\n"
-        "- Mask: takes away ADInplaceOrView, BackendSelect\n"
+        "- Thread: default\n"
+        "- Mask: removes ADInplaceOrView, BackendSelect\n"
         "- Step 1: AutogradCPU: norm\\_math calls other operators\n",
         "",
     )
@@ -255,7 +254,7 @@ def test_a_key_set_instead_of_tensors() -> None:
 def test_the_device_argument() -> None:
     """In a step, above it, and for machines; where it is not given, what is assumed."""
     assumed = call(*FIXED).out
-    assert "\nDevice   cpu, PyTorch's default; --device names another\n" in assumed
+    assert "\nDevice   cpu, PyTorch's default; --device sets another\n" in assumed
     step = "BackendSelect: filled_by_device redispatches with {}, chosen by device {}, as kernels there that get a "
     assert step.format("CPU", "cpu") in assumed
     given = call(*FIXED, "--device", "cuda:1").out
@@ -330,15 +329,17 @@ def test_mistakes_in_other_options() -> None:
     assert "--generator 'meta': there are no generators on meta" in both
     assert "--generator adds no key when --keyset gives the whole key set; give one of the two" in both
     none = call("resolve", "aten::relu", "--tensor", "none")
-    assert none.err.startswith("error[tensor]: --tensor 'none': aten::relu has a Tensor for 'self', not a Tensor?\n")
+    assert none.err.startswith(
+        "error[tensor]: --tensor 'none': the type of 'self' in aten::relu is Tensor, not Tensor?\n"
+    )
 
 
 def test_what_is_assumed_of_a_factory() -> None:
     sparse = ("resolve", "aten::_sparse_coo_tensor_with_dims_and_tensors", "--tensor", "cpu", "--tensor", "cpu")
     result = call(*sparse)
     assert result.code == 1
-    assert "\nLayout   strided, PyTorch's default; --layout names another\n" in result.out
-    hint = "The layout was not given: with --layout sparse the call comes to a kernel at SparseCPU"
+    assert "\nLayout   strided, PyTorch's default; --layout sets another\n" in result.out
+    hint = "No --layout was given: with --layout sparse the call reaches a kernel at SparseCPU."
     assert f"\n{hint}\n" in result.out
     assert "Advice" not in result.out
     found = json.loads(call(*sparse, "--format", "json").out)
@@ -352,9 +353,9 @@ def test_what_is_assumed_of_a_factory() -> None:
     assert given.code == 0
     assert "\nLayout   torch.sparse_coo\n" in given.out
     integers = call("resolve", "aten::randint").out
-    assert "\nDtype    int64, the default of the schema; --dtype names another\n" in integers
+    assert "\nDtype    int64, the default of the schema; --dtype sets another\n" in integers
     unused = call("resolve", "aten::empty_like", "--tensor", "cpu", "--layout", "sparse").out
-    assert "\nLayout   sparse, by which no kernel on the way chooses\n" in unused
+    assert "\nLayout   sparse, not used: no kernel in this call chooses by it\n" in unused
 
 
 def test_a_generator() -> None:
@@ -363,7 +364,7 @@ def test_a_generator() -> None:
     assert "\nGenerator  cpu, whose key counts, as in an unboxed call (torch.rand, C++)" in shown
     assert re.search(r"^CPU +generator +2 ends", shown, re.M)
     boxed = call(*rand, "cpu boxed").out
-    assert "\nGenerator  cpu boxed, whose key does not count, as in a call of torch.ops\n" in boxed
+    assert "\nGenerator  cpu boxed, whose key does not count, as in a boxed call (torch.ops)\n" in boxed
     found = json.loads(call(*rand, "cpu", "--format", "json").out)
     assert found["selections"][0]["generator"]["keys"] == ["CPU"]
 
@@ -397,7 +398,7 @@ def test_problems_come_together() -> None:
         "error[tensor]: --tensor 'cppu': the universe torch-2.15 has no device 'cppu' (it has cpu, cuda, ipu, xpu, "
         "hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone)",
         "  help: did you mean cpu?",
-        "error[context]: --context 'include=CPPU': CPPU is no key of the universe torch-2.15",
+        "error[context]: --context 'include=CPPU': CPPU is not a key of the universe torch-2.15",
         "  help: did you mean CPU?",
         "--keyset:1:1: error[unknown-dispatch-key]: torch-2.15 has no dispatch key 'CPPU'",
         "  help: did you mean CPU?",
@@ -464,7 +465,7 @@ def test_keys_that_a_declaration_excludes_are_named_as_they_are_written(tmp_path
         f"dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    dispatch: {{CUDA: {kernel}}}\n"
     )
     args = ("resolve", "demo::op", str(file), "--tensor", "cuda", "--context", "below_autograd")
-    step = f"CUDA: op_cuda calls the operator anew with CUDA excluded, as declared at {file}:4:54\n"
+    step = f"CUDA: op_cuda calls the operator again with CUDA excluded, as declared at {file}:4:54\n"
     assert f"Step 1  {step}" in call(*args).out
     (first, *_) = json.loads(call(*args, "--format", "json").out)["selections"]
     assert first["steps"][0]["excludes"]["functionalities"] == ["Dense"]
@@ -531,8 +532,8 @@ def test_the_function_of_torch_library_under_grad(tmp_path: Path) -> None:
     assert refused.code == 1
     assert "as declared" not in refused.out
     assert "raises, as kernels that torch.library makes do" in refused.out
-    assert "What works is an autograd.Function of your own, with setup_context and backward" in refused.out
-    assert "What works is" not in call(*asked, "--context", "jvp").out
+    assert "Write an autograd.Function of your own instead, with setup_context and backward" in refused.out
+    assert "Write an autograd.Function" not in call(*asked, "--context", "jvp").out
 
 
 def test_advice_says_what_the_kernel_at_autograd_is_for(tmp_path: Path) -> None:
@@ -540,5 +541,5 @@ def test_advice_says_what_the_kernel_at_autograd_is_for(tmp_path: Path) -> None:
     file = tmp_path / "custom.yaml"
     file.write_text(CUSTOM, encoding="utf-8")
     out = call("resolve", "mine::empty", str(file), "--tensor", "cpu").out
-    assert "Register a kernel at CPU, and for gradients one at Autograd, which goes on to the kernels below" in out
+    assert "Register a kernel at CPU, and for gradients one at Autograd, which redispatches to the kernels below" in out
     assert "CompositeExplicitAutograd, which works for every backend, and for gradients one at Autograd" in out

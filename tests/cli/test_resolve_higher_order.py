@@ -86,7 +86,7 @@ def test_text() -> None:
         "Key              From    Step           Holds"
         "                                                   Registered for\n"
         "AutocastCPU      tensor  excluded       -\n"
-        "AutogradCPU      tensor  1 calls anew   torch._higher_order_ops.utils.autograd_not_implemented  Autograd\n"
+        "AutogradCPU      tensor  1 calls again  torch._higher_order_ops.utils.autograd_not_implemented  Autograd\n"
         "ADInplaceOrView  both    falls through  -\n"
         "BackendSelect    thread  falls through  -\n"
         "\n"
@@ -98,11 +98,11 @@ def test_text() -> None:
         "CPU              tensor  2 ends         torch._higher_order_ops.torchbind.call_torchbind_impl  "
         "CompositeExplicitAutograd\n"
         "\n"
-        "Thread  as by default\n"
+        "Thread  default\n"
         "Step 1  AutogradCPU: torch._higher_order_ops.utils.autograd_not_implemented calls the operator again, with "
         "AutogradNestedTensor, AutogradFunctionality, AutogradOther excluded\n"
-        "Step 2  CPU: torch._higher_order_ops.torchbind.call_torchbind_impl runs; what it does further is not "
-        "declared\n",
+        "Step 2  CPU: torch._higher_order_ops.torchbind.call_torchbind_impl runs; it is not known whether "
+        "it redispatches\n",
         "",
     )
 
@@ -157,7 +157,7 @@ def test_markdown(file: str) -> None:
         "**The call ends in hop\\_dense at CPU "
     )
     assert "| **CPU** | tensor | 2 ends | hop\\_dense | CompositeExplicitAutograd | a.yaml:4:16 |\n" in shown.out
-    assert shown.out.endswith("- Step 2: CPU: hop\\_dense runs; what it does further is not declared\n")
+    assert shown.out.endswith("- Step 2: CPU: hop\\_dense runs; it is not known whether it redispatches\n")
 
 
 def test_stop_after_and_what_is_refused() -> None:
@@ -189,7 +189,7 @@ def test_rules_that_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     error = {"kind": "impl", "type": "mylib.Refused", "text": "not on CPU", "whole": True, "tensor": None, "slot": None}
     assert data(*cpu, code=1)["end"]["error"] == error
     meta = answer("hop", "a.yaml", "--tensor", "meta inference")
-    assert meta == "The call fails at Meta: at_meta raises an error, whose text is not declared"
+    assert meta == "The call fails at Meta: at_meta raises an error whose text is not declared"
     functional = ("hop", "a.yaml", "--tensor", "cpu inference functional")
     assert answer(*functional) == "The call fails at Functionalize: functional raises ValueError"
     mode = answer("hop", "a.yaml", "--tensor", "cpu inference", "--context", "mode=FunctionalTensorMode")

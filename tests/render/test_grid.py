@@ -26,7 +26,7 @@ def row(key: str, rule: Rule, **others: Any) -> TableRow:
 
 def shown(rows: Sequence[TableRow], width: int | None = None, universe: Universe = UNIVERSE) -> str:
     table = OperatorTable("a::b", "a::b() -> ()", None, tuple(rows))
-    report = TableReport(universe.name, (), iter([table]))
+    report = TableReport(universe.name, False, (), iter([table]))
     return "".join(text(document(report, width, universe=universe), Style(width)))
 
 
@@ -124,7 +124,7 @@ def test_colour_changes_nothing_but_colour() -> None:
 
     rows = [row(key, Rule.KERNEL, stale=True, live_kernel="x") for key in UNIVERSE.slots]
     table = OperatorTable("a::b", None, None, tuple(rows))
-    blocks = [*document(TableReport("u", (), iter([table])), 80, universe=UNIVERSE)]
+    blocks = [*document(TableReport("u", False, (), iter([table])), 80, universe=UNIVERSE)]
     colored, plain = ("".join(text(blocks, Style(80, color))) for color in (True, False))
     assert "\x1b[1;32mK" in colored
     without = re.sub(r"\x1b\[[0-9;]*m", "", colored)

@@ -113,8 +113,7 @@ def test_labels() -> None:
     [
         (
             Note(NoteKind.BYPASSED, ("AutogradCPU",), ("SparseCPU", "QuantizedCPU"), "CPU"),
-            "AutogradCPU: the math kernel, although SparseCPU, QuantizedCPU have kernels; "
-            "one at CPU would take the slot away",
+            "AutogradCPU: the math kernel, although SparseCPU, QuantizedCPU have kernels; one at CPU would displace it",
         ),
         # no backend counts there, so no kernel of one would change it
         (

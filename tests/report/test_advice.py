@@ -193,7 +193,7 @@ def test_every_format_has_the_same_advice(format_: str, tmp_path: Path) -> None:
     Applied(tmp_path, document)
     out = call("explain", "demo::op", "AutogradCPU", str(tmp_path / "x.json"), "--format", format_).out
     flat = " ".join(out.replace("\\", "").split())
-    assert "Register a kernel at AutogradCPU, which goes on to the kernels below." in flat
+    assert "Register a kernel at AutogradCPU, which redispatches to the kernels below." in flat
     assert "Or remove the kernel at CPU, and register the operators that demo::op decomposes to at CPU instead." in flat
 
 
@@ -201,9 +201,9 @@ def test_a_change_is_proposed_once() -> None:
     """Two notes on one slot, which the same changes help; as data each note has its changes."""
     file = "examples/scenarios/02_no_grad_fn.yaml"
     out = call("explain", "aten::var.dim", "AutogradXLA", file).out
-    assert out.count("egister a kernel at AutogradXLA, which goes on") == 1
+    assert out.count("egister a kernel at AutogradXLA, which redispatches") == 1
     assert out.count("egister a fallthrough at AutogradXLA") == 1
-    assert out.endswith("results have no grad_fn. What is advised above helps here too.\n")
+    assert out.endswith("results have no grad_fn. The advice above helps here too.\n")
     data = json.loads(call("explain", "aten::var.dim", "AutogradXLA", file, "--format", "json").out)
     displaced, no_derivative = data["advice"]
     edits = [change["edits"] for change in displaced["changes"]]

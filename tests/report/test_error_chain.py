@@ -92,8 +92,10 @@ def test_the_others_are_named() -> None:
     text = printed(while_handled_with_cause)
     lines = [text[: text.index(f"Error: Could not run '{name}'")].count("\n") + 1 for name in ("a::first", "a::last")]
     said = call("explain", "--from-error", "-", stdin=text.encode()).out
-    assert f"It came while another error was being handled, line {lines[0]}: no kernel of a::first at CUDA." in said
-    assert f"Another error came of it, line {lines[1]}: no kernel of a::last at CUDA." in said
+    assert (
+        f"It was raised while another error was being handled, line {lines[0]}: a::first has no kernel at CUDA." in said
+    )
+    assert f"It caused another error, line {lines[1]}: a::last has no kernel at CUDA." in said
 
 
 def test_the_code_in_a_traceback_is_no_message() -> None:

@@ -56,7 +56,7 @@ def test_the_same_as_data(report: Collected) -> None:
 def test_a_cut_table_is_a_cut_table() -> None:
     """The three lines are as in PyTorch; the other 34 keys are in the list, whose lines are not in the text."""
     report = next(one for one in COLLECTED if one.name == "torchvision_nms")
-    assert "The table in the text is cut: of it there are 3 lines." in answer(report)
+    assert "The table in the text is incomplete: it has only 3 lines." in answer(report)
     data = json.loads(call("explain", "--from-error", str(report.file), "--format", "json").out)["error"]
     assert (data["table"], data["keys"], data["differences"]) == ("part", "whole", None)
 

@@ -90,10 +90,12 @@ def wrapper_levels(spec: TensorSpec, thread: Thread) -> list[Wrapper]:
         named = [wrapper.level for wrapper in wanted if wrapper.level is not None]
         wrong = next((level for level in named if level not in own), None)
         if wrong is not None:
-            message = f"no transform of the contexts at level {wrong} makes a tensor {kind.value}"
-            raise CallError(message, str(spec), f"such levels: {', '.join(map(str, own))}" if own else None)
+            message = f"the contexts have no transform at level {wrong} that makes a tensor {kind.value}"
+            raise CallError(
+                message, str(spec), f"the levels that have one: {', '.join(map(str, own))}" if own else None
+            )
         if len(set(named)) < len(named):
-            raise CallError(f"a tensor is {kind.value} once at each level", str(spec))
+            raise CallError(f"a tensor can be {kind.value} only once per level", str(spec))
         free = [level for level in own if level not in named]
         count = len(wanted) - len(named)
         taken = free[len(free) - count :] if count <= len(free) else [None] * (count - len(free)) + free
@@ -117,5 +119,5 @@ def _check_absent(name: OperatorName, schema: FunctionSchema | None, tensors: tu
     """Refuse None where a schema has ``Tensor``, since PyTorch makes an undefined tensor of it there."""
     for argument, spec in zip(arguments_of(schema, len(tensors)), tensors, strict=True):
         if spec.absent is Absent.NONE and argument is not None and argument.type.kind is TypeKind.TENSOR:
-            message = f"{name} has a Tensor for {argument.name!r}, not a Tensor?"
+            message = f"the type of {argument.name!r} in {name} is Tensor, not Tensor?"
             raise CallError(message, str(spec), "PyTorch passes an undefined tensor for None: write `undefined`")

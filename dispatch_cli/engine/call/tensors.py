@@ -220,7 +220,7 @@ class TensorMaker:
         device_key = self.device_key(spec.device, text)
         kinds = [spec.quantized, spec.nested, spec.layout is not Layout.STRIDED]
         if sum(kinds) > 1:
-            raise CallError("a tensor is only one of sparse, mkldnn, jagged, quantized and nested", text)
+            raise CallError("a tensor can be only one of sparse, mkldnn, jagged, quantized and nested", text)
         key: str | None
         if spec.nested:
             key = self._of_backend(NESTED, device_key, text) if self._has_kinds(spec.device, device_key) else None
@@ -252,7 +252,7 @@ class TensorMaker:
         return DispatchKeySet.of(self.universe, (key,))
 
     def _has_kinds(self, device: str | None, device_key: str) -> bool:
-        """Whether a device has other tensors than strided ones."""
+        """Whether a device has tensors that are not strided."""
         return device_key in self.universe.backends and device not in self.universe.plain_devices
 
     def _of_backend(self, functionality: str, device_key: str, text: str) -> str:
@@ -263,10 +263,10 @@ class TensorMaker:
         """A meta tensor's set with the backend exchanged (``_change_backend_component_keys``)."""
         text = str(spec)
         if spec.layout is Layout.JAGGED:
-            raise CallError("a jagged tensor is not itself fake; what it is made of may be", text)
+            raise CallError("a jagged tensor is never fake itself; the tensors that it consists of can be", text)
         device_key = self.device_key(spec.device, text)
         if META not in self.universe.devices:
-            raise CallError(f"the universe {self.universe.name} has no meta tensors, which fake ones are", text)
+            raise CallError(f"the universe {self.universe.name} has no meta tensors, which fake tensors need", text)
         keyset = self._real(spec._replace(device=META, fake=None, subclass=None), inference)
         without = DispatchKeySet(keyset.layout, keyset.bits & keyset.layout.functionality_mask)
         if not self._has_kinds(spec.device, device_key):

@@ -141,13 +141,13 @@ class Contexts:
         known = self.maker.known
         for key in context.keys:
             if self.universe.is_alias(key):
-                message = f"{key} is an alias key, which is in no key set of the universe {self.universe.name}"
+                message = f"{key} is an alias key, which cannot be in a key set of the universe {self.universe.name}"
                 covered = self.universe.covered_by(key)
-                hint = f"name keys that it covers, such as {covered[0]}" if covered else None
+                hint = f"give keys that it covers, such as {covered[0]}" if covered else None
                 raise CallError(message, str(context), hint)
             if key not in self.universe.ids:
                 names = [name for name in self.universe.ids if not self.universe.is_alias(name)]
-                message = f"{key} is no key of the universe {self.universe.name}"
+                message = f"{key} is not a key of the universe {self.universe.name}"
                 raise CallError(message, str(context), suggestion(key, names))
         return known(*context.keys)
 
@@ -181,7 +181,7 @@ class Contexts:
         if key is None:
             devices = [name for name, other in self.universe.devices.items() if self.maker.autocast_key(other)]
             message = f"the universe {self.universe.name} has no autocast for {context.device!r}"
-            raise CallError(f"{message} (it has it for {', '.join(devices)})", str(context))
+            raise CallError(f"{message} (it has autocast for {', '.join(devices)})", str(context))
         excluded = thread.keys.excluded
         excluded = excluded.remove(key) if context.enabled else excluded.add(key)
         return thread._replace(keys=thread.keys._replace(excluded=excluded))
@@ -209,7 +209,7 @@ class Contexts:
     def _enable_functionalization(self, thread: Thread, context: Context) -> Thread:
         needed = self._needed(context, FUNCTIONALIZE)
         if thread.keys.included.has(FUNCTIONALIZE):
-            raise CallError("functionalization is on already, and is not enabled twice", str(context))
+            raise CallError("functionalization is enabled already, and cannot be enabled twice", str(context))
         return thread.include(needed)
 
     def _suspend_functionalization(self, thread: Thread, _context: Context) -> Thread:
@@ -224,11 +224,11 @@ class Contexts:
     def _push_pre_dispatch_mode(self, thread: Thread, context: Context, position: int) -> Thread:
         assert context.name is not None, "a mode has a name"
         if context.name not in PRE_DISPATCH_MODES:
-            message = f"{context.name} is no mode for PreDispatch: those are {', '.join(PRE_DISPATCH_MODES)}"
+            message = f"{context.name} is not a mode for PreDispatch; these are: {', '.join(PRE_DISPATCH_MODES)}"
             raise CallError(message, str(context))
         active = [mode.name for mode in thread.pre_dispatch_modes]
         if context.name in active or (active and PRE_DISPATCH_MODES[-1] in (*active, context.name)):
-            raise CallError(f"{context.name} cannot be active beside {', '.join(active)}", str(context))
+            raise CallError(f"{context.name} cannot be active together with {', '.join(active)}", str(context))
         modes = (*thread.pre_dispatch_modes, Mode(context.name, context.instance, position))
         modes = tuple(sorted(modes, key=lambda mode: PRE_DISPATCH_MODES.index(mode.name)))
         return thread._replace(pre_dispatch_modes=modes).include(self._needed(context, PRE_DISPATCH))

@@ -22,7 +22,7 @@ from dispatch_cli.model.universe import UNDEFINED
 class Library:
     """A block and what it has registered; `drop` takes everything back, newest last, as PyTorch's destructor does.
 
-    Errors: Refused when the block can not exist (a second DEF of a namespace, a definition block of namespace ``_``).
+    Errors: Refused when the block cannot exist (a second DEF of a namespace, a definition block of namespace ``_``).
     """
 
     def __init__(self, dispatcher: Dispatcher, block: Block) -> None:

@@ -26,7 +26,7 @@ class Refusal(Enum):
 class Refused(RuntimeError):
     """A registration or query that PyTorch would refuse; the dispatcher's state is as it was.
 
-    The text is PyTorch's. earlier: what stands in the way, where something does.
+    The text is PyTorch's. earlier: the registration that it conflicts with, if any.
     """
 
     def __init__(

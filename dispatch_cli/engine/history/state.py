@@ -1,4 +1,4 @@
-"""What a history leaves behind."""
+"""The state after a history of registrations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class State:
     base: the dispatcher as it was where the files named by the user begin; None when nothing was before them, or
         nothing came after it.
     source: the captured state that the history continues.
+    over_assumed: that state is the newest embedded one, because no option or file named one.
     """
+
+    over_assumed = False
 
     def __init__(
         self,

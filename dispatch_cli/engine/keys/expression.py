@@ -155,7 +155,7 @@ class _ExpressionReader:
         if function is None:
             known = ", ".join((*FUNCTIONS, UNION))
             hint = suggestion(name, FUNCTIONS) or f"there are {known}"
-            raise self._mistake(f"no function is named {cut(name)!r}", hint, token)
+            raise self._mistake(f"there is no function {cut(name)!r}", hint, token)
         hint = f"{name} takes one key"
         key = self._within(opening, lambda: self._argument(hint), hint)
         keys = DispatchKeySet(self._layout) if key is None else function[1](self._universe, key)
@@ -184,7 +184,7 @@ class _ExpressionReader:
         return None
 
     def _within(self, opening: Token, read: Callable[[], _Read], hint: str = _JOIN) -> _Read:
-        """What stands between brackets, the opening one of which was just taken. hint: where more follows it."""
+        """The expression between brackets, after the opening one. hint: where more follows it."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self._mistake(f"brackets nest deeper than {MAX_DEPTH}", None, opening)

@@ -27,11 +27,11 @@ def components_of(keys: DispatchKeySet) -> tuple[str, ...]:
 NAMED_SETS: dict[str, tuple[str, Callable[[Universe], DispatchKeySet]]] = {
     "FULL": ("every key", DispatchKeySet.full),
     "after_autograd": (
-        "what the autograd kernels redispatch with",
+        "the keys with which autograd kernels redispatch",
         lambda universe: DispatchKeySet.full_after(universe, universe.after_autograd),
     ),
     "after_ADInplaceOrView": (
-        "what the ADInplaceOrView kernels redispatch with",
+        "the keys with which ADInplaceOrView kernels redispatch",
         lambda universe: DispatchKeySet.full_after(universe, universe.after_ADInplaceOrView),
     ),
     "autogradother_backends": (
@@ -39,11 +39,11 @@ NAMED_SETS: dict[str, tuple[str, Callable[[Universe], DispatchKeySet]]] = {
         lambda universe: DispatchKeySet.of(universe, universe.autogradother_backends),
     ),
     "default_included": (
-        "what a fresh thread adds to every call",
+        "the keys that a fresh thread includes in every call",
         lambda universe: DispatchKeySet.of(universe, universe.default_included),
     ),
     "default_excluded": (
-        "what a fresh thread takes out of every call",
+        "the keys that a fresh thread excludes from every call",
         lambda universe: DispatchKeySet.of(universe, universe.default_excluded),
     ),
 }
@@ -55,7 +55,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[[Universe, str], DispatchKeySet]]] = {
         lambda universe, key: DispatchKeySet.of(universe, universe.covered_by(key)),
     ),
     "backends": (
-        "the backend keys behind an autograd key",
+        "the backend keys of an autograd key",
         lambda universe, key: DispatchKeySet.of(universe, universe.autograd_backends.get(key, ())),
     ),
     "autograd": (

@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 
 class ExpressionMistake(Exception):
-    """Reading can not go on: the text is no expression."""
+    """Reading cannot go on: the text is no expression."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -75,7 +75,7 @@ def tokens(text: str, origin: str) -> Iterator[Token]:
             sign = text[position]
             hint = _OTHER_SIGNS.get(sign, "keys are joined by | (or), & (and) and - (without)")
             raise ExpressionMistake(
-                problem_at(text, origin, position, f"{sign!r} means nothing in a key-set expression", hint)
+                problem_at(text, origin, position, f"{sign!r} has no meaning in a key-set expression", hint)
             )
         position = match.end()
         if match.lastgroup != "blank":

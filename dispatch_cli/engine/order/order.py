@@ -154,7 +154,7 @@ def _analyse(
 
 @lru_cache(maxsize=8192)
 def slots_at_risk(layout: KeyLayout, registered: int) -> tuple[str, ...]:
-    """The slots, Undefined left out, that registrations at these keys can leave behind, in table order.
+    """The slots, without Undefined, that registrations at these keys can leave stale, in table order.
 
     registered: bits of the keys. Few slots: a registration that does not refresh a slot matters there only when it can
     fill the slot, or when it takes the slot away from an alias that has a kernel; and a kernel of the slot's own, which

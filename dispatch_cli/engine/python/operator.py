@@ -174,7 +174,7 @@ def problems_of(declared: Iterable[PythonKernel], source: StateSource | None) ->
         if message is not None:
             place = earlier.span if earlier is not None else None
             related = (Related("the earlier kernel is here", place),) if place is not None else ()
-            hint = "the state that the files are laid over has one" if earlier is not None and place is None else None
+            hint = "the state below the files has one already" if earlier is not None and place is None else None
             yield Problem(Refusal.PYTHON_KERNEL.value, message, kernel.span, hint=hint, related=related)
         else:
             taken[name][key] = kernel

@@ -14,7 +14,7 @@ from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.model.kernel import Kernel
 
 AMBIGUOUS_KERNEL = Kernel(debug="ambiguous_autogradother", function="ambiguous_autogradother")
-"""What PyTorch puts at AutogradOther when it can not choose; calling it is an error."""
+"""What PyTorch puts at AutogradOther when it cannot choose; calling it is an error."""
 
 
 class TableEntry(NamedTuple):

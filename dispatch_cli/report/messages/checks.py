@@ -18,24 +18,24 @@ MESSAGES = (
         ),
         "torch/testing/_internal/optests/generate_tests.py",
         means=(
-            "test_schema: the schema tells aliases and mutation rightly. test_autograd_registration: the gradient is "
-            "registered at an Autograd key. test_faketensor: the fake implementation says what the kernel returns. "
-            "test_aot_dispatch_*: results under torch.compile are those of the plain call."
+            "test_schema: the schema marks all arguments that are changed or aliased. test_autograd_registration: "
+            "the gradient is registered at an autograd key. test_faketensor: the fake implementation agrees with the "
+            "kernel. test_aot_dispatch_*: results under torch.compile are the same as in a plain call."
         ),
         author=(
-            "What it found: {reason}. The traceback before this line shows where; with `raise_exception=False` no "
-            "traceback is printed, and without it one is.",
+            "What it found: {reason}. The traceback above it shows the place; opcheck prints one unless it was "
+            "called with `raise_exception=False`.",
         ),
         wraps=True,
     ),
     Message(
         TextKind.OPCHECK_INPUTS,
-        "torch.library.opcheck can not test gradients with these inputs",
+        "torch.library.opcheck cannot test gradients with these inputs",
         ("autograd_registration_check: ",),
         "torch/testing/_internal/optests/autograd_registration.py",
-        means="test_autograd_registration needs an input that requires a gradient, on the CPU, CUDA or XPU.",
+        means="test_autograd_registration needs an input that requires a gradient and is on the CPU, CUDA or XPU.",
         author=(
-            "Give one: `torch.library.opcheck(op, (x.requires_grad_(),))`; or leave this test out (`test_utils`).",
+            "Pass one, `torch.library.opcheck(op, (x.requires_grad_(),))`, or leave this test out (`test_utils=`).",
         ),
     ),
     Message(
@@ -47,12 +47,13 @@ MESSAGES = (
         ),
         "torch/testing/_internal/optests/aot_autograd.py",
         means=(
-            "The test test_aot_dispatch_* of torch.library.opcheck compares the two. Mostly the schema does not tell "
-            "what is changed in place or shares memory, or the gradient is not registered at an Autograd key."
+            "The test test_aot_dispatch_* of torch.library.opcheck compares the two. The usual cause: the schema "
+            "does not mark an argument that is changed in place or shares memory with a result, or the gradient is "
+            "not registered at an autograd key."
         ),
         author=(
-            "Mark what is changed, `Tensor(a!) x`; return new tensors, and not arguments or views of them.",
-            "Register the gradient by torch.library.register_autograd, and compute it with operators.",
+            "Mark an argument that is changed, `Tensor(a!) x`; return new tensors, not arguments or views of them.",
+            "Register the gradient with torch.library.register_autograd, and compute it with operators.",
         ),
     ),
     Message(
@@ -68,25 +69,27 @@ MESSAGES = (
         ),
         "check_aliasing_constraint in torch/_library/utils.py, torch/_subclasses/schema_check_mode.py",
         means=(
-            "torch.compile and autograd trust the schema. An operator whose schema has no alias has to return memory "
-            "of its own; else results are silently wrong."
+            "torch.compile and autograd rely on the schema. An operator whose schema declares no alias must return "
+            "memory of its own, or results are silently wrong."
         ),
-        author=("Return `x.clone()`. An operator that only changes an argument returns nothing.",),
+        author=("Return `x.clone()`. An operator that only changes arguments should return nothing.",),
     ),
     Message(
         TextKind.WRONG_MUTATION,
-        "the schema of {op} says wrongly which arguments are changed",
+        "the schema of {op} is wrong about which arguments are changed",
         (
             "{op}: for argument '{argument}': the operator's schema {**} specified that the operator",
             "Argument {argument} is not defined as mutable but was mutated",
         ),
         "MutationChecker in torch/_library/utils.py, torch/_subclasses/schema_check_mode.py",
-        means="A change in place that the schema does not tell gets lost under torch.compile and autograd.",
-        author=("Mark it: `Tensor(a!) x`, or `mutates_args=('x',)` of custom_op; or change a copy.",),
+        means="A change in place that the schema does not declare gets lost under torch.compile and autograd.",
+        author=(
+            "Mark the argument, `Tensor(a!) x`, or name it in custom_op's `mutates_args=('x',)`; or change a copy.",
+        ),
     ),
     Message(
         TextKind.WRONG_TAG,
-        "{op} does not do what its tag torch.Tag.{name} promises",
+        "{op} does not keep the promise of its tag torch.Tag.{name}",
         (
             "{op} (with implementation in {*}): An operator tagged with torch.Tag.{name} must",
             "Schema tagged with torch.Tag.{name} ",
@@ -94,14 +97,14 @@ MESSAGES = (
         ),
         "torch/library.py, torch/_library/custom_ops.py",
         means=(
-            "The tags `inplace` and `out` promise that the operator changes its first argument, or keyword-only ones, "
-            "and returns just these. The schema, or what the function returned, is something else."
+            "The tags `inplace` and `out` promise that the operator changes its first argument, or keyword-only "
+            "ones, and returns exactly these. The schema or the returned value does not agree with that."
         ),
-        author=("Return the argument itself, and mark it in the schema: `Tensor(a!)`; or leave the tag out.",),
+        author=("Return the argument itself and mark it in the schema, `Tensor(a!)`; or remove the tag.",),
     ),
     Message(
         TextKind.NOT_COMPOSITE,
-        "a composite kernel does what subclasses and functionalization can not follow",
+        "a composite kernel does something that tensor subclasses and functionalization cannot follow",
         (
             "This operator is not Composite Compliant",
             "Not composite compliant: performing in-place operation {function}",
@@ -112,10 +115,13 @@ MESSAGES = (
         "torch/testing/_internal/composite_compliance.py",
         key="CompositeImplicitAutograd",
         means=(
-            "A kernel at CompositeImplicitAutograd runs for every kind of tensor, also for those without memory. It "
-            "may only call operators: no data pointers, no set_data, no in-place writes of a subclass into a plain "
+            "A kernel at CompositeImplicitAutograd runs for every kind of tensor, including those without memory. It "
+            "may only call operators: no data pointers, no set_data, no in-place write of a subclass into a plain "
             "tensor."
         ),
-        author=("Use operators that return a result; or register at CompositeExplicitAutograd and give a backward.",),
+        author=(
+            "Use operators that return their result; or register at CompositeExplicitAutograd and give the "
+            "operator a backward.",
+        ),
     ),
 )

@@ -14,23 +14,28 @@ MESSAGES = (
             "'{namespace}' is a reserved namespace, please choose something else",
         ),
         "Library in torch/library.py",
-        means="prim is TorchScript's own; Library does not open it with kind DEF or FRAGMENT.",
+        means=(
+            "The namespace prim belongs to TorchScript; torch.library.Library refuses it with the kind DEF or FRAGMENT."
+        ),
         author=("Choose another namespace.",),
     ),
     Message(
         TextKind.OTHER_NAMESPACE,
-        "a name in the namespace {namespace} stands in a block of another namespace",
+        "an operator of the namespace {namespace} is registered in a block of another namespace",
         (
             "Explicitly provided namespace ({namespace}) in schema string does not match namespace of enclosing",
             "Explicitly provided namespace ({namespace}) in operator name does not match namespace of enclosing",
         ),
         "Library::_def, Library::_parseNameForLib",
-        means="`def` and `impl` register in the namespace of their block; a namespace in the name has to be that one.",
-        author=("Leave the namespace out of the name, or move the line to the block of that namespace.",),
+        means=(
+            "`def` and `impl` register in the namespace of their block. A namespace that is given in the name must "
+            "be the same."
+        ),
+        author=("Leave the namespace out of the name, or move the line to a block of that namespace.",),
     ),
     Message(
         TextKind.WRONG_BLOCK,
-        "this can not be said in this kind of block",
+        "this kind of block does not allow this registration",
         (
             "Cannot define an operator inside of a {function} block",
             "Cannot define a class inside of a {function} block",
@@ -42,14 +47,14 @@ MESSAGES = (
         ),
         "aten/src/ATen/core/library.cpp",
         means=(
-            "TORCH_LIBRARY and _FRAGMENT define operators; TORCH_LIBRARY_IMPL(namespace, key) gives kernels for its "
-            "one key; a fallback is registered in TORCH_LIBRARY_IMPL(_, key)."
+            "TORCH_LIBRARY and TORCH_LIBRARY_FRAGMENT define operators. TORCH_LIBRARY_IMPL(namespace, key) registers "
+            "kernels at that one key. Backend fallbacks are registered in TORCH_LIBRARY_IMPL(_, key)."
         ),
         author=("Move the line to a block of the right kind, key and namespace.",),
     ),
     Message(
         TextKind.BAD_KEY,
-        "{key} is no name of a dispatch key",
+        "{key} is not the name of a dispatch key",
         (
             "could not parse dispatch key: {key}",
             "Invalid dispatch key: {key}",
@@ -57,17 +62,17 @@ MESSAGES = (
         ),
         "parseDispatchKey in c10/core/DispatchKey.cpp",
         means=(
-            "Keys are named as `dispatch-cli keys` lists them. Names that end in TensorId (CPUTensorId, "
-            "SparseCPUTensorId, VariableTensorId) are those of PyTorch before 1.8: drop the ending; Variable is "
-            "Autograd."
+            "`dispatch-cli keys` lists the names. Names that end in TensorId (CPUTensorId, SparseCPUTensorId, "
+            "VariableTensorId) are those of old PyTorch versions: leave the ending out; Variable is now Autograd."
         ),
         author=(
-            "Write one of the names that `dispatch-cli keys` lists. Not every key there can be registered at by name.",
+            "Write one of the names that `dispatch-cli keys` lists. For some keys kernels can be registered in C++ "
+            "only: PyTorch does not know their names as text.",
         ),
     ),
     Message(
         TextKind.BAD_SCHEMA,
-        "a schema can not be read, or not be made from a function's annotations",
+        "a schema cannot be read, or cannot be inferred from the annotations of a function",
         (
             "infer_schema(func): {*}",
             "define(qualname, schema, ...): expected schema to look like",
@@ -91,12 +96,12 @@ MESSAGES = (
         ),
         "torch/_library/infer_schema.py, torch/library.py, function_schema_parser.cpp",
         means=(
-            "A schema says names, types and mutation of arguments, and after an arrow the types of the results. "
-            "custom_op makes it from type annotations."
+            "A schema gives the names, types and mutation of the arguments and, after an arrow, the types of the "
+            "results. custom_op infers it from type annotations."
         ),
         author=(
-            "Annotate each argument and the result: Tensor, Optional[Tensor], Sequence[Tensor], int, float, bool, str, "
-            "torch.dtype, torch.device.",
+            "Annotate each argument and the result: Tensor, Optional[Tensor], Sequence[Tensor], int, float, bool, "
+            "str, torch.dtype, torch.device.",
             "Or give the schema: `torch.library.custom_op('ns::f', mutates_args=(), schema='(Tensor x) -> Tensor')`.",
         ),
     ),
@@ -111,18 +116,18 @@ MESSAGES = (
         ),
         "infer_schema in torch/_library/infer_schema.py, torch/_library/custom_ops.py",
         means=(
-            "mutates_args lists the names of the tensor arguments that the function changes in place. Each has to be "
-            "an argument of the function, and a given schema has to mark the same ones, as in `Tensor(a!) x`."
+            "mutates_args lists the names of the tensor arguments that the function changes in place. Each must be "
+            "an argument of the function, and a schema that is given must mark the same ones, as in `Tensor(a!) x`."
         ),
         author=(
-            "Name in mutates_args the arguments that are changed, as the function calls them: `mutates_args=('x',)`; "
-            "`()` if none is; 'unknown' if that is not known (newer versions of PyTorch).",
+            "List in mutates_args the arguments that are changed, by their names in the function: "
+            "`mutates_args=('x',)`; `()` if there are none; 'unknown' if you do not know (newer versions of PyTorch).",
             "If a schema is given too, mark the same arguments in it: `Tensor(a!) x`.",
         ),
     ),
     Message(
         TextKind.SCHEMA_MISMATCH,
-        "the C++ kernel of {op} does not have the types that its schema says",
+        "the types of the C++ kernel of {op} do not match its schema",
         (
             "Inferred operator schema for a C++ kernel function doesn't match the expected function schema. "
             "{**}operator: {op}",
@@ -131,25 +136,28 @@ MESSAGES = (
             "schemas: {op}(",
         ),
         "checkSchema in OperatorEntry.cpp",
-        means="`impl` compares the C++ function's types with the schema: int is int64_t, float is double.",
-        user=("The extension was built against another version of its library or of PyTorch: build it again.",),
+        means="`impl` compares the types of the C++ function with the schema: int is int64_t, float is double.",
+        user=("The extension was built for another version of its library or of PyTorch: build it again.",),
         author=(
-            "The last line of the text says the difference; change the function or the schema.",
-            "Where no schema is given it is made from the function, with arguments named _0, _1: give the schema of "
-            "the operator as it is, with names and defaults.",
+            "The last line of the text names the difference; change the function or the schema.",
+            "A `def` without a schema infers it from the function, with arguments named _0, _1: write the operator's "
+            "whole schema, with names and defaults.",
         ),
     ),
     Message(
         TextKind.SIGNATURE_MISMATCH,
-        "{op} is called or implemented with another C++ signature than before",
+        "{op} is called or implemented with different C++ signatures",
         (
             "Mismatch in kernel C++ signatures {**}operator: {op}",
             "Tried to access or call an operator with a wrong signature. {**}operator: {op}",
         ),
         "OperatorEntry::registerKernel, reportSignatureError",
-        means="All C++ kernels of an operator have one signature, and typed() calls it with that one.",
-        user=("The extension was built against another PyTorch: build it again with the installed one.",),
-        author=("The text shows both signatures; mind references and `int64_t` against `SymInt`.",),
+        means="All C++ kernels of an operator must have the same signature, and `typed()` must call it with that one.",
+        user=("The extension was built for another PyTorch: build it again for the installed one.",),
+        author=(
+            "The text shows both signatures. Common differences: references, and `int64_t` where the other has "
+            "`SymInt`.",
+        ),
     ),
     Message(
         TextKind.BAD_REGISTRATION,
@@ -168,7 +176,7 @@ MESSAGES = (
             "Input function is required to be a callable but found type",
         ),
         "op_registration.cpp, torch/_python_dispatcher.py, torch/_custom_op/impl.py",
-        means="The text says which rule of registration it breaks.",
+        means="The text names the rule that the registration breaks.",
         author=("`dispatch-cli register FILE` shows what is registered for an operator, and where.",),
     ),
 )

@@ -15,15 +15,15 @@ MESSAGES = (
         "torch/_library/autograd.py",
         key="Autograd",
         means=(
-            "custom_op registers a kernel at Autograd that calls the operator and notes it in the graph. Without a "
-            "formula that note raises when backward comes to it; the forward call works."
+            "custom_op registers a kernel at Autograd that adds a node to the autograd graph and calls the operator. "
+            "Without a formula that node raises when backward reaches it; the forward call works."
         ),
-        user=("Where no gradient is needed: torch.no_grad(), or `x.detach()` before the call.",),
-        author=("Register one: `my_op.register_autograd(backward, setup_context=setup_context)`.",),
+        user=("If no gradient is needed: use torch.no_grad(), or `x.detach()` before the call.",),
+        author=("Register a formula: `my_op.register_autograd(backward, setup_context=setup_context)`.",),
     ),
     Message(
         TextKind.NOT_AT_AUTOGRAD,
-        "{op} gives a result that requires a gradient, and has no kernel at an autograd key",
+        "{op} returns a tensor that requires a gradient, and has no kernel at an autograd key",
         (
             "{op}: at least one output of this operator has requires_grad=True but the operator does not have an "
             "autograd kernel defined at an autograd key",
@@ -31,31 +31,32 @@ MESSAGES = (
         "autograd_registration_check in torch/testing/_internal/optests/autograd_registration.py",
         key="Autograd",
         means=(
-            "Mostly a torch.autograd.Function is called in a kernel at CPU, CUDA or a composite key. That kernel is "
-            "below the autograd keys: what it records there is lost or wrong under torch.compile and in other kernels."
+            "The usual cause: a torch.autograd.Function is called in a kernel at CPU, CUDA or a composite key. That "
+            "kernel runs below the autograd keys, so the gradient that it records is lost or wrong under "
+            "torch.compile and other transforms."
         ),
         author=(
-            "Register the gradient by torch.library.register_autograd, or the autograd.Function as a kernel at the key "
-            "Autograd.",
-            "If the operator only calls PyTorch's own: make it a plain function, or register the kernel at "
+            "Register the gradient with torch.library.register_autograd, or register the autograd.Function as a "
+            "kernel at the key Autograd.",
+            "If the operator only calls operators of PyTorch: make it a plain function, or register its kernel at "
             "CompositeImplicitAutograd.",
         ),
     ),
     Message(
         TextKind.NO_SECOND_DERIVATIVE,
-        "{op} computes a gradient, and has no derivative itself: second derivatives are not possible",
+        "{op} computes a gradient and has no derivative of its own: second derivatives are not possible",
         ("derivative for {backward_op} is not implemented",),
         "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
         key="Autograd",
         means=(
-            "The first gradient was computed with create_graph=True, as gradient penalties, meta-learning and "
-            "Hessians do, and backward came to it again. derivatives.yaml names no derivative of {op}."
+            "The first gradient was computed with create_graph=True, as for gradient penalties, meta-learning and "
+            "Hessians, and a second backward needs the derivative of {op}. derivatives.yaml has none."
         ),
         user=(
-            "If first derivatives are enough: leave create_graph=True out, or choose the first-order variant of the "
-            "method.",
-            "Else use an implementation made of operators that have second derivatives. Attention: "
-            "`with torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` around the forward call.",
+            "If first derivatives are enough: do not pass create_graph=True, or choose the first-order variant of "
+            "the method.",
+            "Else use an implementation whose operators have second derivatives. For attention: `with "
+            "torch.nn.attention.sdpa_kernel(SDPBackend.MATH):` around the forward call.",
         ),
         author=("Write the backward of your operator with operators that have derivatives.",),
     ),
@@ -66,14 +67,17 @@ MESSAGES = (
         "NotImplemented in torch/csrc/autograd/functions/basic_ops.cpp, derivatives.yaml",
         key="Autograd",
         means=(
-            "The kernel at Autograd of {op} is one that PyTorch generates, and derivatives.yaml names no derivative. "
-            "The forward call works; backward raises."
+            "PyTorch generates the kernel of {op} at Autograd, and derivatives.yaml has no derivative for it. The "
+            "forward call works; backward raises."
         ),
         user=(
-            "Where no gradient is needed: torch.no_grad(), or `x.detach()` before the call.",
-            "Write it with other operators, or give it a backward in a torch.autograd.Function.",
+            "If no gradient is needed: use torch.no_grad(), or `x.detach()` before the call.",
+            "Use other operators instead, or put the call into a torch.autograd.Function with a backward of your own.",
         ),
-        author=("A kernel at AutogradCPU or AutogradCUDA of {op} stands before PyTorch's.",),
+        author=(
+            "Register a kernel of {op} at AutogradCPU or AutogradCUDA: it is chosen before PyTorch's kernel at "
+            "Autograd.",
+        ),
     ),
     Message(
         TextKind.NO_INPUT_DERIVATIVE,
@@ -82,12 +86,12 @@ MESSAGES = (
         "not_implemented in torch/csrc/autograd/FunctionsManual.cpp, derivatives.yaml",
         key="Autograd",
         means=(
-            "derivatives.yaml says `not_implemented` for an input, here {label}; the other inputs may have a "
-            "derivative. The forward call works; backward raises when it needs this one."
+            "derivatives.yaml says `not_implemented` for an input, here {label}; other inputs may have a derivative. "
+            "The forward call works; backward raises when it needs this one."
         ),
         user=(
             "If this input needs no gradient, detach it before the call: `x.detach()`.",
-            "Else write it with other operators, or give it a backward in a torch.autograd.Function.",
+            "Else use other operators, or put the call into a torch.autograd.Function with a backward of your own.",
         ),
     ),
     Message(
@@ -97,39 +101,36 @@ MESSAGES = (
         "check_no_requires_grad in torch/csrc/autograd/VariableTypeUtils.h, derivatives.yaml",
         key="Autograd",
         means=(
-            "The kernel at Autograd of {function} does not accept {argument} with requires_grad=True, and raises in "
-            "the forward call. derivatives.yaml has no derivative for {argument}; other arguments may have one."
+            "The kernel of {function} at Autograd raises in the forward call if {argument} requires a gradient, "
+            "because derivatives.yaml has no derivative for it; other arguments may have one."
         ),
         user=(
             "If {argument} needs no gradient, detach it: pass `{argument}.detach()`.",
-            "Else write it with other operators, or give it a backward in a torch.autograd.Function.",
+            "Else use other operators, or put the call into a torch.autograd.Function with a backward of your own.",
         ),
     ),
     Message(
         TextKind.NO_FORWARD_AD,
-        "{function} has no derivative in forward mode",
+        "{function} has no forward-mode derivative",
         ("Trying to use forward AD with {function} that does not support it",),
         "VariableType*.cpp, autograd_not_implemented_fallback.cpp",
         key="Autograd",
-        means=(
-            "jvp, jacfwd and forward_ad ask the kernel at Autograd for a forward derivative. derivatives.yaml has none "
-            "for {function}."
-        ),
+        means=("jvp, jacfwd and forward_ad need a forward-mode derivative. derivatives.yaml has none for {function}."),
         user=("Use reverse mode: torch.func.vjp, jacrev, or backward().",),
-        author=("torch.autograd.Function: implement `jvp`.",),
+        author=("In a torch.autograd.Function: implement `jvp`.",),
     ),
     Message(
         TextKind.OUT_GRADIENT,
-        "{op} writes into an argument and can not be differentiated",
+        "{op} writes to an argument and cannot be differentiated",
         ("{op}(): functions with out=... arguments don't support automatic differentiation",),
         "VariableTypeUtils.h, torch/_library/autograd.py",
         key="Autograd",
-        means="The kernel at Autograd refuses an `out=` argument or an input that requires grad.",
+        means="The kernel at Autograd refuses an `out=` argument, or an input, that requires a gradient.",
         user=("Call it without out=, or under torch.no_grad().",),
     ),
     Message(
         TextKind.FORMULA_REFUSED,
-        "a backward can not be registered for {op}",
+        "a backward cannot be registered for {op}",
         (
             "Cannot register autograd formula for operator tagged with torch.Tag.out: {op}",
             "Cannot register autograd formula for non-functional operator <CustomOpDef({op})>",
@@ -143,17 +144,17 @@ MESSAGES = (
         ),
         "torch.library.register_autograd, CustomOpDef.register_autograd",
         means=(
-            "A formula is possible for functional operators only: the schema mutates no argument, returns no view of "
-            "one, and returns something. Tensors must not be keyword-only."
+            "Only functional operators can have a formula: the schema mutates no argument, returns no view of one, "
+            "and returns something. Tensors must not be keyword-only."
         ),
         author=(
-            "Register the formula for a functional operator, and let the mutating one call it and copy.",
-            "Or register a kernel at Autograd by hand: torch.library.Library.impl(…, 'Autograd').",
+            "Register the formula for a functional operator, and write the mutating one as a call of it and a copy.",
+            "Or write a kernel and register it at Autograd: torch.library.Library.impl(…, 'Autograd').",
         ),
     ),
     Message(
         TextKind.INFERENCE_TENSOR,
-        "a tensor that was made in inference mode is used outside of it",
+        "a tensor that was created in inference mode is used outside of it",
         (
             "Inference tensors cannot be saved for backward",
             "Inplace update to inference tensor outside InferenceMode is not allowed",
@@ -167,19 +168,19 @@ MESSAGES = (
         "saved_variable.cpp, VariableTypeUtils.h, TensorImpl.h",
         key="ADInplaceOrView",
         means=(
-            "A tensor that torch.inference_mode() made has neither an Autograd key nor ADInplaceOrView, and no version "
-            "counter. Autograd can not save it, and outside of inference mode nothing may change it in place. It stays "
-            "so after the block."
+            "A tensor that was created under torch.inference_mode() has neither an autograd key nor ADInplaceOrView, "
+            "and no version counter. Autograd cannot save it, and it cannot be changed in place outside of inference "
+            "mode. This stays so after the block."
         ),
         user=(
             "Clone it outside of the block: `x.clone()` is an ordinary tensor.",
-            "Use torch.no_grad() in place of torch.inference_mode() where its results are trained on later.",
-            "Cached tensors (rotary tables, masks) must not be made in inference mode first.",
+            "Use torch.no_grad() instead of torch.inference_mode() if the result is later used in training.",
+            "Do not let code in inference mode be the first to fill a cache of tensors (rotary tables, masks).",
         ),
     ),
     Message(
         TextKind.WRONG_FORMULA,
-        "the backward of {op} returns something else than one gradient per argument",
+        "the backward of {op} does not return one gradient per argument",
         (
             "The backward formula for {op} returned ",
             "function GeneratedBackwardFor_{name} returned a gradient different than None",
@@ -188,7 +189,7 @@ MESSAGES = (
         ),
         "torch/_library/autograd.py",
         key="Autograd",
-        means="The function that register_autograd was given returns a gradient, or None, for each argument.",
-        author=("Return as many values as the operator has arguments; None for those without a gradient.",),
+        means="The function that was passed to register_autograd has to return a gradient or None for each argument.",
+        author=("Return as many values as the operator has arguments, with None for those without a gradient.",),
     ),
 )

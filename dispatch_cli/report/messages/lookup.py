@@ -7,7 +7,7 @@ from dispatch_cli.report.messages.kinds import Message, TextKind
 MESSAGES = (
     Message(
         TextKind.NOT_DEFINED,
-        "{op} is not defined in that process",
+        "{op} is not defined in the process that raised the error",
         (
             "'_OpNamespace' '{namespace}' object has no attribute '{name}'",
             "Could not find schema for {op} but we found an implementation; did you forget to def() the operator",
@@ -24,22 +24,26 @@ MESSAGES = (
         ),
         "_OpNamespace.__getattr__ in torch/_ops.py, Dispatcher::findSchemaOrThrow",
         means=(
-            "No library that was loaded has defined {op}. Kernels alone are not enough: a `def` gives the schema. "
-            "Mostly the compiled part of a package was not built, not found, or failed to load, and its import went "
-            "on without; in Python, the torch.library.Library object that defined it is gone, or the name is another."
+            "No loaded library has defined {op}. Kernels alone are not enough: a `def` has to give the schema. The "
+            "usual cause: the compiled part of a package was not built, not found or failed to load, and importing "
+            "the package went on without it. In Python: the torch.library.Library object that defined the operator "
+            "no longer exists. Or the name is misspelled."
         ),
         user=(
-            "Import the package that defines it, before the call; its import may print why its library was not loaded.",
-            "Check that the package was built for the installed PyTorch, Python and CUDA: versions that do not fit are "
-            "the usual cause (torchvision::nms).",
-            "In a C++ program: link the library that has the operator, such as libtorchvision, with `--no-as-needed`, "
-            "or include its header (`torchvision/vision.h`): a linker leaves out a library of which nothing is called.",
+            "Import the package that defines it before the call; a warning at the import may say why its library was "
+            "not loaded.",
+            "Check that the package was built for the installed PyTorch, Python and CUDA: versions that do not match "
+            "are the usual cause (torchvision::nms).",
+            "In a C++ program: link the library that has the operator, such as libtorchvision, with "
+            "`--no-as-needed`, or include its header (`torchvision/vision.h`). Linkers leave a library out if no "
+            "function of it is called.",
         ),
         author=(
-            "torch.ops.load_library(path), or import of the extension module, has to come first.",
-            "TORCH_LIBRARY blocks run when the shared library is loaded; a static library needs whole-archive linking.",
-            "In Python, keep the torch.library.Library object in a variable of the module: when it is collected, its "
-            "operators are gone.",
+            "Call torch.ops.load_library(path), or import the extension module, first.",
+            "TORCH_LIBRARY blocks run when the shared library is loaded; a static library has to be linked with "
+            "`--whole-archive`.",
+            "In Python, keep the torch.library.Library object in a variable of the module: its operators are removed "
+            "when it is garbage-collected.",
             "In Python, define the operator (`lib.define`) before `impl` and `register_fake`, and check the spelling "
             "of its name.",
         ),
@@ -52,7 +56,10 @@ MESSAGES = (
             "'{op}' can't have an overload name beginning with '__'",
         ),
         "OpOverloadPacket.__getattr__ in torch/_ops.py",
-        means="The operator is there, but none of its overloads has that name; `default` is the one without.",
+        means=(
+            "The operator exists, but none of its overloads has that name. The overload without a name is called "
+            "`default`."
+        ),
         user=("`torch.ops.ns.op.overloads()` lists them.", "The code may be for a newer or older PyTorch."),
     ),
     Message(
@@ -64,61 +71,61 @@ MESSAGES = (
         ),
         "the loader of the system; torchvision/io/image.py",
         means=(
-            "The extension was built against another version of PyTorch, or one of another CUDA. It is not loaded, and "
-            "the operators and functions that it has are not there."
+            "The extension was built for another version of PyTorch, or for another CUDA. It could not be loaded, so "
+            "its operators and functions are missing."
         ),
         user=(
-            "Install a build of the extension for the installed PyTorch, Python and CUDA; or the PyTorch that it was "
-            "built for.",
-            "If pip took a wheel from its cache, or the sources were built against another PyTorch: build it again, "
+            "Install a build of the extension for the installed PyTorch, Python and CUDA; or install the PyTorch "
+            "that it was built for.",
+            "If pip used a wheel from its cache, or the extension was compiled for another PyTorch: build it again, "
             "`pip install --no-cache-dir --no-build-isolation --force-reinstall --no-deps PACKAGE`.",
         ),
     ),
     Message(
         TextKind.NO_LIBRARY_FILE,
-        "a shared library can not be loaded",
+        "a shared library cannot be loaded",
         (
             "[[{library}: cannot open shared object file{**}]]Could not load this library: ",
             "Failed to load image Python extension",
         ),
         "torch.ops.load_library, the loader of the system",
         means=(
-            "A file is missing, or one that it depends on; or it was built for another Python or CUDA. The operators "
-            "of that library are not registered then."
+            "The file, or a library that it depends on, is missing or was built for another Python or CUDA. The "
+            "operators of that library are not registered then."
         ),
         user=(
-            "If the text names a library of CUDA, such as libcudart.so.11.0: the package was built for the CUDA of "
-            "that number. Install its build for the CUDA of the installed PyTorch (`torch.version.cuda`).",
-            "Else install the package again, for the installed PyTorch and Python.",
+            "If the text names a CUDA library, such as libcudart.so.11.0: the package was built for that CUDA "
+            "version. Install its build for the CUDA of the installed PyTorch (`torch.version.cuda`).",
+            "Else reinstall the package, in a build for the installed PyTorch and Python.",
         ),
     ),
     Message(
         TextKind.NO_CLASS,
-        "the class {label} is not registered in that process",
+        "the class {label} is not registered in the process that raised the error",
         (
             "Tried to instantiate class '{label}', but it does not exist! Ensure that it is registered via "
             "torch::class_",
         ),
         "torch/csrc/jit/python/python_custom_class.cpp",
         means=(
-            "C++ classes of `torch.classes` come with a compiled extension, as operators do. No library that was "
-            "loaded has registered this one: mostly the compiled part of a package was not built, not found, or failed "
-            "to load."
+            "Compiled extensions register the C++ classes of `torch.classes`, as they do operators. No loaded "
+            "library has registered this one; the usual cause: the compiled part of a package was not built, not "
+            "found or failed to load."
         ),
         user=(
-            "Import the package that has the class, before the call; its import may print why its library was not "
-            "loaded.",
+            "Import the package that has the class before the call; a warning at the import may say why its library "
+            "was not loaded.",
             "Check that the package was built for the installed PyTorch, Python and CUDA.",
         ),
         author=(
-            "torch.classes.load_library(path), or import of the extension module, has to come first.",
-            'A class is registered by `torch::class_<T>("namespace", "Class")` or `m.class_<T>("Class")` in a '
+            "Call torch.classes.load_library(path), or import the extension module, first.",
+            'Register the class by `torch::class_<T>("namespace", "Class")`, or by `m.class_<T>("Class")` in a '
             "TORCH_LIBRARY block.",
         ),
     ),
     Message(
         TextKind.WRONG_ARGUMENTS,
-        "the arguments do not fit the schema of {op}",
+        "the arguments do not match the schema of {op}",
         (
             "{op}() Expected a value of type '{*}' for argument '{argument}' but instead found type",
             "{op}() is missing value for argument '{argument}'",
@@ -129,7 +136,10 @@ MESSAGES = (
             "Expected at most {*} argument(s) for operator '{op}'",
         ),
         "FunctionSchema::checkArg, checkAndNormalizeInputs",
-        means="Arguments are checked by the schema before dispatch; no key and no kernel has been chosen yet.",
-        user=("Compare with the schema that the text prints. `SymInt` for `int` means a size that is a symbol.",),
+        means="Arguments are checked against the schema before dispatch; no key and no kernel has been chosen yet.",
+        user=(
+            "Compare the call with the schema that the text prints. `SymInt` instead of `int` means that a "
+            "symbolic size is accepted.",
+        ),
     ),
 )

@@ -8,7 +8,7 @@ from dispatch_cli.report.messages.kinds import Message, TextKind
 MESSAGES = (
     Message(
         TextKind.NO_IMPL,
-        "the higher-order operator {op} has no implementation for a mode or a subclass of tensors",
+        "the higher-order operator {op} has no implementation for a mode or a tensor subclass",
         (
             "There was no rule registered for HigherOrderOperator {op}[[ and mode {object}]]",
             "There was no rule registered for HOP {op}[[ and subclass {object}]]",
@@ -19,7 +19,7 @@ MESSAGES = (
     ),
     Message(
         TextKind.HIGHER_ORDER_RULE,
-        "the higher-order operator {op} does not do this",
+        "the higher-order operator {op} does not support this use",
         (
             "The {op} HigherOrderOperator does not currently support training with in-place input or buffer mutations",
             "HigherOrderOperator {op} does not implement a gen_schema",
@@ -36,9 +36,12 @@ MESSAGES = (
             "NYI: PyDispatcher has not implemented support for {key}",
         ),
         "HigherOrderOperator in torch/_ops.py",
-        means="Higher-order operators have Python implementations only, one per key, mode and subclass.",
-        user=("Do not change tensors in place inside the function that is given to it.",),
-        author=("Give it an implementation: `@op.py_impl(…)`. `dispatch-cli table` shows those of a declared one.",),
+        means="Higher-order operators have only Python implementations: one per key, mode and tensor subclass.",
+        user=("Do not change tensors in place in the function that you pass to it.",),
+        author=(
+            "Write the missing implementation: `@op.py_impl(…)`. `dispatch-cli table` shows the implementations "
+            "of a declared operator.",
+        ),
     ),
     Message(
         TextKind.NO_ENTRY,
@@ -50,16 +53,16 @@ MESSAGES = (
         ),
         "dispatch_functorch in torch/_functorch/pyfunctorch.py, HigherOrderOperator.dispatch in torch/_ops.py",
         means=(
-            "Higher-order operators have Python implementations only: one per key, mode, subclass and transform of "
-            "torch.func, each in a table of the operator. The text names what the table lacks, by its class; the call "
-            "of the operator is in the traceback. torch.export traces with modes of its own: an operator that runs in "
-            "a plain call needs implementations for ProxyTorchDispatchMode and FakeTensorMode there."
+            "Higher-order operators have only Python implementations: one per key, mode, tensor subclass and "
+            "transform of torch.func. The text names the class or transform that has none; the traceback shows the "
+            "call of the operator. torch.export traces with modes of its own, so it needs implementations for "
+            "ProxyTorchDispatchMode and FakeTensorMode even if a plain call works."
         ),
-        user=("Call it outside of that transform or mode: of vmap, grad, functionalize or torch.compile.",),
+        user=("Call it outside of that transform or mode (vmap, grad, functionalize, torch.compile).",),
         author=(
-            "Register one: `@op.py_impl(TransformType.Vmap)`, or with the class of the mode that the text names, such "
-            "as `@op.py_impl(FakeTensorMode)` or `@op.py_impl(ProxyTorchDispatchMode)`. "
-            "`dispatch-cli table` shows those of a declared operator.",
+            "Register one: `@op.py_impl(TransformType.Vmap)`, or with the class of the mode that the text names, "
+            "such as `@op.py_impl(FakeTensorMode)` or `@op.py_impl(ProxyTorchDispatchMode)`. `dispatch-cli table` "
+            "shows the implementations of a declared operator.",
         ),
     ),
     Message(
@@ -69,18 +72,17 @@ MESSAGES = (
         "autograd_not_implemented in torch/_higher_order_ops/utils.py",
         key="Autograd",
         means=(
-            "An argument requires a gradient and gradients are recorded. What {op} has at Autograd runs the operator, "
-            "and raises: nobody wrote how to compute its gradient."
+            "An argument requires a gradient and gradients are recorded. The implementation of {op} at Autograd runs "
+            "the operator and then raises: the gradient is not implemented."
         ),
         user=("If no gradient is needed: call it under torch.no_grad(), or with `x.detach()`.",),
         author=(
-            "Give it an implementation that uses a torch.autograd.Function: "
-            "`@op.py_impl(torch._C.DispatchKey.Autograd)`.",
+            "Write an implementation with a torch.autograd.Function: `@op.py_impl(torch._C.DispatchKey.Autograd)`.",
         ),
     ),
     Message(
         TextKind.NO_SUBCLASS,
-        "no subclass of tensors and no mode in the call handles {op}",
+        "no tensor subclass and no mode of the call handles {op}",
         (
             "Multiple dispatch failed for '{op}'; all __torch_dispatch__ handlers returned NotImplemented",
             "no implementation found for '{op}' on types that implement __torch_dispatch__",
@@ -88,11 +90,14 @@ MESSAGES = (
         "handle_torch_function_no_python_arg_parser in torch/csrc/utils/python_arg_parser.cpp",
         key=PYTHON,
         means=(
-            "At the key Python the call goes to the modes and then to `__torch_dispatch__` of each subclass among the "
-            "arguments. Each returned NotImplemented: none knows this operator, or this mixture of types."
+            "At the key Python the call goes to the modes and then to `__torch_dispatch__` of each tensor subclass "
+            "among the arguments. All returned NotImplemented: none of them knows this operator, or this mixture of "
+            "types."
         ),
-        user=("Give all arguments as tensors of one subclass, or as plain tensors.",),
-        author=("Handle {op} in `__torch_dispatch__`; return NotImplemented only for types that another one handles.",),
+        user=("Pass tensors of one subclass only, or plain tensors only.",),
+        author=(
+            "Handle {op} in `__torch_dispatch__`; return NotImplemented only for types that another subclass handles.",
+        ),
     ),
     Message(
         TextKind.NO_TORCH_FUNCTION,
@@ -103,10 +108,10 @@ MESSAGES = (
         ),
         "handle_torch_function in torch/overrides.py, torch/csrc/utils/python_arg_parser.cpp",
         means=(
-            "PyTorch's Python functions ask `__torch_function__` of the modes and of the arguments' classes before "
-            "anything is dispatched. Each returned NotImplemented. The dispatcher and its keys were not reached."
+            "Before anything is dispatched, PyTorch's Python functions call `__torch_function__` of the modes and of "
+            "the classes of the arguments. All returned NotImplemented. The dispatcher was not reached."
         ),
-        user=("Give all arguments as tensors of one class, or as plain tensors.",),
+        user=("Pass tensors of one class only, or plain tensors only.",),
         author=(
             "Handle {function} in `__torch_function__`, or call `super().__torch_function__`; return NotImplemented "
             "only for types that another class handles.",
@@ -118,10 +123,10 @@ MESSAGES = (
         ("{op}[[:]] got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor",),
         "torch/distributed/tensor/_dispatch.py",
         key=PYTHON,
-        means="DTensor's `__torch_dispatch__` needs to know how each tensor is placed on the mesh.",
+        means="DTensor's `__torch_dispatch__` must know how each tensor is placed on the device mesh.",
         user=(
-            "Convert the other one: `distribute_tensor(x, mesh, [Replicate()])`, or `x.to_local()` the other way.",
-            "Buffers and constants (masks, rotary tables) are forgotten most often.",
+            "Convert the ordinary tensor, `distribute_tensor(x, mesh, [Replicate()])`; or the DTensor, `x.to_local()`.",
+            "The usual cause is a buffer or a constant (a mask, a rotary table).",
         ),
     ),
     Message(
@@ -130,8 +135,11 @@ MESSAGES = (
         ("Operator {op} does not have a sharding strategy registered",),
         "ShardingPropagator in torch/distributed/tensor/_sharding_prop.py",
         key=PYTHON,
-        means="DTensor runs an operator by a strategy that says how arguments and results are placed. {op} has none.",
+        means=(
+            "DTensor needs a sharding strategy for each operator, which says how arguments and results are placed. "
+            "{op} has none."
+        ),
         user=("Run it on local tensors: `x.to_local()`, then `DTensor.from_local(…)`.",),
-        author=("torch.distributed.tensor.experimental.register_sharding gives it one.",),
+        author=("Register a strategy: torch.distributed.tensor.experimental.register_sharding.",),
     ),
 )

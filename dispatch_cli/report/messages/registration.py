@@ -7,7 +7,7 @@ from dispatch_cli.report.messages.kinds import Message, TextKind
 MESSAGES = (
     Message(
         TextKind.OVERRIDDEN,
-        "{op} got a second kernel at {key}; the new one is used",
+        "{op} got a second kernel at {key}, which replaces the first",
         (
             "Overriding a previously registered kernel for the same operator and the same dispatch key "
             "{**}operator: {op}[[({**}dispatch key: {key}"
@@ -15,14 +15,16 @@ MESSAGES = (
         ),
         "OperatorEntry::registerKernel",
         means=(
-            "Two registrations name one operator and one key. The newer stands in front; when it goes (its library is "
-            "deleted) the older is active again. The warning comes once in a process, for the first such operator only."
+            "Two kernels are registered for the same operator and key. The newer one is used; the older one is used "
+            "again when the library of the newer one is deleted. PyTorch prints this warning once per process, for "
+            "the first such operator only."
         ),
-        user=("If both are wanted (a library that replaces a kernel of PyTorch), the warning is harmless.",),
+        user=("If a library is meant to replace a kernel of PyTorch, the warning is harmless.",),
         author=(
-            "If it is not wanted: the code is loaded twice, or two libraries implement one operator. Import one of "
-            "them.",
-            "From Python, `Library.impl(…, allow_override=True)` says that it is meant (newer versions of PyTorch).",
+            "If it is not meant: the code is loaded twice, or two libraries implement the same operator. Import only "
+            "one of them.",
+            "In Python, `Library.impl(…, allow_override=True)` says that the replacement is meant (newer versions of "
+            "PyTorch).",
         ),
         warning=True,
     ),
@@ -37,17 +39,18 @@ MESSAGES = (
         ),
         "Dispatcher::registerDef",
         means=(
-            "An operator has one schema, given by one `def` or `define`. The text names both places. Mostly the same "
-            "library is loaded twice: a wheel and a build of its sources, a notebook cell run again, a module that is "
-            "imported under two names."
+            "An operator has one schema, and one `def` or `define`. The text names both places. The usual cause: the "
+            "same library is loaded twice, such as a wheel and a build of its sources, a notebook cell that is run "
+            "again, or a module that is imported under two names."
         ),
         user=(
-            "Look whether two versions of the library are installed; uninstall one, and restart Python.",
-            "In a notebook, restart the kernel, or keep the `define` in a cell of its own.",
+            "Check whether two versions of the library are installed; uninstall one, and restart Python.",
+            "In a notebook, restart the notebook's kernel, or keep the `define` in a cell of its own.",
         ),
         author=(
-            "Python: `torch.library.Library(ns, 'FRAGMENT')` kept in a variable, and deleted before it is made anew.",
-            "Give kernels by `impl` in place of a second `def`.",
+            "In Python, keep `torch.library.Library(ns, 'FRAGMENT')` in a variable, and delete it before you create "
+            "it again.",
+            "Register kernels with `impl`, not with a second `def`.",
         ),
     ),
     Message(
@@ -59,10 +62,10 @@ MESSAGES = (
         ),
         "Dispatcher::registerLibrary",
         means=(
-            "A namespace has one TORCH_LIBRARY block, or one `Library(ns, 'DEF')`. The text names both places; if they "
-            "are one and the same, the shared library is loaded twice."
+            "A namespace can have only one TORCH_LIBRARY block or `Library(ns, 'DEF')`. The text names both places; "
+            "if they are the same, the shared library is loaded twice."
         ),
-        user=("Look whether two versions of the library are installed or loaded; keep one.",),
+        user=("Check whether two versions of the library are installed or loaded; keep one.",),
         author=("Use TORCH_LIBRARY_FRAGMENT, or `Library(ns, 'FRAGMENT')`, in all places but one.",),
     ),
     Message(
@@ -73,9 +76,9 @@ MESSAGES = (
             "{key} dispatch key and {namespace} namespace",
         ),
         "Library.impl in torch/library.py",
-        means="Python keeps a list of what `Library.impl` registered, and refuses a second kernel at the same key.",
-        user=("Mostly a module is imported or a cell is run twice; restart Python.",),
-        author=("Pass `allow_override=True` (newer versions of PyTorch), or delete the first Library before.",),
+        means="PyTorch records what `Library.impl` registers, and refuses a second kernel at the same key.",
+        user=("The usual cause: a module is imported twice, or a notebook cell is run twice. Restart Python.",),
+        author=("Pass `allow_override=True` (newer versions of PyTorch), or delete the first Library object first.",),
     ),
     Message(
         TextKind.PYTHON_IMPL_TWICE,
@@ -87,7 +90,7 @@ MESSAGES = (
             "already has a `__torch_dispatch__` rule registered for {op}",
         ),
         "OperatorBase.py_impl in torch/_ops.py, torch/_library/simple_registry.py",
-        means="`py_impl` gives one implementation for a key, a mode or a subclass, and refuses a second.",
+        means="`py_impl` registers one implementation per key, mode or subclass, and refuses a second one.",
         author=("Remove one of the two, or delete the entry from the operator's `py_kernels` first.",),
     ),
     Message(
@@ -99,12 +102,18 @@ MESSAGES = (
             "Fallback can only be registered using library fragment on the global namespace",
         ),
         "Dispatcher::registerFallback, Library.fallback in torch/library.py",
-        means="A key has one backend fallback for all operators (rule 9), registered in the namespace `_`.",
-        author=("Register it once: `TORCH_LIBRARY_IMPL(_, KEY, m) { m.fallback(…); }`. See who has one in the text.",),
+        means=(
+            "A key can have only one backend fallback for all operators (rule 9). It is registered in the namespace "
+            "`_`."
+        ),
+        author=(
+            "Register it once: `TORCH_LIBRARY_IMPL(_, KEY, m) { m.fallback(…); }`. The text names the place of "
+            "the first.",
+        ),
     ),
     Message(
         TextKind.FAKE_TWICE,
-        "{op} can not have this fake implementation: it has something at Meta, or decomposes",
+        "{op} cannot have this fake implementation: it has a kernel at Meta already, or it decomposes",
         (
             "register_fake(...): the operator {op} already has a[[n]] fake impl registered at {previous_place}.",
             "register_fake(...): the operator {op} already has a[[n]] {*}implementation",
@@ -114,10 +123,11 @@ MESSAGES = (
         "FakeImplHolder.register in torch/_library/fake_impl.py",
         key="Meta",
         means=(
-            "A fake implementation is put at Meta. An operator with a kernel there has one already; one with a "
-            "kernel at CompositeImplicitAutograd needs none, because it decomposes into operators that have."
+            "A fake implementation is registered at Meta. Either the operator has a kernel there already, or it has "
+            "one at CompositeImplicitAutograd and needs no fake implementation: it decomposes into operators that "
+            "have one."
         ),
-        author=("Remove one of the two; newer versions of register_fake take `allow_override=True`.",),
+        author=("Remove one of the two. In newer versions of PyTorch register_fake accepts `allow_override=True`.",),
     ),
     Message(
         TextKind.META_FOR_COMPOSITE,
@@ -129,12 +139,12 @@ MESSAGES = (
         "Library.impl in torch/library.py",
         key="Meta",
         means=(
-            "{op} has a kernel at CompositeImplicitAutograd. It fills the Meta slot too (rule 6): the operator "
-            "decomposes into others, each with a Meta kernel. A kernel at Meta would hide that, and PyTorch refuses "
-            "it from Python."
+            "{op} has a kernel at CompositeImplicitAutograd, which fills the Meta slot too (rule 6): the operator "
+            "decomposes into others, each with its own Meta kernel. A kernel at Meta would hide that, so PyTorch "
+            "refuses it from Python."
         ),
         author=(
-            "Leave it out; give Meta kernels to the operators that it decomposes into.",
+            "Leave it out; register Meta kernels for the operators that {op} decomposes into.",
             "Or move the composite kernel to CompositeExplicitAutograd, and give the operator a backward.",
         ),
     ),
@@ -147,8 +157,11 @@ MESSAGES = (
             "The runtime module of '{device}' has already been registered",
         ),
         "c10/core/DeviceType.cpp, register_privateuse1_backend",
-        means="One out-of-tree backend per process can have the key PrivateUse1; its name is given once.",
-        user=("Do not import two packages that both bring a backend at PrivateUse1.",),
+        means=(
+            "Only one backend outside of PyTorch can use the key PrivateUse1 in a process, and it can be named only "
+            "once."
+        ),
+        user=("Do not import two packages that each bring a backend at PrivateUse1.",),
     ),
     Message(
         TextKind.NO_DEVICE_MODULE,
@@ -160,13 +173,14 @@ MESSAGES = (
         "torch/__init__.py, torch/_utils.py",
         key="PrivateUse1",
         means=(
-            "For streams, random numbers and the like PyTorch asks the module `torch.NAME` of a backend. A backend "
-            "outside of PyTorch registers it when its package is imported; until it has a name it is privateuseone."
+            "For streams, random numbers and the like PyTorch calls the Python module `torch.NAME` of a backend. A "
+            "backend outside of PyTorch registers its name and that module when its package is imported; without a "
+            "name the device is called privateuseone."
         ),
-        user=("Import the package of the backend before the first tensor is made, such as `import torch_npu`.",),
+        user=("Import the package of the backend before the first tensor is created, such as `import torch_npu`.",),
         author=(
-            "torch.utils.rename_privateuse1_backend('name') gives the name, and "
-            "torch._register_device_module('name', module) the module.",
+            "Call torch.utils.rename_privateuse1_backend('name') for the name, and "
+            "torch._register_device_module('name', module) for the module.",
         ),
     ),
     Message(
@@ -174,16 +188,16 @@ MESSAGES = (
         "the Library object was destroyed, and with it its registrations",
         ("Library object has been destroyed",),
         "Library in torch/library.py",
-        means="What a `torch.library.Library` registers lives as long as the object.",
-        author=("Keep it in a variable of the module.",),
+        means="Registrations made through a `torch.library.Library` object are removed when the object is.",
+        author=("Keep the object in a variable of the module.",),
     ),
     Message(
         TextKind.OLD_GUARD,
-        "AutoNonVariableTypeMode is the old name of a guard",
+        "AutoNonVariableTypeMode is the old name of a C++ guard",
         ("AutoNonVariableTypeMode is deprecated",),
         "ATen/core/LegacyTypeDispatch.h",
-        means="The code was written for PyTorch before 1.9, where Autograd was called Variable.",
-        author=("In kernels use at::AutoDispatchBelowADInplaceOrView; for inference c10::InferenceMode.",),
+        means="The code was written for PyTorch 1.8 or older.",
+        author=("Use at::AutoDispatchBelowADInplaceOrView in kernels, and c10::InferenceMode for inference.",),
         warning=True,
     ),
 )

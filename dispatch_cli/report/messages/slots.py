@@ -11,25 +11,25 @@ FUNC_TORCH_BATCHED = "FuncTorchBatched"
 MESSAGES = (
     Message(
         TextKind.NO_KERNEL,
-        "no kernel of {op} at {key}",
+        "{op} has no kernel at {key}",
         ("Could not run '{op}' with arguments from the '{key}'",),
         "OperatorEntry::reportError",
     ),
     Message(
         TextKind.NO_TENSORS,
-        "no tensor among the arguments of {op}, so {key} decides",
+        "a call of {op} without a tensor goes to {key}, which has no kernel",
         ("no fallback function is registered for schema {op}",),
         "OperatorEntry::reportError",
         key=UNDEFINED,
         author=(
-            "If the operator can be called without a tensor, register its kernel at CompositeExplicitAutograd or "
-            "CompositeImplicitAutograd, which fill Undefined too; or at BackendSelect, to choose a backend by an "
+            "If the operator can be called without a tensor: register its kernel at CompositeExplicitAutograd or "
+            "CompositeImplicitAutograd, which also fill Undefined; or at BackendSelect, to choose a backend by an "
             "argument such as `device`.",
         ),
     ),
     Message(
         TextKind.NO_META,
-        "no kernel of {op} for meta or fake tensors, at {key}",
+        "{op} has no kernel for meta or fake tensors, at {key}",
         (
             "{op}: while attempting to run this operator with Meta Tensors",
             "{op}: attempted to run this operator with Meta tensors",
@@ -55,23 +55,23 @@ MESSAGES = (
         "ambiguous_autogradother_kernel in KernelFunction.cpp, resolve_key in torch/_ops.py",
         key=AUTOGRAD_OTHER,
         means=(
-            "The backends without an autograd key of their own share AutogradOther. An operator with a kernel at one "
-            "of them and another at CompositeImplicitAutograd has two kernels that could fill that slot (rule 6)."
+            "Backends without an autograd key of their own share AutogradOther. {op} has a kernel at one of them and "
+            "another at CompositeImplicitAutograd, so it is ambiguous which of them has to fill that slot (rule 6)."
         ),
         user=(
-            "If no gradient is needed, call it under `torch.inference_mode()`, which leaves the autograd keys out.",
+            "If no gradient is needed, call it under `torch.inference_mode()`, which excludes the autograd keys.",
             "Else call it on another device, or install another release of the package that registers its kernels.",
         ),
         author=("Register a kernel at AutogradOther, or move the composite one to CompositeExplicitAutograd.",),
     ),
     Message(
         TextKind.NO_AUTOGRAD,
-        "no autograd kernel of {op}",
+        "{op} has no autograd kernel",
         ("{op}: an autograd kernel was not registered to the Autograd key",),
         "autograd_not_implemented_fallback.cpp",
         author=(
-            "Give it a backward: from Python `torch.library.register_autograd(op, backward, "
-            "setup_context=setup_context)`, in C++ a kernel at the key Autograd.",
+            "Give it a backward: in Python with `torch.library.register_autograd(op, backward, "
+            "setup_context=setup_context)`, in C++ with a kernel at the key Autograd.",
             "If it has no derivative, register a fallthrough at Autograd: `torch::CppFunction::makeFallthrough()`.",
         ),
         warning=True,
@@ -84,7 +84,7 @@ MESSAGES = (
     ),
     Message(
         TextKind.NO_BATCHING_RULE,
-        "no batching rule of {op}, at {key}",
+        "{op} has no batching rule, at {key}",
         (
             "Batching rule not implemented for {op}",
             "Batching rule not implemented for {op} falling back to slow{loops}",
@@ -98,7 +98,7 @@ MESSAGES = (
     ),
     Message(
         TextKind.NOT_ON_MPS,
-        "no kernel of {op} for MPS devices",
+        "{op} has no kernel for MPS devices",
         (
             "The operator '{op}' is not currently implemented for the MPS device",
             "The operator '{op}' is not current implemented for the MPS device",
@@ -106,20 +106,20 @@ MESSAGES = (
         "aten/src/ATen/mps/MPSFallback.mm",
         key="MPS",
         means=(
-            "The MPS slot of {op} holds the backend fallback of MPS (rule 9): no kernel for Apple's GPUs is "
-            "registered. The fallback raises, or with PYTORCH_ENABLE_MPS_FALLBACK=1 copies the tensors to the CPU "
-            "and back."
+            "No kernel of {op} for Apple's GPUs is registered, so its MPS slot holds the backend fallback of MPS "
+            "(rule 9). The fallback raises, or with PYTORCH_ENABLE_MPS_FALLBACK=1 copies the tensors to the CPU and "
+            "back."
         ),
     ),
     Message(
         TextKind.NOT_ON_DEVICE,
-        "no kernel of {op} for {key} devices",
+        "{op} has no kernel for {key} devices",
         ("The operator '{op}' is not currently implemented for the {key} device",),
         "the fallbacks of backends that are made as that of MPS: src/ATen/native/xpu/XPUFallback.template of "
         "torch-xpu-ops",
         means=(
-            "The slot {key} of {op} holds a backend fallback (rule 9), which raises: no kernel for this device is "
-            "registered."
+            "No kernel of {op} for this device is registered, so its slot {key} holds a backend fallback (rule 9), "
+            "which raises."
         ),
     ),
     Message(
@@ -131,13 +131,14 @@ MESSAGES = (
         ),
         "aten/src/ATen/mps/MPSFallback.mm, and the fallbacks of torch_npu, torch-directml and others",
         means=(
-            "{device} has a backend fallback (rule 9) that copies the tensors to the CPU, calls {op} there, and copies "
-            "the result back. The result is right; the copies cost time. Other operators run on {device} as before."
+            "{device} has a backend fallback (rule 9) that copies the tensors to the CPU, calls {op} there, and "
+            "copies the result back. The result is right; the copies take time. Other operators still run on "
+            "{device}."
         ),
         user=(
-            "Nothing has to be done.",
-            "If it is too slow: a newer PyTorch or a newer package of the backend may have the kernel, or another "
-            "operator does the same.",
+            "You do not have to change anything.",
+            "If it is too slow: try a newer PyTorch or a newer package of the backend, which may have the kernel, or "
+            "use another operator.",
         ),
         author=("Register a kernel of {op} at the key of {device}.",),
         warning=True,
@@ -149,8 +150,8 @@ MESSAGES = (
         "aten/src/ATen/core/NamedRegistrations.cpp",
         key="Named",
         means=(
-            "A tensor among the arguments has named dimensions, which adds the key Named to the call. {op} has nothing "
-            "of its own there, so the backend fallback of Named (rule 9) runs, and it raises."
+            "An argument has named dimensions, which adds the key Named to the call. No kernel of {op} is registered "
+            "there, so the backend fallback of Named (rule 9) runs, and it raises."
         ),
     ),
 )

@@ -7,7 +7,7 @@ from dispatch_cli.report.messages.kinds import Message, TextKind
 MESSAGES = (
     Message(
         TextKind.NOT_SYMBOLIC,
-        "a kernel was given a symbolic size that it takes as an integer",
+        "a kernel got a symbolic size where it takes an integer",
         (
             "Cannot call {function}() on tensor with symbolic sizes/strides",
             "{function}() called on tensor with symbolic shape",
@@ -19,32 +19,32 @@ MESSAGES = (
         ),
         "TensorImpl::throw_cannot_call_with_symbolic, KernelFunction_impl.h",
         means=(
-            "Under torch.compile or export with dynamic shapes, sizes are symbols. The kernel that was reached takes "
-            "`int` or calls `sizes()`, where `SymInt` or `sym_sizes()` is needed."
+            "Under torch.compile or torch.export with dynamic shapes, sizes are symbols. The kernel takes `int` or "
+            "calls `sizes()`; it would need `SymInt` or `sym_sizes()`."
         ),
         user=("Compile with `dynamic=False`, or mark the dimension as static.",),
         author=(
-            "In the schema, write SymInt for sizes; in C++ take c10::SymInt and use sym_sizes().",
-            "A fake implementation (torch.library.register_fake) keeps fake tensors from reaching this kernel.",
+            "Write SymInt for sizes in the schema; in C++ take c10::SymInt and call sym_sizes().",
+            "Add a fake implementation (torch.library.register_fake): fake tensors then do not reach this kernel.",
         ),
     ),
     Message(
         TextKind.DATA_GUARD,
-        "Python asks for a value that depends on data, of which only a symbol is known",
+        "Python code needs a value that depends on data, and only a symbol of it is known",
         (
             "Could not guard on data-dependent expression",
             "Could not extract specialized integer from data-dependent expression",
         ),
         "GuardOnDataDependentSymNode in torch/fx/experimental/symbolic_shapes.py",
         means=(
-            "Under torch.compile and torch.export fake tensors have no data. What `.item()` or `nonzero()` returned is "
-            "a symbol, such as u0 in the text. Python's `if`, or a kernel at Meta, compares it, and nothing says what "
-            "the answer is."
+            "Under torch.compile and torch.export, fake tensors have no data, so `.item()` and `nonzero()` return "
+            "symbols, such as u0 in the text. A Python `if`, or a kernel at Meta, compares such a symbol, and the "
+            "result of the comparison is not known."
         ),
         user=(
-            "Say what is known of it before that: `torch._check(n > 3)`.",
-            "Use torch.where or torch.cond in place of `if`.",
-            "torch.compile without `fullgraph=True` breaks the graph there and goes on; or keep the function out: "
+            "Before that, state what you know about it: `torch._check(n > 3)`.",
+            "Use torch.where or torch.cond instead of `if`.",
+            "torch.compile without `fullgraph=True` breaks the graph there and goes on. Or exclude the function: "
             "`@torch.compiler.disable`.",
         ),
         author=("In a fake implementation, do not compare a size that depends on data; use `torch._check`.",),

@@ -9,20 +9,20 @@ BATCHED = "FuncTorchBatched"
 MESSAGES = (
     Message(
         TextKind.VMAP_OFF,
-        "vmap has no batching rule of {op}, and its slow way is switched off",
+        "vmap has no batching rule for {op}, and its slow fallback is disabled",
         ("{op} hit the vmap fallback which is currently disabled",),
         "warnFallback in aten/src/ATen/functorch/BatchedFallback.cpp",
         key=BATCHED,
         means=(
-            "The slot FuncTorchBatched of {op} holds PyTorch's fallback (rule 9), which calls the operator in a loop. "
-            "Someone has switched it off: torch._C._functorch._set_vmap_fallback_enabled(False)."
+            "The slot FuncTorchBatched of {op} holds PyTorch's fallback (rule 9), which calls the operator in a "
+            "loop. It was disabled by torch._C._functorch._set_vmap_fallback_enabled(False)."
         ),
-        user=("Switch it on again, or write the function without this operator.",),
+        user=("Enable it again, or write the function without this operator.",),
         author=("Register a batching rule: torch.library.register_vmap, or a kernel at FuncTorchBatched.",),
     ),
     Message(
         TextKind.VMAP_RANDOM,
-        "a random operator runs under vmap, which was not told what random numbers to make",
+        "a random operator is called under vmap without a choice of randomness",
         (
             "vmap: called random operation while in randomness error mode",
             "vmap: We do not yet support calling random operations inside of vmap",
@@ -32,17 +32,18 @@ MESSAGES = (
         "BatchRulesRandomness.cpp, LegacyBatchingRegistrations.cpp",
         key="FuncTorchVmapMode",
         means=(
-            "While vmap runs, the key FuncTorchVmapMode is on. Random operators have a kernel there, which asks vmap's "
-            "argument `randomness`; its default is 'error'."
+            "Under vmap every call has the key FuncTorchVmapMode. The kernels of random operators there check vmap's "
+            "argument `randomness`, whose default is 'error'."
         ),
         user=(
-            "Say what is meant: `vmap(f, randomness='different')` or 'same'.",
-            "In-place random operators need a tensor that vmap maps over; dropout: model.eval() if it is not wanted.",
+            "Choose one: `vmap(f, randomness='different')` or `randomness='same'`.",
+            "In-place random operators need a tensor that vmap maps over. Dropout: call model.eval() if you do not "
+            "want it.",
         ),
     ),
     Message(
         TextKind.VMAP_IN_PLACE,
-        "{op} would write a batch into a tensor that has none",
+        "{op} would write a batch into a tensor that is not batched",
         (
             "vmap: {op}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args",
             "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other`",
@@ -50,14 +51,14 @@ MESSAGES = (
         "vmapIncompatibleInplaceError in BatchRulesHelper.cpp, BatchedFallback.cpp",
         key=BATCHED,
         means=(
-            "vmap maps over an argument, but not over the tensor that is changed in place: there is no room in it "
-            "for a result per example."
+            "vmap maps over an argument, but not over the tensor that is changed in place: that one has no room for "
+            "one result per example."
         ),
-        user=("Use the operator that returns its result: `x = x.add(y)` in place of `x.add_(y)`.",),
+        user=("Use the operator that returns its result: `x = x.add(y)` instead of `x.add_(y)`.",),
     ),
     Message(
         TextKind.VMAP_DATA,
-        "a function under vmap looks at the data of a tensor",
+        "a function under vmap reads the data of a tensor",
         (
             "vmap: It looks like you're calling .item() on a Tensor",
             "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow",
@@ -69,14 +70,14 @@ MESSAGES = (
         "BatchRulesDynamic.cpp, BatchRulesViews.cpp",
         key=BATCHED,
         means=(
-            "vmap runs a function once for the whole batch. What depends on the data of one example, such as "
-            "`.item()`, `if x > 0`, or a mask that selects, can not be said once for all."
+            "vmap runs a function once for the whole batch. Code that depends on the data of one example, such as "
+            "`.item()`, `if x > 0` or a mask that selects elements, has no single result for the whole batch."
         ),
-        user=("Use torch.where in place of `if` and of masks.", "Move that part out of vmap."),
+        user=("Use torch.where instead of `if` and masks.", "Move that part out of vmap."),
     ),
     Message(
         TextKind.VMAP_SHAPE,
-        "{op} returns another size for each example of a batch, which vmap can not do",
+        "the size of the result of {op} can differ between the examples of a batch, which vmap does not support",
         (
             "vmap: We do not support batching operators that can output dynamic shape[[. Attempted to vmap over {op}]]",
             "vmap: We do not support batching operators that can support dynamic shape",
@@ -84,17 +85,18 @@ MESSAGES = (
         "BatchRulesDynamic.cpp",
         key=BATCHED,
         means=(
-            "The size of what it returns depends on the data: as many elements as are not zero, or as a mask selects. "
-            "vmap returns one tensor for the whole batch, in which all examples have the same size."
+            "The size of its result depends on the data, such as the number of nonzero elements or of elements that "
+            "a mask selects. vmap returns one tensor for the whole batch, so all examples must have the same size."
         ),
         user=(
-            "Keep the size: torch.where with a mask in place of nonzero, masked_select or `x[mask]`.",
+            "Use an operator that keeps the size: torch.where with a mask instead of nonzero, masked_select or "
+            "`x[mask]`.",
             "Or call it outside of vmap, in a loop over the batch.",
         ),
     ),
     Message(
         TextKind.FUNCTION_TRANSFORM,
-        "a torch.autograd.Function lacks what the transforms of torch.func need",
+        "a torch.autograd.Function lacks a method that the transforms of torch.func need",
         (
             "In order to use an autograd.Function with functorch transforms",
             "To use autograd.Function with vmap, you must either override the vmap staticmethod",
@@ -105,41 +107,41 @@ MESSAGES = (
         ),
         "torch/autograd/function.py, torch/_functorch/autograd_function.py",
         means=(
-            "Under vmap, grad or jvp an autograd.Function is called as the higher-order operator custom_function_call. "
-            "Its rule there needs a `setup_context` beside `forward`, and for vmap a rule of its own."
+            "Under vmap, grad or jvp an autograd.Function is called as the higher-order operator "
+            "custom_function_call, which needs a `setup_context` separate from `forward`, and for vmap a rule."
         ),
         author=(
-            "Move what `forward` does with ctx into a staticmethod `setup_context(ctx, inputs, output)`.",
-            "For vmap: `generate_vmap_rule = True`, or a staticmethod `vmap(info, in_dims, *args)`. It returns two "
-            "values, the output and its out_dims; so does a function given to register_vmap.",
+            "Move the use of ctx from `forward` into a staticmethod `setup_context(ctx, inputs, output)`.",
+            "For vmap: set `generate_vmap_rule = True`, or write a staticmethod `vmap(info, in_dims, *args)` that "
+            "returns two values, the output and its out_dims. A function for register_vmap returns the same two.",
         ),
     ),
     Message(
         TextKind.CUSTOM_OP_TRANSFORM,
-        "torch.func can not differentiate an operator whose gradient was given by register_autograd",
+        "torch.func cannot differentiate an operator whose gradient was registered by register_autograd",
         (),
         "make_autograd_impl in torch/_library/autograd.py, torch/autograd/function.py",
         key="Autograd",
         means=(
-            "The traceback goes through torch/_library/autograd.py: PyTorch made this torch.autograd.Function from "
-            "what register_autograd was given. Its `forward` does all with ctx, and torch.func.grad needs a "
-            "`setup_context` beside it. The operator's author can not change that Function."
+            "The traceback goes through torch/_library/autograd.py: PyTorch made this torch.autograd.Function for "
+            "register_autograd. Its `forward` also uses ctx, but torch.func.grad needs a separate `setup_context`. "
+            "The author of the operator cannot change that Function."
         ),
         user=(
-            "Use `x.requires_grad_()` and `torch.autograd.grad` in place of torch.func.grad.",
-            "Or write a torch.autograd.Function of your own around the operator: `forward(x)` calls it, the "
-            "staticmethod `setup_context(ctx, inputs, output)` saves what `backward` needs. Call that by `apply`.",
+            "Use `x.requires_grad_()` and `torch.autograd.grad` instead of torch.func.grad.",
+            "Or write a torch.autograd.Function around the operator: `forward(x)` calls it, and the staticmethod "
+            "`setup_context(ctx, inputs, output)` saves the tensors for `backward`. Call it with `apply`.",
         ),
         author=(
-            "Offer such a torch.autograd.Function with a `setup_context` staticmethod, which calls the operator in "
-            "`forward`, beside the operator. A `setup_context` given to register_autograd does not help here.",
+            "Offer a torch.autograd.Function with a `setup_context` staticmethod that calls the operator in "
+            "`forward`. A `setup_context` for register_autograd does not help here.",
         ),
         instead_of=TextKind.FUNCTION_TRANSFORM,
         frame="torch/_library/autograd.py",
     ),
     Message(
         TextKind.VMAP_RULE,
-        "the vmap rule returned something else than (output, out_dims)",
+        "the vmap rule did not return (output, out_dims)",
         (
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure",
             "vmap staticmethod returned an incompatible (output, out_dims) tuple",
@@ -147,14 +149,14 @@ MESSAGES = (
         "validate_vmap_returns_tuple_of_two_elements in torch/_functorch/autograd_function.py",
         key=BATCHED,
         means=(
-            "There is a rule for vmap: the `vmap` staticmethod of a torch.autograd.Function, or the function that was "
-            "given to register_vmap. It was called. It has to return two values: the output, and in which dimension of "
-            "it the batch is. The text says what it returned."
+            "The vmap rule was called: the `vmap` staticmethod of a torch.autograd.Function, or the function that "
+            "was passed to register_vmap. It has to return two values: the output, and the dimension of it that is "
+            "the batch. The text says what it returned."
         ),
         author=(
-            "Return both: `return result, 0` where the batch is dimension 0, or `None` for an output without a batch.",
-            "With several outputs, out_dims has the form of the output: `return (a, b), (0, 0)`. With one output it is "
-            "one number.",
+            "Return both: `return result, 0` if dimension 0 is the batch, or `None` for an output without a batch.",
+            "With several outputs, out_dims has the structure of the output: `return (a, b), (0, 0)`. With one "
+            "output it is one number.",
         ),
     ),
     Message(
@@ -166,12 +168,15 @@ MESSAGES = (
         ),
         "dead_tensor_wrapper_fallback in aten/src/ATen/functorch/TensorWrapper.cpp",
         key="FuncTorchGradWrapper",
-        means="The transform that made this tensor has ended. It was kept in a variable, a list or an attribute.",
-        user=("Return it from the function that is transformed; do not store it outside.",),
+        means=(
+            "The transform that created this tensor has ended. The tensor was kept in a variable, a list or an "
+            "attribute."
+        ),
+        user=("Return the tensor from the function that is transformed; do not store it outside.",),
     ),
     Message(
         TextKind.FUNCTIONALIZE_ALIAS,
-        "functionalization does not take {op}: its schema has alias annotations",
+        "functionalization does not support {op}: its schema has alias annotations",
         (
             "Found a custom (non-ATen) operator whose output has alias annotations: {op}",
             "Found a custom (non-ATen) operator that either mutates or its inputs: {op}",
@@ -179,25 +184,25 @@ MESSAGES = (
         "functionalizeFallback in FunctionalizeFallbackKernel.cpp",
         key="Functionalize",
         means=(
-            "The fallback at Functionalize refuses every operator whose schema has an alias annotation: one for an "
-            "argument that is changed in place, `Tensor(a!)`, or for a result that shares memory with an argument, "
-            "`Tensor(a)`. torch.compile and torch.export rewrite an operator that only changes arguments before the "
+            "The fallback at Functionalize refuses every operator whose schema has an alias annotation: of an "
+            "argument that is changed in place, `Tensor(a!)`, or of a result that shares memory with an argument, "
+            "`Tensor(a)`. torch.compile and torch.export rewrite operators that only change arguments before the "
             "call gets there; torch.func.functionalize does not."
         ),
         user=(
-            "If the operator only changes arguments in place: use torch.compile or torch.export in place of "
-            "torch.func.functionalize, or call it outside of the function.",
+            "If the operator only changes arguments in place: use torch.compile or torch.export instead of "
+            "torch.func.functionalize, or call the operator outside of the function.",
         ),
         author=(
             "If it changes an argument: define an operator that returns the new value, and copy that into the "
             "argument in a Python function.",
-            "If its result is a view: return a copy, and drop the alias from the schema.",
-            "Or register a kernel at CompositeImplicitAutograd that makes the view by PyTorch's own operators.",
+            "If its result is a view: return a copy, and remove the alias from the schema.",
+            "Or register a kernel at CompositeImplicitAutograd that creates the view with PyTorch's own operators.",
         ),
     ),
     Message(
         TextKind.FUNCTIONALIZE_MIXED,
-        "an ordinary tensor is changed by one that is functionalized",
+        "an ordinary tensor is changed in place by a functional tensor",
         (
             "mutating a non-functional tensor with a functional tensor is not allowed",
             "{function}: Tried to mutate a non-functional tensor with a functional tensor",
@@ -206,12 +211,12 @@ MESSAGES = (
         ),
         "RegisterFunctionalization_*.cpp, FunctionalizeFallbackKernel.cpp",
         key="Functionalize",
-        means="A tensor from outside of the functionalized function is changed in it by a result of that function.",
+        means="A tensor from outside of the functionalized function is changed in it, by a result of that function.",
         user=("Make the outer tensor an argument of the function.",),
     ),
     Message(
         TextKind.FUNCTIONALIZE_UNSUPPORTED,
-        "functionalization has no form of {function}",
+        "functionalization does not support {function} here",
         (
             "Attempted to call {function}() during the functionalization pass",
             "Attempted to resize a view tensor to a larger size. This is not allowed in the functionalization pass",
@@ -221,12 +226,15 @@ MESSAGES = (
         ),
         "FunctionInverses.cpp, FunctionalizeFallbackKernel.cpp",
         key="Functionalize",
-        means="A view has to be undone when its base is changed. For {function} PyTorch knows no way to undo it.",
-        user=("Keep the call out of the compiled region, or use the copying form of the operator.",),
+        means=(
+            "When the base of a view is changed, functionalization has to compute the view again and to undo it. "
+            "PyTorch has no way to do so for {function} here."
+        ),
+        user=("Keep the call out of the compiled region, or use the operator that copies.",),
     ),
     Message(
         TextKind.NOT_DECOMPOSED,
-        "{op} decomposes, and is kept whole while tracing before dispatch",
+        "{op} could decompose, but is kept whole in tracing before dispatch",
         (
             "At pre-dispatch tracing, we assume that any custom op marked with CompositeImplicitAutograd and have "
             "functional schema are safe to not decompose[[. Found {op}]]",
@@ -234,8 +242,11 @@ MESSAGES = (
         ),
         "FunctionalTensor in torch/_subclasses/functional_tensor.py",
         key="CompositeImplicitAutograd",
-        means="torch.export keeps operators that decompose, where their schema changes and aliases nothing.",
-        author=("Nothing, if the schema is right; else correct it, or decompose with a decomposition table.",),
+        means=(
+            "torch.export does not decompose operators with a CompositeImplicitAutograd kernel whose schema mutates "
+            "and aliases nothing."
+        ),
+        author=("If the schema is right, change nothing. Else correct it, or decompose with a decomposition table.",),
         warning=True,
     ),
 )

@@ -185,7 +185,7 @@ def test_undefined_tensors_and_none() -> None:
     assert path(call(dispatcher, "undefined")) == ["AutogradOther redispatches", "Undefined raises"]
     assert path(call(dispatcher, "undefined,cpu", "inference_mode")) == ["CPU ends"]
     assert path(call(dispatcher, "cpu,none")) == ["AutogradCPU redispatches", "CPU ends"]
-    with pytest.raises(CallError, match="has a Tensor for 'x', not a Tensor"):
+    with pytest.raises(CallError, match="the type of 'x' in lib::op is Tensor, not Tensor"):
         call(dispatcher, "none,cpu")
 
 
@@ -343,22 +343,25 @@ def test_a_given_key_set() -> None:
 
 MISTAKES: dict[str, tuple[Any, str]] = {
     "too many tensors": (("cpu,cpu",), "lib::op takes at most 1 tensor, and 2 are given"),
-    "no such key": (("cpu", "include=AutogradCPUU"), "AutogradCPUU is no key of the universe torch-2.15"),
+    "no such key": (("cpu", "include=AutogradCPUU"), "AutogradCPUU is not a key of the universe torch-2.15"),
     "alias key": (
         ("cpu", "exclude=Autograd"),
-        "Autograd is an alias key, which is in no key set of the universe torch-2.15",
+        "Autograd is an alias key, which cannot be in a key set of the universe torch-2.15",
     ),
     "no autocast": (
         ("cpu", "autocast meta"),
-        "the universe torch-2.15 has no autocast for 'meta' (it has it for cpu, cuda, ipu, xpu, maia, xla, mps, hpu, "
-        "mtia, privateuseone)",
+        "the universe torch-2.15 has no autocast for 'meta' (it has autocast for cpu, cuda, ipu, xpu, maia, xla, mps, "
+        "hpu, mtia, privateuseone)",
     ),
     "functionalization twice": (
         ("cpu", "enable_functionalization", "enable_functionalization"),
-        "functionalization is on already, and is not enabled twice",
+        "functionalization is enabled already, and cannot be enabled twice",
     ),
-    "no such level": (("cpu batched=1", "grad"), "no transform of the contexts at level 1 makes a tensor batched"),
-    "twice at a level": (("cpu batched=1 batched=1", "vmap"), "a tensor is batched once at each level"),
+    "no such level": (
+        ("cpu batched=1", "grad"),
+        "the contexts have no transform at level 1 that makes a tensor batched",
+    ),
+    "twice at a level": (("cpu batched=1 batched=1", "vmap"), "a tensor can be batched only once per level"),
 }
 
 
@@ -414,7 +417,7 @@ def test_operators_of_a_base() -> None:
 def test_an_alias_key_in_a_context_hints_at_the_keys_that_it_covers() -> None:
     with pytest.raises(CallError) as raised:
         call(dispatcher_of("CPU"), "cpu", "exclude=Autograd")
-    assert raised.value.hint == "name keys that it covers, such as AutogradOther"
+    assert raised.value.hint == "give keys that it covers, such as AutogradOther"
 
 
 GOES_ON: dict[str, tuple[Data, list[str]]] = {

@@ -139,7 +139,7 @@ WRONG = {
     ),
     "cuda mkldnn": ("the universe torch-2.15 has no mkldnn tensors on 'cuda'", None),
     "maia sparse": ("the universe torch-2.15 has no sparse tensors on 'maia'", None),
-    "cpu nested quantized": ("a tensor is only one of sparse, mkldnn, jagged, quantized and nested", None),
+    "cpu nested quantized": ("a tensor can be only one of sparse, mkldnn, jagged, quantized and nested", None),
 }
 
 

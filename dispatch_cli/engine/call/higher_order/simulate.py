@@ -50,7 +50,7 @@ def simulate_higher_order(
     if len(tensors) > MAX_TENSORS:
         raise CallError(f"more than {MAX_TENSORS} tensors", str(tensors[MAX_TENSORS]))
     if any(spec.absent is Absent.UNDEFINED for spec in tensors):
-        message = f"{operator.name} is called from Python, where None stays None, and no tensor is undefined"
+        message = f"{operator.name} is called from Python, where None stays None and no tensor is undefined"
         raise CallError(message, Absent.UNDEFINED.value, "write `none`")
     thread = Contexts(maker).enter_all(tuple(contexts))
     values = tuple(make_value(maker, thread, spec) for spec in tensors)

@@ -156,7 +156,7 @@ def test_rules_that_give_the_call_to_the_mode(captured: State) -> None:
 def test_what_the_universe_does_not_have(captured: State) -> None:
     with pytest.raises(CallError, match="no_such_device"):
         call(captured, "cond", ("no_such_device",))
-    with pytest.raises(CallError, match="is no mode for PreDispatch"):
+    with pytest.raises(CallError, match="is not a mode for PreDispatch"):
         call(captured, "cond", ("cpu",), ("pre_dispatch_mode=FakeTensorMode",))
 
 
