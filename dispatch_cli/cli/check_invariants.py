@@ -122,7 +122,7 @@ def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> Non
 
     assert report.baseline is not None, "a report with a baseline says what it did"
     entries = known.renewed(report.baseline)
-    write(baseline_json(entries), baseline, kind="data", replaces_input=True)
+    write(baseline_json(entries), baseline, kind="data", is_baseline=True)
     say_written(baseline, plural(sum(entries.values()), "finding"))
 
 

@@ -18,8 +18,11 @@ _STREAMS = ("/dev", "/proc/")
 """Folders of links to what the process has open."""
 
 
-def write_file(chunks: Iterable[str], output: str, compressed: bool) -> None:
-    """Write to *output*, compressed by gzip if that is asked for. Errors: OSError."""
+def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_links: bool = False) -> None:
+    """Write to *output*, compressed by gzip if that is asked for.
+
+    follows_links: whether *output* may be a link that leads out of its project. Errors: OSError.
+    """
     target = Path(output)
     check_target(target)
     with suppress(FileNotFoundError):
@@ -29,7 +32,8 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool) -> None:
         with target.open("wb") as file:
             _encode(file, chunks, compressed)
     else:
-        _refuse_outside(target)
+        if not follows_links:
+            _refuse_outside(target)
         _replace(target.resolve(), chunks, compressed)
 
 

@@ -209,13 +209,13 @@ def write(
     kind: Kind = "text",
     colored: bool = False,
     for_people: bool = False,
-    replaces_input: bool = False,
+    is_baseline: bool = False,
 ) -> None:
     """Write an answer to standard output, or whole or not at all to a file, which can be compressed by gzip.
 
     kind, colored: as for `printed`, through which all of it goes.
-    for_people: in the encoding of standard output; what programs read is in UTF-8. replaces_input: *output* may be a
-    file that was read.
+    for_people: in the encoding of standard output; what programs read is in UTF-8.
+    is_baseline: *output* is the file that `read_known` has read and found to be where it may be written.
     Errors: CannotWrite.
     """
     from dispatch_cli.render.printed import printed
@@ -226,10 +226,10 @@ def write(
         return
     from dispatch_cli.cli.files import write_file
 
-    if not replaces_input:
+    if not is_baseline:
         refuse_input(output)
     try:
-        write_file(chunks, output, compressed)
+        write_file(chunks, output, compressed, follows_links=is_baseline)
     except OSError as error:
         raise CannotWrite(f"cannot write {output}: {error.strerror or error}") from None
 
