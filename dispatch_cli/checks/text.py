@@ -89,8 +89,8 @@ def end_words(call: Call) -> str:
     if end.handler is not None:
         return f"ends in the {end.handler.kind.value} {end.handler.name}"
     last = call.hops[-1]
-    ends = "decomposes" if end.kind is EndKind.DECOMPOSITION else "ends"
-    return f"{ends} in {kernel_text(call)} at {last.slot} by rule {last.live.rule.value}"
+    what = "the decomposition " if end.kind is EndKind.DECOMPOSITION else ""
+    return f"ends in {what}{kernel_text(call)} at {last.slot} by rule {last.live.rule.value}"
 
 
 def wanted_words(want: Expectation) -> str:

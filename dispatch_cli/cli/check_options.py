@@ -46,6 +46,13 @@ NO_CHECK_OPTIONS = CheckOptions((), (), None, False, None, False, False, (), Non
 """What holds where no option is given."""
 
 
+all_findings_option = click.option(
+    "--all-findings",
+    is_flag=True,
+    help="List every finding. Otherwise at most 1,000 per check and 100 per place are listed; the others are counted.",
+)
+
+
 def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options; the command gets them as one `CheckOptions`, its argument *options*."""
 
@@ -85,12 +92,7 @@ def check_options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--update-baseline", is_flag=True, help="Write the current findings to the baseline, and exit."
             ),
-            click.option(
-                "--all-findings",
-                is_flag=True,
-                help="List every finding. Otherwise at most 1,000 per check and 100 per guard are listed; the others "
-                "are counted.",
-            ),
+            all_findings_option,
             click.option(
                 "--guards",
                 multiple=True,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.check_options import all_findings_option
 from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @live_options
 @filter_option("those that the declarations name; without declarations, all")
 @allow_outside_option
+@all_findings_option
 @step_summary_option
 @output_options(*FOR_CI)
 def command(
@@ -35,6 +37,7 @@ def command(
     timeout: int,
     ops: tuple[str, ...],
     allow_outside: bool,
+    all_findings: bool,
     step_summary: str | None,
     out: Output,
 ) -> None:
@@ -64,10 +67,12 @@ def command(
     if state is not None and not _is_capture(state):
         from dispatch_cli.cli.drift import show_drift
 
-        show_drift(files, state, Asked(python, modules, timeout), ops, allow_outside, step_summary, out)
+        asked = Asked(python, modules, timeout)
+        show_drift(files, state, asked, ops, out, allow_outside, all_findings=all_findings, step_summary=step_summary)
         return
-    if out.format in FOR_CI or step_summary is not None:
-        option = "--step-summary" if step_summary is not None else f"--format {out.format}"
+    if out.format in FOR_CI or step_summary is not None or all_findings:
+        option = "--all-findings" if all_findings else f"--format {out.format}"
+        option = "--step-summary" if step_summary is not None else option
         raise click.UsageError(f"{option} works only when declarations are compared with a live PyTorch.")
     _compare(state, recorded, Asked(python, modules, timeout) if live else None, ops, out)
 

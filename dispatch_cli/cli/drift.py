@@ -24,14 +24,17 @@ def show_drift(
     state: State,
     asked: Asked,
     ops: tuple[str, ...],
-    allow_outside: bool,
-    step_summary: str | None,
     out: Output,
+    allow_outside: bool,
+    *,
+    all_findings: bool,
+    step_summary: str | None,
 ) -> None:
     """Ask the library, and show where it is not as declared. state: what the files declare. asked: what is asked.
 
     Exits as check-invariants does. The settings are those of the project and of the declarations.
     """
+    from dispatch_cli.checks.listing import Limits
     from dispatch_cli.crossref.built import ask_built
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.settings import CheckSettings, Selector
@@ -56,6 +59,7 @@ def show_drift(
         (*settings, drift),
         higher_order=higher_order,
         built=library,
+        limits=None if all_findings else Limits(),
     )
     append_step_summary(report, step_summary)
     if out.format in FOR_CI:

@@ -41,7 +41,7 @@ def test_both_composite_kernels(state_of: StateOf) -> None:
         (
             f"{IMPLICIT}: a, NestedTensorCPU: b, AutogradNestedTensor: c, Autograd: d",
             "Autograd",
-            f"AutogradOther … AutogradMeta (17 keys) hold the kernel at {IMPLICIT} and AutogradNestedTensor has a "
+            f"AutogradOther … AutogradMeta (17 keys) hold the kernel at {IMPLICIT}, and AutogradNestedTensor has a "
             "kernel of its own",
         ),
     ],

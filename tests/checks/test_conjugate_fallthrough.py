@@ -56,8 +56,8 @@ def test_kernels_of_others(state_of: StateOf) -> None:
     )
     (finding,) = findings(state_of(text))
     assert finding.message == (
-        "demo::scale (an operator of another library) falls through at ZeroTensor: every backend's kernel (also those "
-        f"of other libraries, at CUDA, XLA) gets unmaterialised zero tensors, and crashes or gives {OUTCOME}"
+        "demo::scale (an operator of another library) falls through at ZeroTensor: every backend's kernel (including "
+        f"those of other libraries at CUDA, XLA) gets unmaterialised zero tensors, and crashes or gives {OUTCOME}"
     )
     assert finding.details == (("keys", "ZeroTensor"), ("kernels of others", "CUDA, XLA"))
     assert finding.related == (

@@ -46,7 +46,7 @@ def test_an_operator_in_a_namespace_of_pytorch(state_of: StateOf) -> None:
         ),
         (
             OVER_PYTORCH + "libraries:\n  - {kind: DEF, namespace: aten, define: ['mine(Tensor x) -> Tensor']}\n",
-            ["a TORCH_LIBRARY block of aten, a namespace of PyTorch: PyTorch refuses a second one"],
+            ["this TORCH_LIBRARY block is for aten, a namespace of PyTorch: PyTorch refuses a second one"],
         ),
         (
             OVER_PYTORCH + "libraries:\n  - {kind: FRAGMENT, namespace: aten, define: ['mine(Tensor x) -> Tensor']}\n",

@@ -52,7 +52,7 @@ def report(*args: str) -> Any:
 
 def test_the_limits_are_those_that_help_names() -> None:
     words = " ".join(call("check-invariants", "--help").out.split())
-    assert f"at most {OF_CHECK:,} per check and {OF_GROUP} per guard are listed" in words
+    assert f"at most {OF_CHECK:,} per check and {OF_GROUP} per place are listed" in words
 
 
 def test_json_lists_some_and_counts_all() -> None:

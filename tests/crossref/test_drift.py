@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dispatch_cli.api import load_state
+from dispatch_cli.checks.listing import OF_GROUP
 from dispatch_cli.crossref.built import ask_built
 from dispatch_cli.model.problem import InputError
 from tests.capture.support import state_of, torch_python, universe_data
@@ -109,6 +110,23 @@ def test_the_formats_of_ci_systems_name_the_places() -> None:
     assert failures == {f"dispatch-cli.{rule}": "1" for rule, _, _ in places}
 
 
+def test_very_many_findings_are_counted(folder: Path) -> None:
+    """As in check-invariants: of those at one place the first are listed."""
+    (one,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
+    others = [
+        {**one, "name": f"demo::more{number}", "schema": f"demo::more{number}(Tensor x) -> Tensor"}
+        for number in range(OF_GROUP + 20)
+    ]
+    python_that_answers({**state_of([one, *others], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
+    report = json.loads(drift("--format", "json").out)
+    listed = [found for found in report["findings"] if found["check"] == "drift-undeclared"]
+    (rest,) = report["unlisted"]
+    assert (len(listed), rest["check"], rest["findings"]) == (OF_GROUP, "drift-undeclared", 21)
+    whole = json.loads(drift("--format", "json", "--all-findings").out)
+    assert (len(whole["findings"]), whole["unlisted"]) == (len(report["findings"]) + 21, [])
+    assert whole["counts"] == report["counts"]
+
+
 def test_the_project_and_suppressions_have_a_say() -> None:
     Path("pyproject.toml").write_text(
         '[tool.dispatch-cli]\nignore = ["drift-different"]\n[tool.dispatch-cli.severity]\ndrift-undeclared = "info"\n',
@@ -139,6 +157,9 @@ def test_the_formats_of_ci_systems_are_for_declarations() -> None:
     result = call("crossref", "--python", "./python", "--format", "sarif")
     assert result.code == 2
     assert "--format sarif works only when declarations are compared with a live PyTorch." in result.err
+    result = call("crossref", "--python", "./python", "--all-findings")
+    assert result.code == 2
+    assert "--all-findings works only when declarations are compared with a live PyTorch." in result.err
 
 
 def test_several_files_are_one_library() -> None:

@@ -241,7 +241,7 @@ def _in_python(view: View, autograd: Set[str], below: Set[str]) -> Iterator[Find
                 name,
                 above[0],
                 details=(("Python kernels at", ", ".join(keys)),),
-                tip=f"register it at {CATCH_ALL} as well",
+                tip=f"register the Python kernel at {CATCH_ALL} as well",
                 subject="python",
                 severity=Severity.INFO,
             )

@@ -76,7 +76,7 @@ def _of_operator(view: View, name: OperatorName, bits: list[str], kernels: list[
 def _by_a_file(
     view: View, name: OperatorName, active: Mapping[str, Registration], bits: list[str], foreign: list[str]
 ) -> Finding:
-    others = f" (also those of other libraries, at {keys_text(foreign)})" if foreign else ""
+    others = f" (including those of other libraries at {keys_text(foreign)})" if foreign else ""
     places = ((key, active[key].kernel.span) for key in foreign)
     return CHECK.finding(
         f"{name} ({_whose(view, name)}) falls through at {_listed(bits)}: every backend's kernel{others} "

@@ -62,7 +62,7 @@ def _of_block(view: View, block: Block) -> Iterator[Finding]:
     whose = _owner(view, block.namespace)
     if whose is not None:
         yield CHECK.finding(
-            f"a TORCH_LIBRARY block of {block.namespace}, a namespace of {whose}: {_refusal(block.namespace)}",
+            f"this TORCH_LIBRARY block is for {block.namespace}, a namespace of {whose}: {_refusal(block.namespace)}",
             span=block.span,
             tip="define operators in a namespace of your own; register kernels for other operators in a "
             "TORCH_LIBRARY_IMPL block",

@@ -73,7 +73,7 @@ def _why(view: View, pattern: Pattern, key: str) -> str:
         takers.setdefault(None if decision.rule is Rule.KERNEL else decision.source or "", []).append(slot)
     if not takers:
         return f"the table has no slot for {key}"
-    return " and ".join(_taken(taker, slots) for taker, slots in takers.items())
+    return ", and ".join(_taken(taker, slots) for taker, slots in takers.items())
 
 
 def _taken(taker: str | None, slots: list[str]) -> str:

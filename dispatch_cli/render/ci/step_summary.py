@@ -73,5 +73,5 @@ def _place(span: Span | None, root: Path) -> str:
 
 
 def _cut(text: str) -> str:
-    line = "; ".join(part.strip() for part in text.splitlines() if part.strip())
+    line = "; ".join(part.strip() for part in text.splitlines() if part.strip()).replace(":; ", ": ")
     return line if len(line) <= MAX_TEXT else f"{line[:MAX_TEXT]}…"
