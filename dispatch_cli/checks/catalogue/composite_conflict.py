@@ -2,7 +2,7 @@
 
 A CompositeImplicitAutograd kernel decomposes into other operators, and autograd differentiates those. A
 CompositeExplicitAutograd kernel is a backend kernel for every backend, and its derivative is registered separately.
-With both, the explicit one fills every slot that it covers. It also counts as a backend kernel for every autograd key,
+With both, the explicit one fills every slot that both cover. It also counts as a backend kernel for every autograd key,
 which keeps the implicit one out of the autograd slots: the derivative of the implicit one is never used. PyTorch's own
 helper refuses the pair (`torch/_python_dispatcher.py`: "Registration to both CompositeImplicitAutograd and
 CompositeExplicitAutograd is not allowed"), and so does torchgen (`torchgen/model.py`); nothing checks the registrations

@@ -4,7 +4,7 @@ Of several kernels of an operator at one key, the newest runs; the others stay i
 the same operator and key, the order in which they are loaded decides which kernel runs. PyTorch prints "Overriding a
 previously registered kernel for the same operator and the same dispatch key" only once per process, for the first such
 operator (`OperatorEntry::registerKernel`). The "previous kernel" in that warning is often not the overridden one
-(pytorch#65825, pytorch#111887): it is the first kernel with a C++ signature that was registered for the operator, at
+(pytorch/pytorch#65825, #111887): it is the first kernel with a C++ signature that was registered for the operator, at
 whatever key, even the new one itself, or "no debug info". The finding names the overridden kernel. PyTorch does not
 warn at Meta, where Python kernels override those of C++ on purpose, nor at MTIA; at these keys only overrides by your
 own files are reported, as info.
