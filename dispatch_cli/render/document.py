@@ -102,7 +102,7 @@ class Column(Generic[Row]):
     """A column of a table.
 
     cell: the text for a row; its second argument asks for the short form, for where there is little room.
-    narrow: what becomes of the column there. optional: it is left out where all of its cells are empty.
+    narrow: what happens to the column there. optional: it is dropped if all of its cells are empty.
     wraps: its cells may be broken into lines. right: they are set to the right; such cells never wrap.
     """
 

@@ -1,4 +1,4 @@
-"""One operator at one key, explained: the answer, the rules in turn, the registrations, the advice."""
+"""One operator at one key, explained: the answer, each rule, the registrations, the advice."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def unknown_operator_text(error: ErrorText, over: tuple[str, ...]) -> str:
 
 
 def error_sentences(report: ExplainReport, error: ErrorReport) -> Iterator[str]:
-    """What the text says, and where, and then what is so."""
+    """What the text says, with its place, then the facts."""
     source = "standard input" if error.file == "-" else error.file
     key = report.what.key if error.backend_name is None else f"{error.printed_key} ({report.what.key})"
     yield f"{source}, line {error.line}: {filled(MESSAGES[error.kind].says, error.operator, key, ())}"

@@ -41,7 +41,7 @@ def impl_label(row: ImplRow) -> str:
 
 
 def facts_of(impl: ImplRow) -> str:
-    """What is declared about how a call goes on after an implementation."""
+    """What is declared about the calls that an implementation makes."""
     words = []
     if impl.returns_not_implemented:
         words.append("returns NotImplemented")

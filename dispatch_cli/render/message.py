@@ -1,4 +1,4 @@
-"""What an error or a warning of PyTorch means, and what helps, in words."""
+"""The meaning of an error or a warning of PyTorch, and advice."""
 
 from __future__ import annotations
 

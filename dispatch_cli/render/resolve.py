@@ -1,4 +1,4 @@
-"""A simulated call: the answer, what became of every key, the thread and the mask, the steps."""
+"""A simulated call: the answer, the outcome of every key, the thread and the mask, the steps."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _shown(report: ResolveReport, stage: Stage) -> list[KeyOutcome[TableRow]]:
 
 
 def key_columns(count: int, does: dict[int, Does]) -> list[Column[KeyOutcome[Any]]]:
-    """A key, where it comes from, and what became of it. count: of tensors. does: what each step does."""
+    """A key, its source, and its outcome. count: of tensors. does: what each step does."""
 
     def status(outcome: KeyOutcome[Any], _: bool) -> Inline:
         label = status_label(outcome, does)
@@ -145,7 +145,7 @@ def key_columns(count: int, does: dict[int, Does]) -> list[Column[KeyOutcome[Any
 
 
 def tone(outcome: KeyOutcome[Any], runs: Tone = Tone.PLAIN) -> Tone:
-    """The tone of what is said of a key. runs: where something runs at it."""
+    """The tone of a key. runs: where something runs at it."""
     return runs if outcome.status is KeyStatus.RUNS else Tone.DIM
 
 

@@ -77,7 +77,7 @@ def tensor_count(selection: Selection) -> int:
 
 
 def outcome_kernel_label(outcome: KeyOutcome[TableRow], last: StepReport | None, short: bool) -> str:
-    """What ran at a key, or what is there: of the Python dispatcher, its own kernel or the one that it chose.
+    """The kernel that ran at a key, or the one there; of the Python dispatcher its own or the one that it chose.
 
     last: the last step at the key.
     """

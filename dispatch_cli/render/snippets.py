@@ -1,4 +1,4 @@
-"""Lines of the files that a report speaks of, cut to fit, with the word in question underlined."""
+"""Lines of the files that a report names, cut to fit, with the word in question underlined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of findings that are counted and not listed; every format says it."""
+"""The sentence about findings that are counted but not listed; every format has it."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """A note on an operator, and what helps.
+    """A note on an operator, and the changes that help.
 
     kind, keys, culprits, detail: those of the note. changes: the best one first. manual: what is left where no change
     helps.

@@ -1,4 +1,4 @@
-"""The search for what helps: remedies are tried on a checkpoint, and completed where they take more."""
+"""The search for changes that help: remedies are tried on a checkpoint, and completed where one needs more."""
 
 from __future__ import annotations
 

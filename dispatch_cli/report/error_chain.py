@@ -43,7 +43,7 @@ class ChainPlace(NamedTuple):
 
 
 def chain_places(text: str, offsets: list[int]) -> list[ChainPlace]:
-    """The place of what stands at each of *offsets*."""
+    """The place in the chain of errors of each of *offsets*."""
     begins, places = [0], [ChainPlace()]
     linked = False
     for mark in _PARTS.finditer(text):

@@ -1,4 +1,4 @@
-"""The kinds of facts and steps of which the answer to an error text is made, and what they are concluded from."""
+"""The kinds of facts and steps in the answer to an error text, and the case that they are concluded from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dispatch_cli.report.printed_version import Fit
 
 
 class FactKind(Enum):
-    """What is so; the value is the name in machine formats.
+    """A kind of fact; the value is the name in machine formats.
 
     ONLY_AT: the operator has kernels at these backend keys only; ONLY_AT_BUT_META: it is not known of Meta.
     NOWHERE: at no backend key. AUTOGRAD_ONLY: it has them at autograd keys, and at no backend key.
@@ -79,7 +79,7 @@ class ErrorPlace(NamedTuple):
 
 
 class ErrorFact(NamedTuple):
-    """One thing that is so.
+    """One fact.
 
     probable: it is a conclusion, and something else may be the reason. in_text: the text shows it; else it is so in the
     state that is compared.
@@ -130,7 +130,7 @@ class StepKind(Enum):
 
 
 class ErrorStep(NamedTuple):
-    """One thing that helps.
+    """One step that can help.
 
     keys: to which device, for which backend; or names of arguments or of a module. sure: the compared
     state has what is missing.

@@ -1,4 +1,4 @@
-"""What follows from an error text for its reader: what is so, and what helps who only calls the operator.
+"""The conclusions from an error text: facts, and steps for a user of the operator.
 
 General rules about kinds of keys, over what the text shows, and else over what the compared state says.
 """

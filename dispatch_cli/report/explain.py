@@ -1,4 +1,4 @@
-"""One operator at one key, explained: every rule in turn, the registrations concerned, and what would help."""
+"""One operator at one key, explained: each rule, the registrations concerned, and advice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SlotExplanation(NamedTuple):
 
     answer: with the live kernel where that is another, and what it was in the base where that was another.
     live: the live entry, where it is stale, and cause: what made it so.
-    next: the answer without the active kernel that gives this one; None where nothing is behind it.
+    next: the answer without the active kernel that gives this one; None where there is none.
     above: the slot of the autograd key that comes before a backend key. below: the slot that follows an autograd key.
     in_base: the base has the operator. python: what Python's ``resolve_key`` chooses, where that is not this.
     advice: what is to be known about it, and what would help; only where `explain` was asked.

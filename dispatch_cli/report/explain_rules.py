@@ -1,4 +1,4 @@
-"""The rules of a slot in turn, each fired or why not, and the registrations that they look at."""
+"""The rules of a slot in order, whether each fired and why not, and the registrations that they look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of every key of a call: from the highest to the lowest, as dispatch looks at them."""
+"""The outcome of every key of a call, from the highest to the lowest, in the order of dispatch."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Entry = TypeVar("Entry")
 
 
 class KeyStatus(Enum):
-    """What became of a key; the value is the name in machine formats."""
+    """The outcome of a key; the value is the name in machine formats."""
 
     RUNS = "runs"
     EXCLUDED = "excluded"
-    """The thread takes it out."""
+    """The thread excludes it."""
     FALLS_THROUGH = "falls-through"
-    """The mask takes it out, because its entry is a fallthrough."""
+    """The fallthrough mask removes it, because its entry is a fallthrough."""
     OTHER_BACKEND = "other-backend"
     """The same functionality has a higher backend in the set, and that one counts."""
     LEFT_OUT = "left-out"
@@ -36,9 +36,9 @@ class KeyOutcome(Generic[Entry]):
     """A key of a selection.
 
     steps: the numbers of the steps at it. tensors: the positions, from 1, of the tensors that have it. generator: a
-        generator has it. included: the thread brings it.
-    excluded_by_context: the thread takes it out, and a fresh one would not.
-    entry: what a call finds there; canonical: what it should find, where that is something else.
+        generator has it. included: the thread includes it.
+    excluded_by_context: the thread excludes it, and a fresh thread would not.
+    entry: what a call finds there; canonical: what it should find, where that differs.
     """
 
     key: str

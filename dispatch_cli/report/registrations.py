@@ -30,7 +30,7 @@ class KernelRow(NamedTuple):
     active: False when a newer one has taken its place at the same key. alias: the key is an alias key.
     fills: slots of the computed table that hold this kernel. covers: slots that the key reaches, Undefined among them.
     flags: the words of a dump's brackets. python: declared as a Python function.
-    origin: through what it came, beyond its place. redispatches: how it goes on, where that is declared.
+    origin: through what it came, beyond its place. redispatches: the declared field, if any.
     fake: of the kernel of a fake implementation, what that is. wraps: the user's function that PyTorch made it of.
     """
 

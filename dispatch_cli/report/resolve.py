@@ -1,4 +1,4 @@
-"""A simulated call as a report: for each selection of a key set, what became of every key of it; the steps; the end."""
+"""A simulated call as a report: for each selection of a key set the outcome of every key; the steps; the end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StepReport(NamedTuple):
     """A kernel that was called. number: from 1.
 
     entry: what the slot holds; canonical: what it should hold, where that is something else.
-    redispatches: how it goes on, where that is known from its declaration.
+    redispatches: what its declaration says that it calls, if anything.
     """
 
     number: int
@@ -40,7 +40,7 @@ class StepReport(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """One selection, what became of each of its keys, and the steps that it led to.
+    """One selection, the outcome of each of its keys, and the steps that it led to.
 
     included, excluded: what the thread includes and excludes, beside what a fresh one does.
     """

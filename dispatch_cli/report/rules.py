@@ -49,7 +49,7 @@ CASES = {
 class RuleExample(NamedTuple):
     """Declarations, and what they put into a slot.
 
-    registered: the keys with kernels. slot: what is in it. rules: every rule in turn, as an explanation has them.
+    registered: the keys with kernels. slot: the answer. rules: each rule, as in an explanation.
     """
 
     declarations: str

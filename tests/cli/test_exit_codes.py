@@ -192,7 +192,7 @@ def test_an_override_that_pytorch_misnames(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).write_text(text.replace("k,", f"k{name[0]},"), encoding="utf-8")
     result = call("register", "1.yaml", "2.yaml", "--format", "csv")
     assert result.err.splitlines()[0].endswith(
-        'previous kernel: k1; new kernel: k2; the warning of PyTorch itself says "previous kernel: no debug info"'
+        'previous kernel: k1; new kernel: k2; PyTorch\'s own warning says "previous kernel: no debug info"'
     )
 
 

@@ -152,7 +152,7 @@ def test_many_kernels_at_one_key(tmp_path: Path) -> None:
     result = call("register", write(tmp_path, OPERATOR + b"{CPU: [" + b"k," * 999 + b"k]}\n"))
     assert result.code == 0
     assert result.err.count("warning[override]") == 101
-    assert "899 registrations more take the place of another" in result.err
+    assert "899 registrations more override another" in result.err
 
 
 @pytest.mark.parametrize(

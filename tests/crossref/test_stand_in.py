@@ -115,10 +115,10 @@ def test_higher_order_operators(tmp_path: Path) -> None:
 
 
 PYTHON_PART = (
-    "Python's resolve_key chooses another key than the C++ table at 18 slots of 2 operators. That is PyTorch's own "
-    "doing, and no difference:\n"
+    "Python's resolve_key chooses another key than the C++ table at 18 slots of 2 operators. PyTorch itself decides "
+    "so; these are no differences:\n"
     "\n"
-    "rule 5 (nested) gives way to a backend kernel in Python, and not in C++: 17 slots of 1 operator\n"
+    "rule 5 (nested) gives way to a backend kernel in Python, but not in C++: 17 slots of 1 operator\n"
     "  AutogradNestedTensor: C++ chooses CompositeImplicitAutogradNestedTensor, Python Autograd, because of the kernel "
     "at CompositeExplicitAutograd\n"
     "      1 operator: aten::zeros_like\n"
@@ -126,7 +126,7 @@ PYTHON_PART = (
     "because of the kernel at CompositeExplicitAutograd\n"
     "      1 operator: aten::zeros_like\n"
     "\n"
-    "a kernel is registered in Python alone: 1 slot of 1 operator\n"
+    "a kernel is registered only in Python: 1 slot of 1 operator\n"
     "  Meta: C++ chooses CompositeExplicitAutograd, Python Meta, because of the Python kernel at Meta\n"
     "      1 operator: aten::alias\n"
     "\n"

@@ -1,4 +1,4 @@
-"""The options of a factory, by which kernels at BackendSelect choose where a call goes on.
+"""The options of a factory, by which kernels at BackendSelect choose the key of a call.
 
 Sources: torchgen's ``ComputeBackendSelect``, ``computeDispatchKey`` in ``c10/core/TensorOptions.h``,
 ``_register_backend_select_dispatcher`` in torch/_library/custom_ops.py.

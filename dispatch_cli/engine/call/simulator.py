@@ -1,4 +1,4 @@
-"""The simulation itself: select a slot, see what its kernel does, and go on as the kernel does."""
+"""The simulation itself: select a slot, find out what its kernel does, and continue as the kernel does."""
 
 from __future__ import annotations
 

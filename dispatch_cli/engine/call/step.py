@@ -41,9 +41,9 @@ class Moment(NamedTuple):
 class KernelStep(NamedTuple):
     """What a kernel does.
 
-    passes: the set of a redispatch. values, thread: with what a call goes on; None for as they are.
+    passes: the set of a redispatch. values, thread: with which a call continues; None where they are unchanged.
     end: when the call ends here. chosen_by: the options by which it chose what it passes.
-    unboxed: a call anew is unboxed, so that a generator counts. then: what it raises once what it calls has computed.
+    unboxed: a second call is unboxed, so that a generator counts. then: what it raises once what it calls has computed.
     """
 
     does: Does
@@ -83,7 +83,7 @@ def redispatches(
     values: tuple[Value, ...] | None = None,
     thread: Thread | None = None,
 ) -> KernelStep:
-    """The kernel goes on with a key set."""
+    """The kernel redispatches with a key set."""
     return KernelStep(Does.REDISPATCHES, why, passes, values, thread)
 
 

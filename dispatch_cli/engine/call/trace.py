@@ -2,7 +2,7 @@
 
 A call begins with a *selection*: the arguments' key set, the thread's state and the fallthrough mask give the set whose
 highest key is the slot. Each kernel that runs is a *hop*. A kernel may redispatch, which leads straight to the next
-hop, or call the operator anew, which begins with a selection again.
+hop, or call the operator again, which begins with a selection.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class ErrorKind(Enum):
     IMPL = "impl"
     """An implementation of a higher-order operator raises it, as its declaration says; no more may be known of it."""
     ENDLESS = "endless"
-    """Kernels call one another without end: a RecursionError of Python, or the process ends, and there is no text."""
+    """Kernels call one another endlessly: a RecursionError of Python, or the process ends, and there is no text."""
     CRASH = "crash"
     """PyTorch reads what is not there, and the process ends; the text is ours."""
     UNSUPPORTED = "unsupported"

@@ -255,7 +255,7 @@ class Dispatcher:
         return self._registry.waits(name)
 
     def header(self, name: OperatorName) -> OperatorHeader:
-        """How the operator is headed. Errors: Refused when there is none of that name.
+        """The heading of the operator: its schema and its place. Errors: Refused when there is none of that name.
 
         An operator of the base is not taken in for that.
         """

@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 
 class ExpressionMistake(Exception):
-    """Reading cannot go on: the text is no expression."""
+    """The text is not a key-set expression."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)

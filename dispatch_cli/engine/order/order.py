@@ -80,7 +80,7 @@ class Orders:
         """The slots that some order leaves stale, in table order. Errors: Refused for an unknown operator.
 
         blocks: all of the operator's registrations in the blocks that keep their inner order, oldest first; None for
-        any order. Undefined is left out, as PyTorch's own check leaves it out. PyTorch's kernels whose functions are
+        any order. Undefined is skipped, as in PyTorch's own check. PyTorch's kernels whose functions are
         not known count as different functions.
         """
         slots = slots_at_risk(self._dispatcher.layout, self._dispatcher.shape(name)[0])

@@ -69,7 +69,7 @@ def decide_for(universe: Universe, python_keys: Iterable[str], fallbacks: frozen
 def steps_for(
     universe: Universe, python_keys: Iterable[str], key: str, has_fallback: bool
 ) -> Iterator[tuple[RuleStep, tuple[str, ...]]]:
-    """The rules that ``resolve_key`` looks at for one slot of an operator that has Python kernels only, in turn.
+    """The rules that ``resolve_key`` looks at for one slot of an operator that has only Python kernels, in order.
 
     Each with the keys whose kernels were in the way. Errors: KeyError for a key without a slot.
     """

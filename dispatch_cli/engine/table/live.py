@@ -127,7 +127,7 @@ class LiveTable:
     def stale(self) -> list[StaleEntry]:
         """The slots that differ in function from the canonical table, in runtime order.
 
-        Undefined is left out, as PyTorch's own check leaves it out.
+        Undefined is skipped, as in PyTorch's own check.
         """
         self._catch_up()
         slot = self._layout.universe.slot

@@ -1,1 +1,1 @@
-"""What PyTorch prints about operators and dispatch, as tables: how the texts read, what they mean, what helps."""
+"""What PyTorch prints about operators and dispatch, as tables: the texts, their meaning, and advice."""

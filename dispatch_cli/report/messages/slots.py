@@ -1,4 +1,4 @@
-"""Texts about a slot of a dispatch table: nothing is there, or not what the call needs."""
+"""Texts about a slot of a dispatch table that is empty, or does not hold what the call needs."""
 
 from __future__ import annotations
 

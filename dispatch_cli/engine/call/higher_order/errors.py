@@ -34,7 +34,7 @@ def no_rule_for_subclass(operator: str, subclass: str) -> Error:
 
 
 def no_rule_for_fake_tensor() -> Error:
-    """A fake tensor, and no implementation for its mode: the table is asked for it without a look."""
+    """A fake tensor whose mode has no implementation: PyTorch indexes the table without a check (KeyError)."""
     return Error(ErrorKind.PYTHON, "KeyError", "<class 'FakeTensorMode'>")
 
 
@@ -59,7 +59,7 @@ def nobody_handles(operator: str, mode: str | None, types: Sequence[str]) -> Err
 
 
 def no_rule_for_transform(transform: str, number: int) -> Error:
-    """The innermost functorch transform has no implementation: the table is asked for it without a look."""
+    """The innermost functorch transform has no implementation: PyTorch indexes the table without a check (KeyError)."""
     return Error(ErrorKind.TRANSFORM, "KeyError", f"<TransformType.{transform}: {number}>")
 
 

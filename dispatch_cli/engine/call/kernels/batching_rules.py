@@ -22,7 +22,7 @@ _OF_OTHERS = "BatchRulesIndexing"
 
 
 def batching_rule(moment: Moment, place: Place) -> KernelStep:
-    """The operator is called anew with what the innermost transform's tensors wrap; some are made of others."""
+    """The operator is called again with the tensors that the innermost transform wraps; some are made of others."""
     source, *_ = place
     if moment.slot == "Batched" or source == "BatchRulesDecompositions":
         return decomposes(Why.CORE_KERNEL)

@@ -1,4 +1,4 @@
-"""Kernels of PyTorch itself that do not go on by the convention; told by the source file in their debug text.
+"""PyTorch's own kernels that do not redispatch by convention; recognized by the source file in their debug text.
 
 Sources: ``gen_variable_type.py`` and ``gen_inplace_or_view_type.py``, torchgen's ``RegisterBackendSelect.cpp``,
 ``autocast_mode.h``, ``gen_functionalization_type.py``, ``functorch/BatchRules*.cpp``, torch/_prims/__init__.py.
@@ -73,7 +73,7 @@ def _place(moment: Moment) -> Place | None:
 
 
 def core_kernel(moment: Moment, dispatcher: Dispatcher) -> KernelStep | None:
-    """What a kernel of PyTorch itself does; None where it goes on by the convention, or is not PyTorch's."""
+    """What a kernel of PyTorch itself does; None where it follows the convention, or is not PyTorch's."""
     kernel = moment.entry.kernel
     if kernel is None:
         return None

@@ -20,7 +20,7 @@ from dispatch_cli.model.universe import BACKEND_SELECT, FRONT, UNDEFINED, Univer
 
 
 def as_declared(moment: Moment, said: Redispatch) -> KernelStep:
-    """What a kernel does whose declaration says how it goes on. said: its field ``redispatches``."""
+    """What a kernel does whose declaration has a field ``redispatches``. said: its field ``redispatches``."""
     why, universe = Why.DECLARED, moment.maker.universe
     step = library_kernels.declared(moment, said.kind, why)
     if step is not None:

@@ -1,7 +1,7 @@
 """What functorch's fallbacks do: a stack of transforms takes over a call, one after the other, the innermost first.
 
 The front key gives the call to the innermost transform, which excludes all keys but its own and calls the operator
-anew; the back key takes that transform away and calls the operator anew, with the keys of before.
+again; the back key removes that transform and calls the operator again, with the keys of before.
 
 Sources: ``functorch/DynamicLayer.cpp``, ``Interpreter.cpp``, ``ADInterpreters.cpp``, ``VmapInterpreter.cpp``,
 ``FunctionalizeInterpreter.cpp``, ``BatchedFallback.cpp``, ``TensorWrapper.cpp``.
@@ -52,7 +52,7 @@ def front(moment: Moment) -> KernelStep:
 
 
 def back(moment: Moment) -> KernelStep:
-    """The call goes on without the innermost transform."""
+    """The call continues without the innermost transform."""
     thread, maker = moment.thread, moment.maker
     if not thread.layers:
         return raises(crash("the stack of transforms is empty, and its last element is read"))
@@ -78,7 +78,7 @@ def back(moment: Moment) -> KernelStep:
 
 
 def batched(moment: Moment) -> KernelStep:
-    """The operator has no batching rule: it is called anew for every slice of the batch."""
+    """The operator has no batching rule: it is called again for every slice of the batch."""
     thread, schema, name = moment.thread, moment.schema, moment.name
     nested = moment.slot == BATCHED_NESTED
     title = "Nested batching rule" if nested else "Batching rule"
@@ -120,7 +120,7 @@ def batched(moment: Moment) -> KernelStep:
 
 
 def unwrapped(moment: Moment, why: Why) -> KernelStep:
-    """It unwraps what the innermost transform wraps, and calls the operator anew below it, as batching rules do.
+    """It unwraps what the innermost transform wraps, and calls the operator again below it, as batching rules do.
 
     Where nothing is to be unwrapped, too. The keys of that transform are excluded meanwhile, so that the tensors of
     other levels go on to those. This is what torchgen writes (``gen_vmap_plumbing.py``), and what

@@ -51,7 +51,7 @@ def called_by(dispatcher: Dispatcher, name: OperatorName, tags: tuple[str, ...],
 
 
 def calls_more(name: OperatorName, tags: tuple[str, ...]) -> bool:
-    """Whether the kernel goes on after that call: one for ``out`` may resize that, and copies the result."""
+    """Whether the kernel does more after that call: one for ``out`` may resize that, and copies the result."""
     return str(name) in CALLS or _writes_out(name, tags)
 
 

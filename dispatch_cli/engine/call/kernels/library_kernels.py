@@ -40,7 +40,7 @@ def _is_generated(kernel: Kernel) -> bool:
 
 
 def declared(moment: Moment, kind: RedispatchKind, why: Why) -> KernelStep | None:
-    """A kernel of these of which it is declared how it goes on, where PyTorch does more than that; None for others."""
+    """One of these kernels with a declared ``redispatches``, if PyTorch does more than that; None for others."""
     kernel = moment.entry.kernel
     if kernel is None:
         return None
@@ -54,7 +54,7 @@ def declared(moment: Moment, kind: RedispatchKind, why: Why) -> KernelStep | Non
 
 
 def wrapped(moment: Moment, dispatcher: Dispatcher, wraps: Wrapped) -> KernelStep | None:
-    """A kernel of which it is known what PyTorch made it of; None where that does not say how it goes on."""
+    """A kernel that PyTorch made from a known function; None where that does not determine what it calls."""
     if wraps.kind is WrapKind.AUTOGRAD:
         return autograd(moment, Why.CORE_KERNEL)
     if wraps.kind is WrapKind.VERSION_COUNTERS:
@@ -101,7 +101,7 @@ def _without_keywords(moment: Moment) -> Error | None:
 
 
 def autograd(moment: Moment, why: Why) -> KernelStep:
-    """The kernel at an autograd key: an ``autograd.Function`` where something needs a gradient; else it goes on."""
+    """The kernel at an autograd key: an ``autograd.Function`` where something needs a gradient; else it redispatches."""
     thread, maker = moment.thread, moment.maker
     library = maker.universe.torch_library
     if library is not None and not library.checks_gradients:

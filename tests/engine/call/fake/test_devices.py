@@ -86,7 +86,7 @@ def test_a_fake_implementation_takes_both(tmp_path: Path) -> None:
     result = call("resolve", "m::meta", str(file), *tensors)
     assert result.code == 1
     assert NEWER.format("cpu", "cuda:0") in result.out
-    assert "with CPU tensors that have none" in result.out
+    assert "with 0-dimensional CPU tensors" in result.out
 
 
 @pytest.mark.parametrize(("tensors", "path"), [(("cpu", "cpu"), "meta"), (("cpu", "cpu", "cpu"), "fallback")])
