@@ -101,7 +101,7 @@ def _without_keywords(moment: Moment) -> Error | None:
 
 
 def autograd(moment: Moment, why: Why) -> KernelStep:
-    """The kernel at an autograd key: an ``autograd.Function`` where something needs a gradient; else it redispatches."""
+    """The kernel at an autograd key: an ``autograd.Function`` if a gradient is needed; else it redispatches."""
     thread, maker = moment.thread, moment.maker
     library = maker.universe.torch_library
     if library is not None and not library.checks_gradients:
