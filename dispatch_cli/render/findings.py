@@ -62,7 +62,7 @@ def _many(
     """Findings of one check at one place: the place once, and a sentence each."""
     first, *_ = findings = [finding for group in groups for finding in group]
     count = len(findings) + sum(one.findings for one in unlisted)
-    yield _title(first, f"{count:,} findings. What should hold: {title}")
+    yield _title(first, f"{count:,} findings; expected: {title}")
     yield from _snippet(first, width)
     for group in groups:
         message = group[0].message if len(group) == 1 else group[0].group_message or group[0].message
@@ -91,7 +91,7 @@ def _alike(groups: Iterable[list[Finding]]) -> Iterator[tuple[bool, list[list[Fi
 def _list(title: str, groups: list[list[Finding]]) -> Iterator[Block]:
     """Findings of one check that have no place: a sentence each."""
     first = groups[0][0]
-    yield _title(first, f"{len(groups)} findings. What should hold: {title}")
+    yield _title(first, f"{len(groups)} findings; expected: {title}")
     for group in groups:
         message = group[0].message if len(group) == 1 else group[0].group_message or group[0].message
         yield Paragraph(message, INDENT, hang=2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from dispatch_cli.checks.check import Need
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.findings import CheckSummary, FindingsSummaryReport, NotChecked
+from dispatch_cli.report.findings import CheckSummary, ChosenCheck, FindingsSummaryReport, NotChecked
 
 SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
 _BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
@@ -25,7 +26,8 @@ def document(report: FindingsSummaryReport, _: int | None = None, *, always: boo
     if report.summary and (always or len(report.summary) > 1):
         yield TableBlock(COLUMNS, report.summary)
         yield Gap()
-    for sentence in not_checked_sentences(report.not_checked):
+    sentences = (*not_run_sentences(report.checks), *not_checked_sentences(report.not_checked))
+    for sentence in sentences:
         yield Paragraph(Run(sentence, Tone.DIM))
     yield Paragraph(outcome(report))
     if notes := "; ".join(_left_out(report)):
@@ -34,7 +36,10 @@ def document(report: FindingsSummaryReport, _: int | None = None, *, always: boo
 
 def outcome(report: FindingsSummaryReport) -> Run:
     """How a run of the checks ends, in one sentence."""
-    checked = f"{plural(report.operators, 'operator')}, {plural(len(report.checks), 'check')} ({report.universe})"
+    checks = sum(check.lacks is not Need.BUILT for check in report.checks)
+    if report.checks and not checks:
+        return Run(f"No check ran ({report.universe})", Tone.WARN)
+    checked = f"{plural(report.operators, 'operator')}, {plural(checks, 'check')} ({report.universe})"
     if not report.summary:
         return Run(f"All checks passed: {checked}", Tone.KERNEL)
     count = plural(sum(report.counts.values()), "finding")
@@ -51,6 +56,13 @@ def sheet(report: FindingsSummaryReport) -> Sheet:
 def severity_run(severity: Severity) -> Run:
     """A severity in its tone."""
     return Run(severity.value, SEVERITY_TONES[severity])
+
+
+def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
+    """Which checks were asked for in vain, as they are those of another command."""
+    if names := [check.id for check in checks if check.lacks is Need.BUILT]:
+        needs = "it needs" if len(names) == 1 else "they need"
+        yield f"{', '.join(names)} did not run: {needs} a built library (`dispatch-cli crossref FILE --live`)"
 
 
 def not_checked_sentences(found: NotChecked) -> Iterator[str]:

@@ -44,7 +44,9 @@ def outcome(report: GuardsReport) -> Run:
     if bad:
         return Run(f"{bad} of {guards} {'does' if bad == 1 else 'do'} not hold ({report.universe})", Tone.BAD)
     if suppressed:
-        return Run(f"{holding} of {guards} {'holds' if holding == 1 else 'hold'} ({report.universe})", Tone.KERNEL)
+        return Run(
+            f"{holding} of {guards} {'holds' if 1 in (holding, count) else 'hold'} ({report.universe})", Tone.KERNEL
+        )
     return Run(f"{'It holds' if count == 1 else 'All hold'}: {guards} ({report.universe})", Tone.KERNEL)
 
 

@@ -455,3 +455,13 @@ def test_operators_of_guards_count_as_looked_at() -> None:
     write("b.yaml", f"dispatch: 1\nextends: [./a.yaml]\noperators:\n  - func: demo::c(Tensor x) -> Tensor\n{guards}")
     result = check("b.yaml", "--select", "guard", "--summary")
     assert result.out.splitlines()[-1] == "1 finding in 1 of 2 operators, 1 check (torch-2.15)"
+
+
+def test_checks_of_another_command_say_so() -> None:
+    Path("x.yaml").write_text("dispatch: 1\noperators: [{func: a::b(Tensor x) -> Tensor}]\n", encoding="utf-8")
+    needs = "needs a built library (`dispatch-cli crossref FILE --live`)"
+    assert call("check-invariants", "x.yaml", "--select", "drift-missing") == Result(
+        0, f"drift-missing did not run: it {needs}\nNo check ran (torch-2.15)\n", ""
+    )
+    result = call("check-invariants", "x.yaml", "--select", "DC001,drift-missing")
+    assert result.out.endswith("All checks passed: 1 operator, 1 check (torch-2.15)\n")

@@ -78,7 +78,7 @@ def test_text_and_markdown_and_html_say_how_many_are_not_listed() -> None:
         more = re.findall(r"the guard requires kernel zz\d+: (\d+) more findings", text)
         assert len(more) == GUARDS
         assert f"{ALL} findings" in text.replace(",", "")
-    assert f"{PER_GUARD} findings. What should hold" in check().out
+    assert f"{PER_GUARD} findings; expected: " in check().out
 
 
 def test_csv_has_a_row_for_those_that_are_not_listed() -> None:
