@@ -118,7 +118,7 @@ def path(slots: Iterable[str]) -> Iterator[Block]:
 
 def _shown(report: ResolveReport, stage: Stage) -> list[KeyOutcome[TableRow]]:
     """The keys worth a row: after the first selection without those that the thread excludes, which the steps name;
-    before the last one without those below its last step, which the call anew decides."""
+    before the last one without those below its last step, which the second call decides."""
     first, last = stage is report.selections[0], stage is report.selections[-1]
     return [
         outcome

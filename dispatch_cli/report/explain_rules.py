@@ -130,7 +130,7 @@ def _question(dispatcher: Dispatcher, name: OperatorName, key: str, reached: boo
 
 
 def concerned(state: State, name: OperatorName, key: str, answers: tuple[SlotAnswer, ...]) -> Iterator[Concerned]:
-    """What fills the slot, what it stands before, what takes it away from another, what comes next; by rule."""
+    """The registrations that matter for the slot: what fills it, displaces another, is overridden, or is next."""
     dispatcher = state.dispatcher
     operator = dispatcher.operator(name)
     for step, reached in _steps(answers):

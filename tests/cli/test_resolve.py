@@ -410,7 +410,7 @@ def test_problems_come_together() -> None:
 def test_more_tensors_than_the_schema_takes() -> None:
     result = call("resolve", "aten::sin", "--tensor", "cpu", "--tensor", "cpu")
     assert (result.code, result.out) == (2, "")
-    assert "aten::sin takes at most 1 tensor, and 2 are given" in result.err
+    assert "aten::sin takes at most 1 tensor, but got 2" in result.err
 
 
 def test_the_universe_decides() -> None:

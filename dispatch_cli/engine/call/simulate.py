@@ -112,7 +112,7 @@ def _check_count(name: OperatorName, tensors: tuple[TensorSpec, ...], most: int 
     limit = MAX_TENSORS if most is None else most
     if len(tensors) > limit:
         takes = f"{limit} tensor{'' if limit == 1 else 's'}"
-        raise CallError(f"{name} takes at most {takes}, and {len(tensors)} are given", str(tensors[limit]))
+        raise CallError(f"{name} takes at most {takes}, but got {len(tensors)}", str(tensors[limit]))
 
 
 def _check_absent(name: OperatorName, schema: FunctionSchema | None, tensors: tuple[TensorSpec, ...]) -> None:

@@ -76,7 +76,7 @@ class Reached(Enum):
     REDISPATCH = "redispatch"
     """By a redispatch with a key set: neither thread state nor mask count."""
     ANEW = "anew"
-    """The operator was called anew, with a selection of its own."""
+    """The operator was called again, with a selection of its own."""
 
 
 class Does(Enum):
@@ -105,7 +105,7 @@ class Why(Enum):
     """A math, nested or batched-decomposition kernel is written in other operators."""
     CONVENTION = "convention"
     """It is assumed. A wrapper redispatches with the keys below its own functionality; one at BackendSelect that gets a
-    device or a layout, with the key of these; a batching rule unwraps, and calls anew."""
+    device or a layout, with the key of these; a batching rule unwraps, and calls again."""
     DECLARED = "declared"
     """The kernel's declaration says so."""
     CORE_FALLBACK = "core-fallback"
@@ -160,7 +160,7 @@ class Hop(NamedTuple):
 
     slot: the table slot. live: what the slot holds. canonical: what it should hold, where that is something else.
     keyset: the set that the kernel gets, whose highest key is the slot. reached: how; selection: of a call, or a call
-        anew.
+        again.
     does, why: what the kernel does, and how that is known. passes: the set of its redispatch.
     python: the Python dispatcher's choice, when it is on; it decides in the place of *live*.
     excludes, includes: the keys by which it changes the thread's state for what it calls.

@@ -342,7 +342,7 @@ def test_a_given_key_set() -> None:
 
 
 MISTAKES: dict[str, tuple[Any, str]] = {
-    "too many tensors": (("cpu,cpu",), "lib::op takes at most 1 tensor, and 2 are given"),
+    "too many tensors": (("cpu,cpu",), "lib::op takes at most 1 tensor, but got 2"),
     "no such key": (("cpu", "include=AutogradCPUU"), "AutogradCPUU is not a key of the universe torch-2.15"),
     "alias key": (
         ("cpu", "exclude=Autograd"),

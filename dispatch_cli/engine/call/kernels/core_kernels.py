@@ -167,7 +167,7 @@ def _zero_tensor(moment: Moment) -> KernelStep:
 def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> KernelStep:
     """Where a tensor is functional, an operator that writes becomes one that does not.
 
-    Views, and operators that do not write, are called anew with what the functional tensors wrap; where views are not
+    Views, and operators that do not write, are called again with what the functional tensors wrap; where views are not
     to be applied again, the variant that copies is called in their place. An operator that works in place is first
     tried on meta tensors, which is left out here.
     """

@@ -142,7 +142,7 @@ def _zero_tensor(moment: Moment) -> KernelStep:
 
 
 def _functionalize(moment: Moment) -> KernelStep:
-    """Functional tensors are unwrapped, and the operator is called anew without functionalization."""
+    """Functional tensors are unwrapped, and the operator is called again without functionalization."""
     if has_aliases(moment.schema):
         text = (
             f"Found a custom (non-ATen) operator whose output has alias annotations: {moment.schema}. We only support "
@@ -160,7 +160,7 @@ def _functionalize(moment: Moment) -> KernelStep:
 
 
 def _tracer(moment: Moment) -> KernelStep:
-    """The call is recorded, and made anew while nothing is recorded."""
+    """The call is recorded, and made again while nothing is recorded."""
     return calls_anew(moment.thread.without_included(moment.maker.known("Tracer")))
 
 
