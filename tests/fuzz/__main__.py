@@ -14,17 +14,14 @@ import sys
 import time
 from pathlib import Path
 
-from tests.cli.support import ROOT
-from tests.fuzz.cases import case_in_folder, pairs, run, run_chunk
-from tests.fuzz.counts import Counts, table
-from tests.fuzz.workers import Chunk, results
-
 CHUNK = 200
 MEMORY_EVERY = 100
 
 
 def show_case(name: str) -> None:
     """Run one case, and show everything about it."""
+    from tests.fuzz.cases import case_in_folder, run
+
     seed, number = map(int, name.split(":"))
     with case_in_folder(seed, number) as case:
         for path in sorted(Path.cwd().iterdir()):
@@ -36,11 +33,14 @@ def show_case(name: str) -> None:
 
 
 def never_reached(seed: int, first: int, count: int, file: Path) -> None:
-    """Write what no case reached."""
+    """Write what no case reached, nor an import."""
     import coverage
 
-    measured = coverage.Coverage(branch=True, source=[str(ROOT / "dispatch_cli")], data_file=None)
+    package = Path(__file__).parents[2] / "dispatch_cli"
+    measured = coverage.Coverage(branch=True, source=[str(package)], data_file=None)
     measured.start()
+    from tests.fuzz.cases import run_chunk
+
     run_chunk(seed, first, count)
     measured.stop()
     with file.open("w", encoding="utf-8") as out:
@@ -63,6 +63,10 @@ def main() -> int:
     if given.branches:
         never_reached(given.seed, given.first, given.count, given.branches)
         return 0
+    from tests.fuzz.cases import pairs, run_chunk
+    from tests.fuzz.counts import Counts, table
+    from tests.fuzz.workers import Chunk, results
+
     print(f"seed {given.seed}", flush=True)
     counts, start, end = Counts(), time.monotonic(), given.first + given.count
     run_chunk(given.seed, given.first, min(given.count, len(pairs())))  # the processes are copies of one that is warm

@@ -175,9 +175,8 @@ def _other_values(results: dict[str, Result]) -> str | None:
     values: dict[str, set[str]] = {}
     _collect(json.loads(results["json"].out), values)
     if "higher_order_operators" in values:  # their JSON has implementations, and the CSV a row for each slot
-        values["operator"] = {*values.get("operator", ()), *values.get("name", ())}
-        for name in ("live_kernel", "fallthrough", "rule", "rule_number", "kind"):
-            values.pop(name, None)
+        both = {*values.get("operator", ()), *values.get("name", ())}
+        values = {"operator": both, "kernel": values.get("kernel", set())}
     values.pop("state", None)  # two truth values in the JSON
     for row in csv.DictReader(io.StringIO(results["csv"].out, newline="")):
         for name, cell in row.items():
