@@ -10,13 +10,15 @@ import click
 
 from dispatch_cli.cli import cli
 from dispatch_cli.cli.output import FOR_CI
-from tests.fuzz import built, calls, words
+from tests.fuzz import built, calls, prompt, words
 from tests.fuzz.inputs import OUT, PAGE, Inputs
 
 LEFT_OUT = ("capture",)
 """Commands that need a PyTorch."""
 NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}}
 """Parameters that ask a PyTorch: `_crossref` gives those for a stand-in, which has its answer ready."""
+EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
+"""What is no command, and has the program answer as well."""
 Maker = Callable[[Inputs], str]
 
 
@@ -77,7 +79,9 @@ def commands() -> dict[str, click.Command]:
 
 @cache
 def formats(command: str) -> tuple[str, ...]:
-    """The formats of a command; one that has none has an empty one."""
+    """The formats of a command; one that has none has an empty one. Those of completion are the shells."""
+    if command in EXTRA:
+        return EXTRA[command]
     for parameter in commands()[command].params:
         if parameter.name == "format_":
             assert isinstance(parameter.type, click.Choice)
@@ -86,7 +90,14 @@ def formats(command: str) -> tuple[str, ...]:
 
 
 def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
-    """The arguments of a case, without its format."""
+    """The arguments of a case, without its command and its format."""
+    if command == prompt.HELP:
+        return prompt.help_line(inputs.dice, inputs.dice.choice([*commands()]))
+    if command == prompt.COMPLETE:
+        its = inputs.dice.choice([*commands()])
+        line = [its, *command_line(its, formats(its)[0], inputs)]
+        inputs.asked = prompt.completion(inputs.dice, format_, line, inputs.careful)
+        return []
     dice, arguments = inputs.dice, _positional(command, format_, inputs)
     options = [one for one in commands()[command].params if isinstance(one, click.Option)]
     given: list[list[str]] = []
@@ -96,6 +107,8 @@ def command_line(command: str, format_: str, inputs: Inputs) -> list[str]:
     if inputs.careful:  # of many options, two seldom go together
         others = [one for one in given if one[0] not in _excluded_by(command, format_, arguments)]
         given = dice.sample(others, min(len(others), dice.choice([0, 0, 1, 1, 2])))
+        if command == "check-invariants" and dice.random() < 0.06:
+            given += [["--baseline", inputs.baseline()], ["--update-baseline"]]
         if "--baseline" not in [one[0] for one in given]:
             given = [one for one in given if one != ["--update-baseline"]]
         if ["--record"] not in given:
@@ -148,6 +161,12 @@ def _call(inputs: Inputs, files: list[str]) -> list[str]:
     return [inputs.word(operator), *files, *tensors]
 
 
+def _question(inputs: Inputs, files: list[str]) -> list[str]:
+    operator = inputs.operator()
+    make = words.place if "::" not in operator and inputs.dice.random() < 0.7 else words.key
+    return [inputs.word(operator), inputs.word(make(inputs.dice)), *files]
+
+
 def _keys(inputs: Inputs) -> list[str]:
     dice = inputs.dice
     kind = dice.choice(["universe", "expression", "expression", "call"])
@@ -176,7 +195,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     if command in ("explain", "resolve") and inputs.careful and not inputs.operators:
         files = []
     makers: dict[str, Callable[[], list[str]]] = {
-        "explain": lambda: [inputs.word(inputs.operator()), inputs.word(words.key(dice)), *files],
+        "explain": lambda: _question(inputs, files),
         "resolve": lambda: _call(inputs, files),
         "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],
         "keys": lambda: _keys(inputs),

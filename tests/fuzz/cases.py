@@ -12,12 +12,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
+from dispatch_cli.cli import output
 from tests.cli.support import COMMAND, ROOT, Result, call, environment
 from tests.fuzz import inputs, verdict
-from tests.fuzz.arguments import command_line, commands, formats
+from tests.fuzz.arguments import EXTRA, command_line, commands, formats
 from tests.fuzz.counts import Counts
 from tests.fuzz.inputs import STDIN, Inputs
 from tests.fuzz.memory import measure
@@ -25,6 +26,7 @@ from tests.fuzz.memory import measure
 SECONDS = 5
 LONGEST = 60
 LONGEST_WAIT = 600
+WIDTHS = (40, 80, 120, 200)
 OUTPUT = 5 << 20
 """So many characters of an answer may take as long once more: whoever asks for all tables of PyTorch gets them."""
 BYTES = 500 << 20
@@ -35,7 +37,7 @@ ALL_FORMATS = 0.07
 class Case(NamedTuple):
     """A question to the program. seed, number: what it is made of, so that it can be made again.
 
-    compare: whether it is asked for in every format. variables: of the environment.
+    compare: whether it is asked for in every format. variables: of the environment. columns: of a terminal.
     """
 
     seed: int
@@ -46,6 +48,7 @@ class Case(NamedTuple):
     compare: bool
     stdin: bytes
     variables: tuple[tuple[str, str], ...]
+    columns: int | None
 
     @property
     def name(self) -> str:
@@ -54,13 +57,15 @@ class Case(NamedTuple):
 
     def line(self, format_: str) -> list[str]:
         """The arguments of the command line."""
+        if self.command in EXTRA:
+            return [*self.arguments]
         given = format_ and not (format_ == "text" and "--record" in self.arguments)  # it has a form of its own
         return [self.command, *self.arguments, *(["--format", format_] if given else [])]
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Every command in every format."""
-    return [(command, format_) for command in commands() for format_ in formats(command)]
+    """Every command in every format, completion in every shell, and help."""
+    return [(command, format_) for command in (*commands(), *EXTRA) for format_ in formats(command)]
 
 
 def make_case(seed: int, number: int, folder: Path) -> Case:
@@ -69,8 +74,9 @@ def make_case(seed: int, number: int, folder: Path) -> Case:
     command, format_ = pairs()[number % len(pairs())]
     made = Inputs(dice, folder)
     arguments = command_line(command, format_, made)
-    compare = dice.random() < ALL_FORMATS
-    return Case(seed, number, command, format_, tuple(arguments), compare, made.stdin, made.variables())
+    compare = dice.random() < ALL_FORMATS and command not in EXTRA
+    columns = dice.choice(WIDTHS) if dice.random() < 0.2 else None
+    return Case(seed, number, command, format_, tuple(arguments), compare, made.stdin, made.variables(), columns)
 
 
 @contextlib.contextmanager
@@ -133,7 +139,7 @@ def run(case: Case, format_: str) -> Tried:
     signal.setitimer(signal.ITIMER_REAL, LONGEST_WAIT)
     start = time.process_time()
     try:
-        with patch.dict(os.environ, dict(case.variables)):
+        with patch.dict(os.environ, dict(case.variables)), _terminal(case.columns):
             result = call(*case.line(format_), stdin=case.stdin)
     except TooSlow:
         return Tried(Result(-1, "", ""), f"over {LONGEST} s of processor time, or {LONGEST_WAIT} s", LONGEST)
@@ -148,6 +154,19 @@ def run(case: Case, format_: str) -> Tried:
     if taken > SECONDS * (1 + len(result.out) / OUTPUT):
         return Tried(result, f"{taken:.1f} s of processor time for {len(result.out)} characters", taken)
     return Tried(result, _wrong(case, format_, result), taken)
+
+
+@contextlib.contextmanager
+def _terminal(columns: int | None) -> Iterator[None]:
+    """Text as for a terminal of this width; None for none."""
+    style_for = output.style_for
+
+    def style_of(stream: Any, color: str, file: str | None = None) -> Any:
+        style = style_for(stream, color, file)
+        return style if file is not None else style._replace(width=columns)
+
+    with patch.object(output, "style_for", style_of) if columns else contextlib.nullcontext():
+        yield
 
 
 WRITTEN = {inputs.OUT: None, inputs.PAGE: "markdown", inputs.NEW_BASELINE: "json"}

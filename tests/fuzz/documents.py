@@ -16,22 +16,26 @@ import yaml
 
 from dispatch_cli.declarations.json_schema import json_schema
 from tests.declarations.test_format import EVERY_FIELD
-from tests.fuzz import calls, words
+from tests.fuzz import calls, schemas, words
 
 Schema = Mapping[str, Any]
 ROOT = Path(__file__).parents[2]
 MAX_DEPTH = 7
 
 WORDS: dict[str, Callable[[random.Random], str]] = {
-    "func": words.schema,
-    "custom_op": words.schema,
-    "triton_op": words.schema,
-    "define": words.schema,
-    "signature": lambda dice: words.schema(dice).partition("(")[2].join(("(", "")),
+    "func": schemas.schema,
+    "custom_op": schemas.schema,
+    "triton_op": schemas.schema,
+    "define": schemas.schema,
+    "signature": lambda dice: schemas.schema(dice).partition("(")[2].join(("(", "")),
     "name": words.operator,
     "impl#key": words.operator,
     "fake#key": words.operator,
     "op": words.operator_glob,
+    **dict.fromkeys(("mode", "modes#key"), words.one_of("FakeTensorMode", "ProxyTorchDispatchMode", "MyMode", "Other")),
+    **dict.fromkeys(("subclass", "subclasses#key"), words.one_of("FakeTensor", "FunctionalTensor", "MyTensor")),
+    **dict.fromkeys(("transform", "transforms#key"), words.one_of("Vmap", "Grad", "Jvp", "Functionalize", "Torch")),
+    "privateuse1": words.backend_name,
     "key": words.key_glob,
     "same_as": words.key,
     "to": words.key,
@@ -67,6 +71,7 @@ def schema() -> Schema:
 def seeds() -> tuple[Any, ...]:
     """Good files."""
     paths = [*sorted((ROOT / "examples").rglob("*.yaml")), *sorted((ROOT / "tests/checks/planted").rglob("*.yaml"))]
+    paths += sorted(Path(__file__).with_name("seeds").glob("*.yaml"))
     texts = [EVERY_FIELD, *(path.read_text(encoding="utf-8") for path in paths if path.name != "broken.yaml")]
     loaded = [yaml.load(text, yaml.CSafeLoader) for text in texts]
     return tuple(one for one in loaded if isinstance(one, dict) and "dispatch" in one)
@@ -180,6 +185,20 @@ def document(dice: random.Random, careful: bool) -> Any:
     if not careful and dice.random() < 0.5:
         name = dice.choice(["guards", "suppress", "check", "fallbacks", "operators", "modes", "higher_order_operators"])
         found.setdefault(name, make(dice, top["properties"][name], name))
+    return found
+
+
+def operators_of(data: Any) -> dict[str, int]:
+    """The names of the operators of a document, as far as it has such, and how many tensors each takes."""
+    found = {}
+    for section, fields in (("operators", ("func", "custom_op", "triton_op")), ("higher_order_operators", ("name",))):
+        entries = data.get(section) if isinstance(data, dict) else None
+        for entry in entries if isinstance(entries, list) else ():
+            texts = [entry.get(field) for field in fields] if isinstance(entry, dict) else []
+            for text in texts:
+                if isinstance(text, str) and "[" not in text.partition("(")[0]:
+                    name, _, arguments = text.partition("->")[0].partition("(")
+                    found[name] = arguments.count("Tensor")
     return found
 
 

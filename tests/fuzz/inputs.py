@@ -14,6 +14,8 @@ from typing import Any
 import yaml
 
 from dispatch_cli import universes
+from dispatch_cli.checks import CHECKS
+from dispatch_cli.declarations.project import FIELDS
 from tests.fuzz import built, calls, documents, words
 from tests.support import RECORDINGS, load_recording
 
@@ -39,11 +41,12 @@ class Inputs:
         self.operators: dict[str, int] = {}
         self.declared: Any = None
         self.stdin = b""
+        self.asked: dict[str, str] = {}
 
     def declarations(self) -> str:
         """A file of declarations."""
         data = documents.document(self.dice, self.careful)
-        self.operators |= _operators_of(data)
+        self.operators |= documents.operators_of(data)
         self.declared = data
         if isinstance(data, dict) and not REGISTERING.intersection(data) and self.seldom():
             data.pop("extends", None)
@@ -61,7 +64,7 @@ class Inputs:
         """Variables of the environment that the program looks at."""
         given = (("NO_COLOR", "1"), ("FORCE_COLOR", "1"), ("TERM", "dumb"), ("SOURCE_DATE_EPOCH", "1"))
         odd = ("SOURCE_DATE_EPOCH", self.dice.choice(["", "x", "-1", "9" * 30, "1e9", "\u0661"]))
-        return tuple(one for one in (*given, odd) if self.dice.random() < 0.03)
+        return (*(one for one in (*given, odd) if self.dice.random() < 0.03), *self.asked.items())
 
     def operator(self) -> str:
         """The name of an operator, mostly of one that a file declares."""
@@ -108,8 +111,20 @@ class Inputs:
 
     def baseline(self) -> str:
         """A baseline: one that is written by the case, an empty one, or one that is broken."""
-        fingerprint = "".join(self.dice.choices("0123456789abcdef", k=16))
-        data: Any = {"report": "baseline", "schema_version": 1, "findings": [{"fingerprint": fingerprint}]}
+        dice = self.dice
+        entries = [
+            {
+                "check": dice.choice(CHECKS).id,
+                "operator": dice.choice([*self.operators, words.operator(dice), None]),
+                "key": dice.choice([words.key(dice), None]),
+                "subject": dice.choice(["", "CPU", words.kernel(dice)]),
+                **({"count": dice.choice([1, 3, 10**9])} if dice.random() < 0.3 else {}),
+            }
+            for _ in range(dice.choice([0, 1, 5]))
+        ]
+        data: Any = {"report": "baseline", "schema_version": 1, "findings": entries}
+        if not self.careful and dice.random() < 0.3:
+            data[dice.choice([*data])] = dice.choice([None, 2, [1], {}, "x", [{}], [{"check": 1}]])
         if self.dice.random() < 0.5:
             return NEW_BASELINE
         return self._write("baseline.json", self._bent(json.dumps(data)))
@@ -121,7 +136,7 @@ class Inputs:
             fields = (f"select = [{json.dumps(words.check(dice))}]", "fail-on = 'error'", 'severity = {guard = "info"}')
             lines += dice.sample([*fields, "ignore = 'DC1'", "privateuse1 = 'npu'"], 2)
             return self._write("pyproject.toml", "\n".join(lines) + "\n")
-        for name in dice.sample(["select", "ignore", "fail-on", "base", "nosuch", "baseline", "severity"], 2):
+        for name in dice.sample([*FIELDS, "nosuch"], 2):
             value = dice.choice([words.check(dice), "warning", words.base(dice), "x.json"])
             written = json.dumps(dice.choice([value, [value], {value: "error"}, 1])).replace(": ", " = ")
             lines.append(f"{name} = {written}")
@@ -196,23 +211,11 @@ class Inputs:
 
     def _write(self, name: str, content: str | bytes) -> str:
         raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        if not self.careful and self.dice.random() < 0.02:
+            raw = words.odd_bytes(self.dice, raw)
         (self.folder / name).write_bytes(raw)
         self.written.append(name)
         return name
-
-
-def _operators_of(data: Any) -> dict[str, int]:
-    """The names of the operators of a document, as far as it has such, and how many tensors each takes."""
-    found = {}
-    for section, fields in (("operators", ("func", "custom_op", "triton_op")), ("higher_order_operators", ("name",))):
-        entries = data.get(section) if isinstance(data, dict) else None
-        for entry in entries if isinstance(entries, list) else ():
-            texts = [entry.get(field) for field in fields] if isinstance(entry, dict) else []
-            for text in texts:
-                if isinstance(text, str) and "[" not in text.partition("(")[0]:
-                    name, _, arguments = text.partition("->")[0].partition("(")
-                    found[name] = arguments.count("Tensor")
-    return found
 
 
 @cache

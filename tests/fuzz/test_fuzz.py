@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
+import click
 import pytest
 
 from tests.cli.support import Result
-from tests.fuzz import verdict
+from tests.fuzz import documents, verdict
+from tests.fuzz.arguments import command_line, commands, formats
 from tests.fuzz.cases import case_in_folder, pairs, run_chunk
+from tests.fuzz.inputs import Inputs
 
 SEED = 20
 COUNT = 6
@@ -31,6 +38,54 @@ def test_a_case_can_be_made_again() -> None:
             files = {path.name: path.read_bytes() for path in Path.cwd().iterdir()}
             made.append((case, files))
     assert made[0] == made[1]
+
+
+NEVER_GIVEN = {"--live", "--timeout", "--help"}
+"""A stand-in answers at once, and is named with --python."""
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_option_is_given(command: str, tmp_path: Path) -> None:
+    taken = {one.opts[0] for one in commands()[command].params if isinstance(one, click.Option)}
+    missing = taken - NEVER_GIVEN - {"--format"}
+    for number in range(2_000):
+        if not missing:
+            return
+        made = Inputs(random.Random(number), tmp_path)
+        missing -= {*command_line(command, formats(command)[number % len(formats(command))], made)}
+    assert missing == set()
+
+
+def test_every_field_is_made() -> None:
+    """Of each record of the format, by its JSON Schema."""
+    dice, made = random.Random(SEED), set()
+    make_record = documents._make_record
+
+    def noting(dice: random.Random, one: documents.Schema, depth: int) -> dict[str, Any]:
+        record = make_record(dice, one, depth)
+        made.update((id(one), name) for name in record)
+        return record
+
+    wanted = {(id(one), name) for one in _records(documents.schema()) for name in one["properties"]}
+    assert len(wanted) > 100
+    with patch.object(documents, "_make_record", noting):
+        for _ in range(100):
+            for name, value in documents.schema()["properties"].items():
+                documents.make(dice, value, name)
+    top = {(id(documents.schema()), name) for name in documents.schema()["properties"]}
+    assert wanted - made - top == set()
+    assert {name for _ in range(300) for name in documents.document(dice, False)} >= {name for _, name in top}
+
+
+def _records(one: Any) -> Iterator[documents.Schema]:
+    if isinstance(one, dict):
+        if isinstance(one.get("properties"), dict):
+            yield one
+        for below in one.values():
+            yield from _records(below)
+    elif isinstance(one, list):
+        for below in one:
+            yield from _records(below)
 
 
 GOOD = Result(0, "x\n", "")

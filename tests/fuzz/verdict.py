@@ -20,6 +20,7 @@ from markdown_it import MarkdownIt
 from dispatch_cli.render.printed import printed
 from tests.cli.support import Result, assert_valid
 from tests.cli.test_untrusted_names import DANGEROUS
+from tests.fuzz.prompt import SHELLS
 
 SARIF = Path(__file__).parents[1] / "render" / "schemas" / "sarif-2.1.0.json"
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
@@ -41,7 +42,8 @@ def wrong(result: Result, command: str, format_: str, colored: bool) -> str | No
 
 def unreadable(out: str, command: str, format_: str, colored: bool) -> str | None:
     """What is wrong with an answer, or None. colored: whether text may have colours."""
-    if found := DANGEROUS.search(COLOUR.sub("", out) if colored else out):
+    plain = out.replace("\t", "") if format_ in SHELLS else COLOUR.sub("", out) if colored else out
+    if found := DANGEROUS.search(plain):
         return f"{format_ or 'text'} has {found!r}"
     its = "json" if command == "schema" else format_
     reader = _read_declarations if command == "guards" and out.startswith("dispatch:") else READERS.get(its)

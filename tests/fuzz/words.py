@@ -28,6 +28,23 @@ OPERATORS = (
     "call_torchbind",
     "cond",
 )
+YAML_SIGNS = (
+    *("&a ", "*a ", "<<: *a", "? ", "\n---\n", "\n...\n", "%YAML 1.1\n", "- ", "|\n", ">-\n  ", "#", "!", "!!binary x"),
+    *(
+        "!!python/object:os.system ",
+        "0x10",
+        "1_000",
+        "~",
+        "yes",
+        "1.5e3",
+        ".inf",
+        "'it''s'",
+        '"\\u202e"',
+        "\ufeff",
+        "{[",
+        "@",
+    ),
+)
 OF_PYTORCH = tuple(one for one in OPERATORS if one.startswith("aten::") or ":" not in one)
 
 HARMFUL = (
@@ -61,34 +78,6 @@ HARMFUL = (
     '"',
 )
 """Texts that are something to a terminal, a format, a parser or a file system."""
-TYPES: dict[str, tuple[str, ...]] = {
-    "Tensor": (),
-    "Tensor?": ("None",),
-    "Tensor[]": (),
-    "Tensor(a!)": (),
-    "Tensor(a)": (),
-    "int": ("0", "-1"),
-    "int?": ("None", "2"),
-    "int[]": ("[]", "[1, 2]"),
-    "int[2]": ("1", "[0, 1]"),
-    "float": ("1.5", "1e-05"),
-    "bool": ("True", "False"),
-    "str?": ("None", "'x'"),
-    "str": ('"mean"',),
-    "Scalar": ("1", "0.5"),
-    "SymInt[]": ("[]",),
-    "Device?": ("None",),
-    "Layout?": ("None",),
-    "ScalarType?": ("None",),
-    "Generator?": ("None",),
-    "MemoryFormat": ("contiguous_format",),
-    "Dimname[]?": ("None",),
-    "Any": (),
-    "__torch__.torch.classes.m.C": (),
-}
-"""Type → defaults that an argument of it can have."""
-ODD_TYPES = ("Storage", "t", "Dimname", "Tensor(a|b)", "Tensor(*)", "Tensor[][]", "Dict(str, int)", "Tensor!")
-ODD_DEFAULTS = ("=0", "=None", "=True", "=[]", "='x'", "=1.5", "=cpu")
 KERNELS = ("fallthrough", "f_cpu", "f_cuda", "autograd_f", "g", "h", "registered at a/b.cpp:12", "mylib.ops.f")
 DEVICES = ("cpu", "cuda", "meta", "xla", "mps", "hpu", "xpu", "privateuseone", "npu", "cuda:0", "undefined", "none")
 Dice = random.Random
@@ -98,7 +87,9 @@ def broken(dice: Dice, text: str) -> str:
     """A text with one or two pieces replaced."""
     for _ in range(dice.randrange(1, 3)):
         at = dice.randrange(len(text) + 1)
-        piece = dice.choice([*HARMFUL, *"():,.->*!?[]{}=&| \t\n", "::", dice.choice(KEYS), dice.choice(OPERATORS)])
+        piece = dice.choice(
+            [*HARMFUL, *YAML_SIGNS, *"():,.->*!?[]{}=&| \t\n", "::", dice.choice(KEYS), dice.choice(OPERATORS)]
+        )
         text = text[:at] + piece[:40] + text[at + dice.randrange(6) :]
     return text
 
@@ -109,15 +100,6 @@ def key(dice: Dice) -> str:
     return dice.choice([*common, *common, dice.choice(tuple(UNIVERSE.aliases)), dice.choice(KEYS), dice.choice(KEYS)])
 
 
-def _argument(dice: Dice, name: str) -> str:
-    """An argument of a schema."""
-    if dice.random() < 0.04:
-        return f"{dice.choice([*ODD_TYPES, *TYPES])} {name}{dice.choice(ODD_DEFAULTS)}"
-    kind = dice.choice([*TYPES])
-    defaults = TYPES[kind] if dice.random() < 0.4 else ()
-    return f"{kind} {name}" + (f"={dice.choice(defaults)}" if defaults else "")
-
-
 def keys(dice: Dice) -> str:
     """Keys separated by commas."""
     return ", ".join(dict.fromkeys(key(dice) for _ in range(dice.choice([1, 1, 1, 2, 3]))))
@@ -125,7 +107,9 @@ def keys(dice: Dice) -> str:
 
 def key_glob(dice: Dice) -> str:
     """A glob over key names."""
-    return dice.choice([key(dice), keys(dice), "*", "Autograd*", "*CPU", "Sparse*", "[A-C]*", "?PU", "*, Meta"])
+    return dice.choice(
+        [key(dice), keys(dice), "*", "Autograd*", "*CPU", "Sparse*", "[A-C]*", "?PU", "*, Meta", "[!A]*"]
+    )
 
 
 def operator(dice: Dice) -> str:
@@ -135,19 +119,20 @@ def operator(dice: Dice) -> str:
 
 def operator_glob(dice: Dice) -> str:
     """A glob over operators' names."""
-    return dice.choice([operator(dice), "*", "a::*", "*::f*", "aten::ad?.Tensor", "nosuch::*", "higher_order::*"])
-
-
-def schema(dice: Dice) -> str:
-    """An operator's schema."""
-    names = dice.sample("abcdexyz", dice.randrange(4))
-    arguments = sorted((_argument(dice, name) for name in names), key=lambda text: "=" in text)
-    if dice.random() < 0.7:
-        arguments.insert(0, f"{dice.choice(['Tensor', 'Tensor', 'Tensor(w!)'])} self")
-    if arguments and dice.random() < 0.15:
-        arguments.insert(dice.randrange(len(arguments)), "*")
-    returns = dice.choice(["Tensor", "Tensor", "Tensor", "()", "(Tensor, Tensor)", "Tensor(w!)", "Tensor[]", "int"])
-    return f"{operator(dice)}({', '.join(arguments)}) -> {returns}"
+    return dice.choice(
+        [
+            operator(dice),
+            "*",
+            "a::*",
+            "*::f*",
+            "aten::ad?.Tensor",
+            "nosuch::*",
+            "higher_order::*",
+            "[ab]::[!g]*",
+            "*[*",
+            "[]a]*",
+        ]
+    )
 
 
 def check(dice: Dice) -> str:
@@ -169,6 +154,26 @@ def universe(dice: Dice) -> str:
 def backend_name(dice: Dice) -> str:
     """A name for the backend at PrivateUse1."""
     return dice.choice(["npu", "my_dev", "privateuseone", "cuda", "NPU", "", "\x1b[31mx", "n\u202epu", "x" * 300])
+
+
+def place(dice: Dice) -> str:
+    """Where an implementation of a higher-order operator can be asked for."""
+    mode = dice.choice(
+        ["FakeTensorMode", "ProxyTorchDispatchMode", "FunctionalTensorMode", "mode=MyMode", "mode=Other"]
+    )
+    subclass = dice.choice(["FakeTensor", "FunctionalTensor", "subclass=MyTensor", "subclass=Other"])
+    transform = dice.choice(["Vmap", "transform=Grad", "transform=Functionalize", "transform=Nosuch", "nosuch"])
+    return dice.choice([mode, subclass, transform, "Autograd", key(dice)])
+
+
+def odd_bytes(dice: Dice, raw: bytes) -> bytes:
+    """Bytes that are no text in UTF-8, or hardly."""
+    at = dice.randrange(len(raw) + 1)
+    piece = dice.choice(
+        [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\x00", b"\xef\xbb\xbf", b"\r", b"\x85", b"\xf4\x90\x80\x80"]
+    )
+    cut = raw[:at] + piece + raw[at:]
+    return dice.choice([cut, cut, b"\xef\xbb\xbf" + raw, b"\xff\xfe" + raw, raw[:at], raw.replace(b"\n", b"\r\n"), b""])
 
 
 def kernel(dice: Dice) -> str:
