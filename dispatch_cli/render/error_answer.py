@@ -80,6 +80,11 @@ def fact_text(fact: ErrorFact) -> str:
         case FactKind.OTHER_LAYOUT:
             kinds = _and(tuple(dict.fromkeys(KINDS_OF_TENSORS.get(one, one) for one in keys)))
             return f"On {_device(place, place.backend or '')} it has kernels for {kinds} tensors."
+        case FactKind.DISPLACED:
+            return (
+                f"Probably a backend or another package registered a kernel for {place.operator} at {_or(keys)}. It "
+                f"displaces the math kernel (CompositeImplicitAutograd), which fills {place.key} in {place.over}."
+            )
         case FactKind.HERE:
             return f"{place.over} has a {'batching rule' if 'Batched' in place.key else 'kernel'} there."
         case FactKind.HERE_DECLARED:
@@ -185,6 +190,10 @@ def step_text(step: ErrorStep) -> str:
 
 
 STEPS = {
+    StepKind.GIVE_REGISTRATIONS: (
+        "To see which registration it is, load it here: `dispatch-cli capture --import PACKAGE -o state.json.gz`, then "
+        "`dispatch-cli explain --from-error FILE state.json.gz`; or give your declarations."
+    ),
     StepKind.TO_DENSE: "Make the tensor dense before the call: `x.to_dense()`.",
     StepKind.NO_SPARSE_GRADIENT: "If it is the gradient of an embedding, create the embedding with `sparse=False`.",
     StepKind.TO_SPARSE: "Convert the tensor to the layout COO before the call: `x.to_sparse()`.",

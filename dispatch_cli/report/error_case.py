@@ -8,7 +8,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.keys.autograd import autograd_key_of
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.model.names import OperatorName
-from dispatch_cli.model.universe import BACKEND_SELECT, META, NON_FUNCTIONAL, UNDEFINED
+from dispatch_cli.model.universe import BACKEND_SELECT, EXPLICIT, META, NON_FUNCTIONAL, UNDEFINED
 from dispatch_cli.report.error_facts import ErrorCase, ErrorPlace, device_of
 from dispatch_cli.report.error_text import ErrorText
 from dispatch_cli.report.printed_table import PrintedTable
@@ -44,6 +44,7 @@ def case_of(
         filled = (one for one in universe.runtime if table[one].rule not in (Rule.MISSING, Rule.FALLBACK))
         kernels = tuple(one for one in filled if autograd_key_of(universe, one) is not None)
     kernel = table[key].kernel
+    declared = not state.over or (kernel is not None and kernel.span is not None)
     schema = None if definition is None or from_text else definition.schema
     types = () if schema is None else tuple(str(one.type) for one in schema.arguments)
     details = dict(text.details)
@@ -65,7 +66,8 @@ def case_of(
         pytorchs=_is_pytorchs(state, name),
         # a default kernel that makes the functional form from the out= form fails where that does
         here=not reproduced and not from_text and table[key].decision.source != NON_FUNCTIONAL,
-        declared=not state.over or (kernel is not None and kernel.span is not None),
+        declared=declared,
+        displacing=() if reproduced or from_text or declared else _displacing(dispatcher, name, key),
         built=device_of(universe, key) in built_backends(dispatcher),
         factory=name in FACTORIES,
         makes=is_factory(schema) and BACKEND_SELECT in table.active,
@@ -85,6 +87,13 @@ def _elsewhere(dispatcher: Dispatcher, name: OperatorName, key: str, shown: tupl
     universe, table = dispatcher.universe, dispatcher.table(name)
     others = (one for one in universe.backends if one not in (META, device_of(universe, key), *shown))
     return tuple(one for one in others if one in universe.slot and table[one].rule is Rule.KERNEL)
+
+
+def _displacing(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[str, ...]:
+    """The keys whose kernels would take an autograd key from the math kernel that fills it; none where it does not."""
+    backends = dispatcher.universe.autograd_backends.get(key, ())
+    is_math = dispatcher.table(name)[key].rule is Rule.MATH
+    return (*backends, EXPLICIT) if backends and is_math else ()
 
 
 def _is_list(type_: str) -> bool:

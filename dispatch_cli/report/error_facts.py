@@ -26,6 +26,7 @@ class FactKind(Enum):
     or its package is not loaded; nothing shows which.
     OTHER_LAYOUT: on this device it has kernels for these kinds of tensors, and not for this one.
     NO_DATA: the operator reads data, which these tensors do not have. SIZE_OF_DATA: the size of its result does.
+    DISPLACED: in the compared state the slot has the math kernel, and a kernel at one of these keys would displace it.
     HERE: the compared state has a kernel there; HERE_DECLARED: one that a file of the user declares.
     NOT_REACHED: the call ends at the first key, before it gets to a kernel at the second.
     NO_GRADIENT: the operator runs, and no gradient goes through it. LOOPS: vmap has no rule for it, and would call it
@@ -51,6 +52,7 @@ class FactKind(Enum):
     OTHER_LAYOUT = "other-layout"
     NO_DATA = "no-data"
     SIZE_OF_DATA = "size-of-data"
+    DISPLACED = "displaced"
     HERE = "here"
     HERE_DECLARED = "here-declared"
     NOT_REACHED = "not-reached"
@@ -95,6 +97,7 @@ class ErrorFact(NamedTuple):
 class StepKind(Enum):
     """What a user can do; the value is the name in machine formats."""
 
+    GIVE_REGISTRATIONS = "give-registrations"
     INSTALL_BUILD = "install-build"
     LOAD_EXTENSION = "load-extension"
     INSTALL_PYTORCH = "install-pytorch"
@@ -152,7 +155,8 @@ class ErrorCase(NamedTuple):
     kernels: the backend keys with a kernel of the operator; None where that is not known. in_text: the text shows them.
     meta: whether it has one at Meta is not known. autograd: the text shows a kernel at autograd keys.
     pytorchs: the operator is PyTorch's own. here: the compared state has a kernel at the key, where the text says that
-    there is none; declared: a file of the user declares it. built: the compared state is of a build with that backend.
+    there is none; declared: a file of the user declares it. displacing: the keys whose
+    kernels would displace it. built: the compared state is of a build with that backend.
     factory: every backend has the operator, since it makes tensors. makes: it is told where its result is to be.
     fit: how the text fits the version of the compared state. lists: the operator's arguments that are lists of tensors.
     tags: its tags. takes_none: it has no argument that may be a tensor. elsewhere: other backends for whose dense
@@ -170,6 +174,7 @@ class ErrorCase(NamedTuple):
     pytorchs: bool
     here: bool
     declared: bool
+    displacing: tuple[str, ...]
     built: bool
     factory: bool
     makes: bool

@@ -59,7 +59,10 @@ def _facts(case: ErrorCase) -> Iterator[ErrorFact]:
         yield from _reason(case)
     if case.here:
         kind = FactKind.HERE_DECLARED if case.declared else FactKind.HERE
-        yield ErrorFact(place, kind, (key,), in_text=False)
+        if case.displacing:
+            yield ErrorFact(place, FactKind.DISPLACED, case.displacing, probable=True, in_text=False)
+        else:
+            yield ErrorFact(place, kind, (key,), in_text=False)
 
 
 def _is_backend(case: ErrorCase) -> bool:
@@ -164,9 +167,15 @@ def _steps(case: ErrorCase, kinds: dict[FactKind, ErrorFact]) -> Iterator[ErrorS
             yield ErrorStep(place, move, ("CPU",) if "CPU" in devices else devices)
     if newer and (build if case.fit is Fit.OLDER else not build):
         yield ErrorStep(place, StepKind.UPGRADE, sure=True)
-    elif case.pytorchs and (FactKind.NOT_WRITTEN in kinds or FactKind.NO_BACKEND in kinds):
+    elif case.pytorchs and (
+        FactKind.NOT_WRITTEN in kinds
+        or FactKind.NO_BACKEND in kinds
+        or (FactKind.DISPLACED in kinds and case.fit is Fit.OLDER)
+    ):
         yield ErrorStep(place, StepKind.UPGRADE)
     yield from _around(case, kinds)
+    if FactKind.DISPLACED in kinds:
+        yield ErrorStep(place, StepKind.GIVE_REGISTRATIONS)
     if case.kernels is None and case.kind is TextKind.NO_KERNEL and _is_backend(case) and place.key != META:
         yield ErrorStep(place, StepKind.WHOLE_TEXT)
 

@@ -39,6 +39,11 @@ ANSWERS = {
     TextKind.NO_NAMES: (Rule.FALLBACK, Rule.MISSING),
 }
 """The kinds that are about a slot → the rule that decides the slot where PyTorch prints the text."""
+AUTOGRAD_TOO = (
+    "Register a kernel that computes the gradient at {key} too, or remove the kernel that displaces the math kernel: "
+    "the math kernel calls operators that the backend has, and they have gradients."
+)
+"""What helps the author of a kernel that displaces a math kernel at an autograd key."""
 
 
 class ErrorReport(NamedTuple):
@@ -118,7 +123,7 @@ def error_report(
         means=filled(MESSAGES[first.kind].means, str(name), key, first.details),
         facts=facts(case),
         steps=() if is_read_by_author(errors) else steps(case),
-        author=MESSAGES[first.kind].author,
+        author=(*MESSAGES[first.kind].author, *((AUTOGRAD_TOO.format(key=key),) if case.displacing else ())),
         reproduced=reproduced,
         operator_from_text=from_text,
         shows_registrations=bool(first.dump or first.state or first.available),

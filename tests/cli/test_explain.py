@@ -484,3 +484,25 @@ def test_an_error_about_pytorchs_operator_is_judged_by_the_newest_state(tmp_path
     assert result.code == 0
     assert "over torch-2.15" in result.out
     assert "NestedTensorCPU holds the kernel registered at" in result.out
+
+
+@pytest.mark.parametrize("base", ["torch-2.4", "torch-2.15"])
+def test_a_math_kernel_that_is_not_there_was_displaced(base: str, tmp_path: Path) -> None:
+    """pytorch#95207: PyTorch 2.4.1 leaves AutogradPrivateUse1 empty where a kernel is registered at PrivateUse1."""
+    text = tmp_path / "error.txt"
+    text.write_text(
+        "Could not run 'aten::to.dtype' with arguments from the 'AutogradPrivateUse1' backend.", encoding="utf-8"
+    )
+    command = ("explain", "--from-error", str(text), "--base", base)
+    error = json.loads(call(*command, "--format", "json").out)["error"]
+    displaced = [fact for fact in error["facts"] if fact["kind"] == "displaced"]
+    assert [(fact["keys"], fact["probable"]) for fact in displaced] == [
+        (["PrivateUse1", "CompositeExplicitAutograd"], True)
+    ]
+    assert [step["kind"] for step in error["steps"]] == ["inference-mode", "give-registrations"]
+    shown = call(*command).out
+    assert "newer PyTorch" not in shown
+    assert "Register a kernel that computes the gradient at AutogradPrivateUse1 too" in shown
+    declared = ("explain", "--from-error", str(text), "examples/scenarios/01_composite_override.yaml")
+    found = json.loads(call(*declared, "--format", "json").out)["error"]
+    assert not [fact for fact in found["facts"] if fact["kind"] == "displaced"]
