@@ -29,6 +29,7 @@ from dispatch_cli.render.resolve_wording import (
     end_sentence,
     excluded_sentences,
     from_label,
+    left_out_sentence,
     mask_label,
     option_labels,
     outcome_kernel_label,
@@ -63,6 +64,8 @@ def document(report: ResolveReport, width: int | None = None, full: bool = False
         yield Paragraph(own_function)
     if report.unwrapped is not None:
         yield Paragraph(unwrapped_sentence(report.unwrapped))
+    if report.left_out:
+        yield Paragraph(left_out_sentence(report.left_out))
     sentences = [*excluded_sentences(report, short), *alternative_sentences(report)]
     sentences += [assumption(report.assumed, short)] if report.assumed is not None else []
     yield from map(Paragraph, (*sentences, *map(note_text, report.notes)))

@@ -20,7 +20,7 @@ from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.options import BOXED
 from dispatch_cli.render.call_end_wording import handed_over, raised_label
 from dispatch_cli.render.resolve_step_wording import kernel_label, kernel_phrase
-from dispatch_cli.render.words import source_label
+from dispatch_cli.render.words import some_of, source_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus, ThreadKeys
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 from dispatch_cli.report.table import TableRow
@@ -146,6 +146,11 @@ def alternative_sentences(report: ResolveReport) -> Iterator[str]:
     """Options to give instead of those that were assumed, each with the kernel that the call reaches."""
     for one in report.alternatives:
         yield f"No --{one.option} was given: with --{one.option} {one.value} the call reaches a kernel at {one.key}."
+
+
+def left_out_sentence(names: tuple[str, ...]) -> str:
+    """Arguments that must be tensors and have none here: whose keys the answer is without."""
+    return f"No --tensor is given for {some_of(names)}: the answer counts only the keys of the tensors that are given."
 
 
 def unwrapped_sentence(unwrapped: Unwrapped) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from dispatch_cli.engine.call.options import Alternative, alternatives
+from dispatch_cli.engine.call.schema_facts import tensors_left_out
 from dispatch_cli.engine.call.trace import Call, End, EndKind, ErrorKind, Hop, Selection, Why
 from dispatch_cli.engine.call.unwrapped import Unwrapped, unwrapped
 from dispatch_cli.engine.history.state import State
@@ -66,7 +67,8 @@ class Assumed(NamedTuple):
 class ResolveReport:
     """over: the embedded states that the answer is over; over_assumed: no option or file named them.
 
-    tensors, contexts: as they are read. options: what was given beside tensors.
+    tensors, contexts: as they are read. left_out: the operator's arguments that must be tensors and have none here.
+    options: what was given beside tensors.
     keyset: the expression that was given instead of a key set from tensors.
     stopped_after: how many steps it was cut short after; None when all of it is there. end: None when it was.
     notes: why slots on the way hold what they hold. advice: of a call that fails, why, and what would help.
@@ -84,6 +86,7 @@ class ResolveReport:
     span: Span | None
     tensors: tuple[str, ...]
     contexts: tuple[str, ...]
+    left_out: tuple[str, ...]
     options: Options
     keyset: str | None
     stopped_after: int | None
@@ -117,6 +120,8 @@ def resolve_report(
     dispatcher = state.dispatcher
     stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
     header = dispatcher.header(call.operator)
+    definition = dispatcher.operator(call.operator).definition
+    schema = None if definition is None else definition.schema
     selections = tuple(_StageReader(state, call.operator).stages(call.hops[:stopped]))
     by_convention = tuple(step for stage in selections for step in stage.steps if step.hop.why is Why.CONVENTION)
     report = ResolveReport(
@@ -128,6 +133,7 @@ def resolve_report(
         span=header.span,
         tensors=tuple(map(str, call.tensors)),
         contexts=tuple(map(str, call.contexts)),
+        left_out=() if keyset is not None else tensors_left_out(schema, len(call.tensors)),
         options=call.options,
         keyset=keyset,
         stopped_after=stopped,

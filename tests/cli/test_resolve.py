@@ -103,6 +103,7 @@ def test_json_has_every_key_set() -> None:
         "declared_at": {"file": "examples/scenarios/10_sparse_bypass.yaml", "line": 14, "column": 11},
         "tensors": ["cpu sparse requires_grad"],
         "contexts": [],
+        "left_out": [],
         **dict.fromkeys(("device", "layout", "dtype", "generator")),
         "keyset": None,
         "stopped_after": None,
@@ -543,3 +544,19 @@ def test_advice_says_what_the_kernel_at_autograd_is_for(tmp_path: Path) -> None:
     out = call("resolve", "mine::empty", str(file), "--tensor", "cpu").out
     assert "Register a kernel at CPU, and for gradients one at Autograd, which redispatches to the kernels below" in out
     assert "CompositeExplicitAutograd, which works for every backend, and for gradients one at Autograd" in out
+
+
+def test_tensors_that_the_schema_needs_and_nobody_gave() -> None:
+    def left_out(*arguments: str) -> tuple[list[str], bool]:
+        command = ("resolve", *arguments, "--base", "torch-2.15")
+        said = "No --tensor is given for" in call(*command).out
+        return json.loads(call(*command, "--format", "json").out)["left_out"], said
+
+    assert left_out("aten::add.Tensor") == (["self", "other"], True)
+    assert left_out("aten::add.Tensor", "--tensor", "cpu") == (["other"], True)
+    assert left_out("aten::add.Tensor", "--tensor", "cpu", "--tensor", "cpu") == ([], False)
+    assert left_out("aten::add.Tensor", "--keyset", "CPU") == ([], False)
+    assert left_out("aten::zeros", "--device", "cpu") == ([], False)  # it takes none
+    assert left_out("aten::cat", "--tensor", "cpu") == ([], False)  # a list of them
+    # Tensor input, Tensor? weight: the weight may be None
+    assert left_out("aten::native_layer_norm", "--tensor", "cpu") == ([], False)

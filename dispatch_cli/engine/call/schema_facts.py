@@ -32,6 +32,15 @@ def arguments_of(schema: FunctionSchema | None, count: int) -> tuple[Argument | 
     return tuple(found[:count]) + (None,) * (count - len(found))
 
 
+def tensors_left_out(schema: FunctionSchema | None, count: int) -> tuple[str, ...]:
+    """The arguments that must be tensors, and for which a call with *count* tensors has none."""
+    if schema is None:
+        return ()
+    given = [argument.name for argument in arguments_of(schema, count) if argument is not None]
+    needed = (one for one in schema.arguments if one.type.kind is TypeKind.TENSOR and one.default is None)
+    return tuple(one.name for one in needed if one.name not in given)
+
+
 def most_tensors(schema: FunctionSchema) -> int | None:
     """How many tensors a call can have; None when there is a list among the arguments."""
     if any(is_tensor_list(argument.type) for argument in schema.arguments) or schema.is_vararg:
