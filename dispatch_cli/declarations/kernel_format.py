@@ -122,7 +122,8 @@ _KERNEL_ONE_OF = ("kernel", "debug", "fallthrough")
 KERNEL = Record(
     "kernel",
     "a kernel",
-    "A kernel, when more than its name is given. `fallthrough` instead of a name is short for `{fallthrough: true}`.",
+    "A kernel, when more than its name is given. `fallthrough` instead of a name is short for `{fallthrough: true}`; "
+    "in quotes, as in JSON, it is a name.",
     _KERNEL_FIELDS,
     _KERNEL_ONE_OF,
 )

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from dispatch_cli.api import load_state
+from dispatch_cli.model.names import OperatorName
 from tests.checks.helpers import StateOf, findings
 
 ID = "misspelt-fallthrough"
@@ -17,6 +22,20 @@ def test_a_kernel_of_such_a_name(word: str, state_of: StateOf) -> None:
     (finding,) = findings(state_of(f"{HEAD}{{CPU: a, Autograd: {word}}}\n"), select=ID)
     assert (finding.key, finding.tip) == ("Autograd", "did you mean fallthrough?")
     assert finding.message == f"demo::op: the kernel at Autograd is named {word}, and does not fall through"
+
+
+@pytest.mark.parametrize("ending", ["yaml", "json"])
+def test_the_word_in_quotes_is_a_name(ending: str, tmp_path: Path) -> None:
+    """In JSON every text has them. What the tip says is understood."""
+    operator = {"func": "demo::op(Tensor x) -> Tensor", "dispatch": {"CPU": "a", "Autograd": "fallthrough"}}
+    path = tmp_path / f"d.{ending}"
+    path.write_text(json.dumps({"dispatch": 1, "operators": [operator]}), encoding="utf-8")
+    (finding,) = findings(load_state([str(path)]), select=ID)
+    assert finding.tip == "in quotes it is a name: write fallthrough without them, or {fallthrough: true}, as in JSON"
+    path.write_text(path.read_text(encoding="utf-8").replace('"fallthrough"', '{"fallthrough": true}'), "utf-8")
+    state = load_state([str(path)])
+    assert findings(state, select=ID) == ()
+    assert state.dispatcher.active(OperatorName.parse("demo::op"))["Autograd"].kernel.fallthrough
 
 
 def test_a_backend_fallback(state_of: StateOf) -> None:

@@ -1,7 +1,8 @@
 """No kernel's name is a misspelling of fallthrough.
 
 In a declaration, the word `fallthrough` makes a key fall through. Any other text is the name of a kernel that runs
-there. So `fallthru` declares a kernel of that name, and calls end in it instead of going on to the next key.
+there. So `fallthru` declares a kernel of that name, and calls end in it instead of going on to the next key. In
+quotes, as in JSON, `fallthrough` is such a name, too; `{fallthrough: true}` always makes the key fall through.
 
 Bad:
 
@@ -37,6 +38,7 @@ from dispatch_cli.model.suggest import similar
 WORD = "fallthrough"
 CUTOFF = 0.75
 """How alike a name is to the word, at least: `fallthru` and `falltrough` are, `fallback` is not."""
+IN_QUOTES = f"in quotes it is a name: write {WORD} without them, or {{{WORD}: true}}, as in JSON"
 SPELLINGS = frozenset({"fallthroughkernel", "makefallthrough", "fallthrukernel"})
 """What PyTorch calls it in Python and C++, without underscores and capitals."""
 
@@ -76,7 +78,7 @@ def _finding(registration: Registration, operator: str | None, what: str, fix: t
         span=registration.kernel.span,
         mark=registration.kernel.function,
         mark_follows=True,
-        tip=f"did you mean {WORD}?",
+        tip=IN_QUOTES if registration.kernel.function == WORD else f"did you mean {WORD}?",
         fix=fix,
     )
 
