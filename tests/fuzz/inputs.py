@@ -92,7 +92,11 @@ class Inputs:
         return self._document({"dispatch": 1, "guards": guards})
 
     def universe(self) -> str:
-        """A universe in a file: an embedded one with parts dropped, doubled or replaced."""
+        """A universe in a file."""
+        return self._write("universe.json", json.dumps(self._universe()))
+
+    def _universe(self) -> Any:
+        """An embedded universe with parts dropped, doubled or replaced."""
         data = json.loads(_universe_text(self.dice.choice(universes.names())))
         for _ in range(0 if self.careful else self.dice.choice([0, 1, 1, 2])):
             name = self.dice.choice(list(data))
@@ -107,7 +111,7 @@ class Inputs:
                 value[self.dice.choice([*value, words.key(self.dice)])] = self.dice.choice(list(value.values()))
             else:
                 data[name] = self.dice.choice([None, 0, "x", [], {}, [[]], self.dice.choice(words.HARMFUL)])
-        return self._write("universe.json", json.dumps(data))
+        return data
 
     def baseline(self) -> str:
         """A baseline: one that is written by the case, an empty one, or one that is broken."""
@@ -185,7 +189,7 @@ class Inputs:
     def _document(self, data: Any) -> str:
         dice = self.dice
         if not self.careful and dice.random() < 0.1:
-            data["universe"] = json.loads(Path(self.folder / self.universe()).read_text(encoding="utf-8"))
+            data["universe"] = self._universe()
         if self.written and dice.random() < 0.1:
             data["extends"] = [self.written[0]]
         name = dice.choice(NAMES) if dice.random() < 0.2 else dice.choice(NAMES[:3])
