@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.python.higher_order import places
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.model.built import BuiltLibrary, BuiltOperator
-from dispatch_cli.model.declarations import Define
+from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
+from dispatch_cli.model.declarations import Define, Implement, OpenBlock, PythonKernel, Registrant, Settle
 from dispatch_cli.model.higher_order import HigherOrderImpl, HigherOrderOperator, ImplKind, ImplPlace
+from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.suggest import similar
 from dispatch_cli.model.universe import Universe
+
+COMPARISONS = 50_000
+"""How many pairs of names are compared at most, to find operators that have another name now."""
+FAKE = "fake implementation"
+"""What a kernel of ``register_fake`` is called."""
 
 
 class DeclaredOperator(NamedTuple):
@@ -45,37 +52,153 @@ class DriftComparison:
             if name in own
         )
 
+    @cached_property
+    def others(self) -> Mapping[OperatorName, BuiltOperator]:
+        """The operators for which the library registers something, and the user's own files nothing.
+
+        Where it is not known what the modules registered, they are those of the namespaces that the files define.
+        """
+        view, library = self.view, self.library
+        names = {name: one for text, one in library.operators.items() if (name := OperatorName.parse(text))}
+        return {
+            name: one
+            for name, one in names.items()
+            if name not in view.own
+            and str(name) not in view.broken
+            and (one.is_imported if library.modules else name.namespace in self.namespaces)
+            and (view.guarded is None or name in view.guarded)
+        }
+
+    @cached_property
+    def renamed(self) -> Mapping[OperatorName, OperatorName]:
+        """Operators that the library lacks, and what it seems to call them: operators that are not declared.
+
+        One of the two names is close to the other, or the schemas have the same arguments and results, two arguments at
+        least, and no other operator has them.
+        """
+        left = {str(name): one for name, one in self.others.items() if name not in self.declared}
+        missing = [operator.name for operator in self.operators if operator.built is None]
+        found: dict[OperatorName, OperatorName] = {}
+        for name in missing[: COMPARISONS // max(len(left), 1)]:
+            meant = self._meant(name, left)
+            if meant is not None:
+                found[name] = OperatorName.parse(meant)
+                del left[meant]
+        return found
+
+    def _meant(self, name: OperatorName, others: Mapping[str, BuiltOperator]) -> str | None:
+        wanted = _signature(self.view.schema_text(name))
+        alike = [other for other, one in others.items() if wanted and _signature(one.schema) == wanted]
+        close = similar(str(name), alike) or similar(str(name), others)
+        if close:
+            return close[0]
+        return alike[0] if len(alike) == 1 and wanted is not None and "," in wanted.partition(" -> ")[0] else None
+
     def kernels(self, operator: DeclaredOperator) -> Iterator[tuple[str, Registration]]:
         """The active kernels that the files register for it, by key."""
         active = self.view.active(operator.name)
         yield from ((key, active[key]) for key in self.view.own_keys(operator.name))
 
+    def pairs(self, operator: DeclaredOperator) -> Iterator[tuple[str, Registration, BuiltKernel]]:
+        """The kernels that the files and the library both register for it, by key."""
+        for key, registration in self.kernels(operator):
+            kernel = operator.built.kernels.get(key) if operator.built is not None else None
+            if kernel is not None and self.library.has(kernel):
+                yield key, registration, kernel
+
+    def declared_keys(self, name: OperatorName) -> frozenset[str]:
+        """The keys of the active kernels of an operator that files register; where PyTorch's cannot be told apart from
+        the library's, of all active ones.
+        """
+        view = self.view
+        if name not in view.dispatcher:
+            return frozenset()
+        active = view.active(name).items()
+        return frozenset(key for key, one in active if not self.library.apart or self.is_declared(one))
+
+    def is_declared(self, registration: Registration) -> bool:
+        """Whether a file registers it, and not PyTorch."""
+        return self.view.is_own(registration) or self.view.registrant(registration) is not Registrant.PYTORCH
+
     def python_kernels(self, operator: DeclaredOperator) -> Mapping[str, Span | None]:
         """The keys at which the files declare a kernel of the Python dispatcher, with their places."""
         through = self.view.state.declarations.through
-        kernels = self.view.state.declarations.python_kernels
-        return {
-            one.dispatch_key: one.span for one in kernels if one.operator == operator.name and not through(one.span)
-        }
+        kernels = self._python_kernels.get(operator.name, ())
+        return {one.dispatch_key: one.span for one in kernels if not through(one.span)}
+
+    def python_keys(self, name: OperatorName) -> frozenset[str]:
+        """The keys with a kernel of the Python dispatcher that is declared, as in `declared_keys`."""
+        if not self.library.apart:
+            return frozenset(self.view.python_keys(name))
+        kernels = self._python_kernels.get(name, ())
+        return frozenset(one.dispatch_key for one in kernels if one.by is not Registrant.PYTORCH)
 
     @cached_property
     def higher_order(self) -> tuple[tuple[HigherOrderOperator, HigherOrderOperator | None], ...]:
         """The higher-order operators that the files declare, and what the library has of each."""
-        return tuple((one, self.library.higher_order.get(one.name)) for one in self.view.higher_order if one.is_own)
+        library = self.library
+        built = {
+            name: one
+            for name, one in library.higher_order.items()
+            if not library.apart or name in library.imported_higher_order
+        }
+        return tuple((one, built.get(one.name)) for one in self.view.higher_order if one.is_own)
 
     @cached_property
-    def namespaces(self) -> Mapping[str, Span]:
-        """The namespaces in which the files define operators, and where they first do."""
-        found: dict[str, Span] = {}
-        for name, span in self._defined.items():
-            if span is not None and name.namespace is not None:
-                found.setdefault(name.namespace, span)
-        return found
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces in which the files define operators."""
+        return frozenset(name.namespace for name in self._defined if name.namespace is not None)
+
+    @cached_property
+    def declared(self) -> frozenset[OperatorName]:
+        """The operators that a file defines, or registers a kernel for: the user's own, or one that is extended."""
+        steps = self.view.state.declarations.steps
+        return self.view.own | {
+            step.schema.name if isinstance(step, Define) else step.operator
+            for step in steps
+            if isinstance(step, Define | Implement) and step.block.by is not Registrant.PYTORCH
+        }
+
+    def place(self, namespace: str) -> Span | None:
+        """Where what is not declared belongs: the library section of its namespace, or the file that defines others."""
+        steps = [step for step in self.view.state.declarations.own_steps if not isinstance(step, Settle)]
+        here = [step for step in steps if step.block.namespace == namespace]
+        sections = (step.block.span for step in here if not step.block.implicit and step.block.span is not None)
+        found = next(sections, None)
+        if found is not None:
+            return found
+        places = (step.span for step in (*here, *steps) if not isinstance(step, OpenBlock))
+        files = (place.file for place in places if place is not None)
+        file = next(files, None)
+        return None if file is None else Span(file, 1, 1)
 
     @cached_property
     def _defined(self) -> Mapping[OperatorName, Span | None]:
         steps = self.view.state.declarations.own_steps
         return {step.schema.name: step.span for step in steps if isinstance(step, Define)}
+
+    @cached_property
+    def _python_kernels(self) -> Mapping[OperatorName, Sequence[PythonKernel]]:
+        found: dict[OperatorName, list[PythonKernel]] = {}
+        for one in self.view.state.declarations.python_kernels:
+            found.setdefault(one.operator, []).append(one)
+        return found
+
+
+def _signature(schema: str | None) -> str | None:
+    """A schema without the name."""
+    return None if schema is None else schema[schema.index("(") :]
+
+
+def functions(kernel: Kernel, built: BuiltKernel) -> Iterator[tuple[str, bool | None, bool | None]]:
+    """What a kernel of ``torch.library`` can have of the user's: in words, whether it is declared, whether it is there.
+
+    None where the kernel is none that could have it.
+    """
+    yield FAKE, None if kernel.fake is None else kernel.fake.function is not None, built.fake
+    wraps = kernel.wraps
+    is_autograd = wraps is not None and wraps.kind is WrapKind.AUTOGRAD
+    yield "backward", wraps.function is not None if wraps is not None and is_autograd else None, built.backward
 
 
 def place_words(place: ImplPlace) -> str:

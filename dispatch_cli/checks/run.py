@@ -56,7 +56,9 @@ def run_checks(
     limits: how many findings are listed; None for all. is_new: says of each finding whether it counts; a baseline
     knows others. Errors: UnknownCheck for a suppression that names a check that is none.
     """
-    suppressions = Suppressions(view, known, frozenset(check.id for check in checks))
+    # a library's drift is not looked for without one, and its suppressions may be of use
+    runs = (check.id for check in checks if Need.BUILT not in check.needs or _has(view, Need.BUILT))
+    suppressions = Suppressions(view, known, frozenset(runs))
     takers: list[_Taker] = []
     idle: list[tuple[Check, Need]] = []
     broken: set[str] = set()

@@ -13,7 +13,10 @@ from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
 from dispatch_cli.cli.step_summary import append_step_summary
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dispatch_cli.engine.history.state import State
+    from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.universe import Universe
@@ -50,12 +53,13 @@ def show_drift(
     state = _with_universe(files, state, universe, allow_outside)
     said = (*state.declarations.settings, *settings)
     drift = CheckSettings(
-        select=(Selector("drift"),), ignore=tuple(selector for one in said for selector in one.ignore)
+        select=(Selector("drift"), Selector("unused-suppression")),
+        ignore=tuple(selector for one in said for selector in one.ignore),
     )
     report = findings_report(
         state,
         names,
-        guarded_names(names, higher_order) if ops else None,
+        guarded_names(names, higher_order).union(_undeclared(library, ops)) if ops else None,
         (*settings, drift),
         higher_order=higher_order,
         built=library,
@@ -72,6 +76,15 @@ def show_drift(
 
 def _declared(state: State) -> tuple[list[OperatorName], tuple[HigherOrderOperator, ...]]:
     return state.own_operators(), state.own_higher_order_operators()
+
+
+def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[OperatorName]:
+    """The operators that --op chooses of those for which the library registers something."""
+    from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.report.selection import select_names
+
+    names = [name for name, operator in library.operators.items() if operator.is_imported]
+    return (OperatorName.parse(name) for glob in ops for name in select_names(names, glob))
 
 
 def _with_universe(files: tuple[str, ...], state: State, universe: Universe, allow_outside: bool) -> State:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dispatch_cli import universes
+from dispatch_cli.capture.probe import PACKAGES
 from dispatch_cli.capture.run import CAPTURE, SECONDS, Progress, run_probe
 from dispatch_cli.crossref.replay import higher_order_operator
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
+from dispatch_cli.model.kernel import WrapKind
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.universe import Universe
 
@@ -22,7 +24,7 @@ def ask_built(
     seconds: the time that it has.
     Errors: InputError, with the last lines of what went wrong.
     """
-    data = run_probe(python, modules, progress, CAPTURE, vmap=False, seconds=seconds)
+    data = run_probe(python, modules, progress, CAPTURE, seconds=seconds)
     imported = frozenset(data["imported_fallbacks"])
     core = [one for one in data["universe"]["fallbacks"] if one["key"] not in imported]
     try:
@@ -35,27 +37,43 @@ def built_of(data: Mapping[str, Any]) -> BuiltLibrary:
     """The answer of ``capture/probe.py`` in our types."""
     imported = frozenset(data["imported_fallbacks"])
     modules = tuple(data["modules"])
+    # PyTorch's own modules are imported before the others, so that nothing of theirs counts as imported
+    apart = bool(data["known"]) and any(module.partition(".")[0] not in PACKAGES for module in modules)
     return BuiltLibrary(
         source=f"PyTorch {data['torch']}" + (f" with {', '.join(modules)}" if modules else ""),
         modules=modules,
-        operators={operator["name"]: _operator(operator) for operator in data["operators"]},
+        operators={operator["name"]: _operator(operator, apart) for operator in data["operators"]},
         fallbacks={
             one["key"]: BuiltKernel(one["debug"], one["fallthrough"], one["key"] in imported)
             for one in data["universe"]["fallbacks"]
         },
         higher_order={one["name"]: higher_order_operator(one) for one in data["higher_order_operators"]},
+        apart=apart,
+        imported_higher_order=frozenset(data["imported_higher_order_operators"]),
+        universe=data["universe"]["name"],
     )
 
 
-def _operator(operator: Mapping[str, Any]) -> BuiltOperator:
+def _operator(operator: Mapping[str, Any], apart: bool) -> BuiltOperator:
     imported = operator["imported"]
     counts = imported.get("kernels", {})
+    is_defined = operator["schema"] is not None
     return BuiltOperator(
         schema=operator["schema"],
-        kernels={
-            key: BuiltKernel(kernels[0]["debug"], kernels[0]["fallthrough"], bool(counts.get(key)))
-            for key, kernels in operator["kernels"].items()
-        },
-        python=tuple(imported.get("python", ())),
+        kernels={key: _kernel(kernels[0], bool(counts.get(key))) for key, kernels in operator["kernels"].items()},
+        python=tuple(imported.get("python", ()) if apart else operator["python"]),
         imported=bool(imported.get("schema")),
+        tags=tuple(operator["tags"]) if is_defined else None,
+        alias_analysis=operator["alias_analysis"],
+    )
+
+
+def _kernel(kernel: Mapping[str, Any], imported: bool) -> BuiltKernel:
+    fake, wraps = kernel.get("fake"), kernel.get("wraps", {})
+    return BuiltKernel(
+        kernel["debug"],
+        kernel["fallthrough"],
+        imported,
+        fake=None if fake is None else not fake.get("missing", False),
+        backward="kernel" in wraps if wraps.get("by") == WrapKind.AUTOGRAD.value else None,
     )

@@ -27,6 +27,10 @@ def document(report: FindingsSummaryReport, _: int | None = None, *, always: boo
         yield TableBlock(COLUMNS, report.summary)
         yield Gap()
     sentences = (*not_run_sentences(report.checks), *not_checked_sentences(report.not_checked))
+    built = report.built
+    if built is not None and built.universe != report.universe:
+        other = f"the declarations are for {report.universe}, but were compared with {built.source}"
+        sentences = (*sentences, f"{other}; what torch.library itself registers may differ")
     for sentence in sentences:
         yield Paragraph(Run(sentence, Tone.DIM))
     yield Paragraph(outcome(report))
@@ -38,14 +42,19 @@ def outcome(report: FindingsSummaryReport) -> Run:
     """How a run of the checks ends, in one sentence."""
     checks = sum(check.lacks is not Need.BUILT for check in report.checks)
     if report.checks and not checks:
-        return Run(f"No check ran ({report.universe})", Tone.WARN)
-    checked = f"{plural(report.operators, 'operator')}, {plural(checks, 'check')} ({report.universe})"
+        return Run(f"No check ran ({_where(report)})", Tone.WARN)
+    checked = f"{plural(report.operators, 'operator')}, {plural(checks, 'check')} ({_where(report)})"
     if not report.summary:
         return Run(f"All checks passed: {checked}", Tone.KERNEL)
     count = plural(sum(report.counts.values()), "finding")
     rest = "" if report.failed else f"; none is {_BAD_ENOUGH[report.fail_on]}"
     found = f"{count} in {report.affected_operators:,} of {checked}{rest}"
     return Run(found, Tone.BAD if report.failed else Tone.WARN)
+
+
+def _where(report: FindingsSummaryReport) -> str:
+    """What was checked: the library that declarations were compared with, or else the universe."""
+    return report.universe if report.built is None else report.built.source
 
 
 def sheet(report: FindingsSummaryReport) -> Sheet:

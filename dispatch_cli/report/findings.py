@@ -42,6 +42,13 @@ class NotChecked(NamedTuple):
     unknown: int = 0
 
 
+class BuiltSource(NamedTuple):
+    """The built library that declarations were compared with: what was asked, and the name of its universe."""
+
+    source: str
+    universe: str
+
+
 class ChosenCheck(NamedTuple):
     """A check that was asked for. lacks: what it needs and is not there, where it did not run for that reason."""
 
@@ -94,7 +101,7 @@ class Checked:
     fail_on: the mildest severity that makes the run fail. failed: whether a finding is as bad. counts: of findings,
     listed or not.
     checks: those that were asked for. baseline: what a baseline did, where there is one.
-    not_checked: what was not looked at as the user's own.
+    not_checked: what was not looked at as the user's own. built: the library that declarations were compared with.
     """
 
     universe: str
@@ -106,6 +113,7 @@ class Checked:
     checks: tuple[ChosenCheck, ...]
     baseline: BaselineUse | None
     not_checked: NotChecked
+    built: BuiltSource | None
 
     def fails(self, finding: Finding) -> bool:
         """Whether one finding is bad enough to fail the run."""
@@ -219,7 +227,10 @@ def findings_report(
             for one in listing.unlisted()
         ),
         baseline=use,
-        not_checked=_not_checked(view, chosen_names if guarded is not None else None),
+        not_checked=_not_checked(view, chosen_names if guarded is not None else None)
+        if built is None
+        else NotChecked(),
+        built=None if built is None else BuiltSource(built.source, built.universe),
         findings=reported(findings),
     )
 

@@ -11,6 +11,7 @@ from dispatch_cli.api import load_state
 from dispatch_cli.checks.check import Finding
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
+from dispatch_cli.model.kernel import Kernel, WrapKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import CheckSettings, Selector
 from dispatch_cli.report.findings import findings_report
@@ -42,19 +43,36 @@ def library_of(state: State, *modules: str) -> BuiltLibrary:
     dispatcher = state.dispatcher
     operators = {}
     for name in dispatcher:
-        kernels = {
-            key: BuiltKernel(one.kernel.debug, one.kernel.fallthrough, True)
-            for key, one in dispatcher.active(name).items()
-        }
+        kernels = {key: _built(one.kernel) for key, one in dispatcher.active(name).items()}
         python = tuple(one.dispatch_key for one in state.python_kernels(name))
-        operators[str(name)] = BuiltOperator(dispatcher.header(name).schema, kernels, python, imported=True)
+        definition = dispatcher.operator(name).definition
+        if definition is None:
+            operators[str(name)] = BuiltOperator(None, kernels, python)
+            continue
+        kind = "default" if definition.alias_analysis is None else definition.alias_analysis.value
+        schema = dispatcher.header(name).schema
+        operators[str(name)] = BuiltOperator(schema, kernels, python, True, definition.tags, kind)
     core = {one.key for one in dispatcher.universe.fallbacks}
     fallbacks = {
         key: BuiltKernel(one.kernel.debug, one.kernel.fallthrough, key not in core)
         for key, one in dispatcher.fallbacks.items()
     }
     higher_order = {one.name: one for one in state.higher_order_operators}
-    return BuiltLibrary("the library", modules or ("lib",), operators, fallbacks, higher_order)
+    return BuiltLibrary(
+        "the library", modules or ("lib",), operators, fallbacks, higher_order, apart=True,
+        imported_higher_order=frozenset(higher_order), universe=dispatcher.universe.name,
+    )  # fmt: skip
+
+
+def _built(kernel: Kernel) -> BuiltKernel:
+    is_autograd = kernel.wraps is not None and kernel.wraps.kind is WrapKind.AUTOGRAD
+    return BuiltKernel(
+        kernel.debug,
+        kernel.fallthrough,
+        True,
+        fake=None if kernel.fake is None else kernel.fake.function is not None,
+        backward=kernel.function_name is not None if is_autograd else None,
+    )
 
 
 def loader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> StateOf:

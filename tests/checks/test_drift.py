@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dispatch_cli.model.built import BuiltLibrary
+from dispatch_cli.model.built import BuiltLibrary, BuiltOperator
+from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from tests.checks.helpers import StateOf, findings, library_of
 
@@ -71,7 +72,7 @@ def test_a_library_that_registers_what_is_declared(state_of: StateOf) -> None:
         ]),
         ("{relu: my_relu}", "{}", [("drift-missing", "aten::relu", None, 13, "my_relu}")]),
         ("PrivateUse1: to_cpu", "PrivateUse2: to_cpu", [
-            ("drift-undeclared", "", "PrivateUse2", 3, "demo::op"),
+            ("drift-undeclared", "", "PrivateUse2", 1, "dispatch"),
             ("drift-missing", "", "PrivateUse1", 14, "PrivateU"),
         ]),
         ("PrivateUse1: to_cpu", "PrivateUse1: fallthrough", [("drift-different", "", "PrivateUse1", 14, "PrivateU")]),
@@ -93,25 +94,159 @@ def test_one_difference(
 
 
 def test_other_operators_of_the_namespace_are_not_declared(state_of: StateOf) -> None:
+    """Those of another namespace may be of another library: they are only counted."""
     more = "  - func: demo::more(Tensor x) -> Tensor\n  - func: others::more(Tensor x) -> Tensor\nlibraries:\n"
     found = drift(DECLARED, DECLARED.replace("libraries:\n", more), state_of)
-    assert found == [("drift-undeclared", "demo::more", None, 3, "demo::op")]
+    assert found == [
+        ("drift-undeclared", "", None, 1, "dispatch"),
+        ("drift-undeclared", "demo::more", None, 1, "dispatch"),
+    ]
     library = library_of(state_of(DECLARED.replace("libraries:\n", more)))
-    assert findings(state_of(DECLARED), "demo::op", select="drift", built=library) == ()
+    state = state_of(DECLARED)
+    severities = [one.severity for one in findings(state, select="drift", built=library)]
+    assert severities == [Severity.INFO, Severity.WARNING]
+    assert findings(state, "demo::op", select="drift", built=library) == ()
+    (finding,) = findings(state, "demo::op", "demo::more", select="drift", built=library)
+    assert finding.operator == "demo::more"
 
 
-def test_kernels_of_pytorch_for_its_own_operators_are_no_drift(state_of: StateOf) -> None:
-    """The files do not define aten::relu: only what the modules registered for it counts."""
+def test_what_is_not_declared_is_shown_at_the_section_of_its_namespace(state_of: StateOf) -> None:
+    """Not at another operator."""
+    declared = "dispatch: 1\nlibraries:\n  - {kind: DEF, namespace: demo, define: ['op(Tensor x) -> Tensor']}\n"
+    built = "dispatch: 1\noperators:\n  - {func: demo::op(Tensor x) -> Tensor}\n  - {func: demo::fresh(int a) -> int}\n"
+    assert drift(declared, built, state_of) == [("drift-undeclared", "demo::fresh", None, 3, "{kind: D")]
+
+
+def of_pytorch(library: BuiltLibrary, *operators: str) -> BuiltLibrary:
+    """The library, where PyTorch has had its kernels of these operators before."""
+    found = {
+        name: one._replace(
+            schema=f"{name}(Tensor self) -> Tensor",
+            imported=False,
+            kernels={key: kernel._replace(imported=False) for key, kernel in one.kernels.items()},
+        )
+        for name, one in library.operators.items()
+        if name in operators
+    }
+    return library._replace(operators={**library.operators, **found})
+
+
+def test_a_kernel_of_pytorch_is_not_the_one_that_is_declared(state_of: StateOf) -> None:
+    state = state_of(DECLARED)
+    library = of_pytorch(library_of(state), "aten::relu")
+    (finding,) = findings(state, select="drift", built=library)
+    assert (finding.check, finding.operator, finding.key) == ("drift-missing", "aten::relu", "PrivateUse1")
+    assert finding.message.endswith("is declared, but not registered by the library: the one there in the library is "
+                                    "PyTorch's own")  # fmt: skip
+    assert [name for name, _ in finding.details] == ["PyTorch's kernel"]
+    # as in a process where PyTorch was imported before anybody could look
+    assert findings(state, select="drift", built=library._replace(apart=False)) == ()
+
+
+def test_a_fallback_of_pytorch_is_not_the_one_that_is_declared(state_of: StateOf) -> None:
+    state = state_of(DECLARED)
+    library = library_of(state)
+    there = library.fallbacks["PrivateUse1"]._replace(imported=False)
+    (finding,) = findings(
+        state, select="drift", built=library._replace(fallbacks={**library.fallbacks, "PrivateUse1": there})
+    )
+    assert (finding.check, finding.key) == ("drift-missing", "PrivateUse1")
+
+
+@pytest.mark.parametrize("base", ["", "extends: [torch-2.15]\n"])
+def test_kernels_for_operators_of_pytorch_are_declared(base: str, state_of: StateOf) -> None:
+    """Those that the modules register, of operators of which the files say nothing, too; PyTorch's own are not."""
+    declared = DECLARED.replace("operators:\n  - func", f"{base}operators:\n  - func", 1)
     library = library_of(state_of(DECLARED))
     relu = library.operators["aten::relu"]
     kernel = relu.kernels["PrivateUse1"]
     kernels = {**relu.kernels, "CPU": kernel._replace(imported=False), "XLA": kernel}
+    alone = BuiltOperator("aten::abs(Tensor self) -> Tensor", {"CPU": kernel, "CUDA": kernel._replace(imported=False)})
     operators = {
         **library.operators,
-        "aten::relu": relu._replace(kernels=kernels, schema="aten::relu(Tensor x) -> Tensor"),
+        "aten::relu": relu._replace(kernels=kernels, schema="aten::relu(Tensor self) -> Tensor"),
+        "aten::abs": alone,
     }
-    found = findings(state_of(DECLARED), select="drift", built=library._replace(operators=operators))
-    assert [(one.check, one.operator, one.key) for one in found] == [("drift-undeclared", "aten::relu", "XLA")]
+    found = findings(state_of(declared), select="drift", built=library._replace(operators=operators))
+    assert {(one.check, one.operator, one.key) for one in found} == {
+        ("drift-undeclared", "aten::relu", "XLA"),
+        ("drift-undeclared", "aten::abs", "CPU"),
+    }
+    assert {one.details[0][0] for one in found} == {"kernel"}
+    lines = declared.splitlines()
+    (place,) = (one.span for one in found if one.operator == "aten::abs" and one.span is not None)
+    assert lines[place.line - 1].startswith("  - {kind: IMPL, namespace: aten")
+
+
+CUSTOM = """\
+dispatch: 1
+operators:
+  - custom_op: demo::made(Tensor x) -> Tensor
+    kernel: made
+    fake: made_fake
+    backward: made_backward
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "what", "key"), [("fake", "fake implementation", "Meta"), ("backward", "backward", "Autograd")]
+)
+def test_functions_of_a_custom_operator(field: str, what: str, key: str, state_of: StateOf) -> None:
+    without = "".join(line for line in CUSTOM.splitlines(True) if f" {field}:" not in line)
+    library = library_of(state_of(without))
+    (finding,) = findings(state_of(CUSTOM), select="drift", built=library)
+    assert (finding.check, finding.key, finding.subject) == ("drift-missing", key, what)
+    library = library_of(state_of(CUSTOM))
+    (finding,) = findings(state_of(without), select="drift", built=library)
+    assert (finding.check, finding.key, finding.subject) == ("drift-undeclared", key, what)
+    assert finding.message.startswith(f"demo::made: the {what} is registered in")
+
+
+def test_a_fake_implementation_is_no_other_kernel_at_meta(state_of: StateOf) -> None:
+    fake = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n    fake: op_fake\n"
+    kernel = fake.replace("fake: op_fake", "dispatch: {Meta: op_meta}")
+    for declared, built in ((fake, kernel), (kernel, fake)):
+        (found,) = drift(declared, built, state_of)
+        assert found[:3] == ("drift-different", "demo::op", "Meta")
+
+
+def test_the_alias_analysis_and_the_tags_of_a_definition(state_of: StateOf) -> None:
+    plain = "dispatch: 1\noperators:\n  - func: demo::op(Tensor x) -> Tensor\n"
+    tagged = f"{plain}    tags: [core]\n"
+    pure = f"{plain}    alias_analysis: PURE_FUNCTION\n"
+    assert drift(pure, plain, state_of) == drift(plain, pure, state_of) != []
+    assert [one[0] for one in drift(pure, plain, state_of)] == ["drift-different"]
+    assert [one[0] for one in drift(tagged, plain, state_of)] == ["drift-different"]
+    assert drift(plain, tagged, state_of) == []  # says nothing of tags
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("demo::op(Tensor x, float by=1.) -> Tensor", "demo::opp(Tensor x, float by=1.) -> Tensor"),
+        ("demo::op(Tensor x, float by=1.) -> Tensor", "demo::rather_different(Tensor x, float by=1.) -> Tensor"),
+        ("demo::made(Tensor x) -> Tensor", "demo::mades(Tensor x) -> Tensor"),
+    ],
+)
+def test_another_name_is_one_finding(old: str, new: str, state_of: StateOf) -> None:
+    library = library_of(state_of(DECLARED.replace(old, new)))
+    (finding,) = findings(state_of(DECLARED), select="drift", built=library)
+    assert (finding.check, finding.operator) == ("drift-missing", old.partition("(")[0])
+    assert finding.tip == f"did you mean {new.partition('(')[0]}?"
+
+
+def test_another_operator_is_no_other_name(state_of: StateOf) -> None:
+    library = library_of(state_of(DECLARED.replace("demo::made(", "demo::whatever(")))
+    found = findings(state_of(DECLARED), select="drift", built=library)
+    assert [(one.operator, one.tip) for one in found] == [("demo::whatever", None), ("demo::made", None)]
+
+
+def test_suppressions_of_drift_are_of_no_use_only_where_a_library_was_asked(state_of: StateOf) -> None:
+    text = DECLARED.replace("CPU: op_cpu\n", "CPU: op_cpu # dispatch-cli: ignore[drift-missing] in other builds\n")
+    library = library_of(state_of(DECLARED))
+    (finding,) = findings(state_of(text), select="drift,unused-suppression", built=library)
+    assert (finding.check, finding.span and finding.span.line) == ("unused-suppression", 5)
+    assert findings(state_of(text), select="drift,unused-suppression") == ()
 
 
 def test_what_a_library_of_no_module_lacks(state_of: StateOf) -> None:

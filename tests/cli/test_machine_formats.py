@@ -409,6 +409,7 @@ def test_findings_json(file: str) -> None:
         "unlisted": [],
         "baseline": None,
         "not_checked": {"pytorch": 0, "extended": 0, "unknown": 0},
+        "built": None,
         "findings": [
             {
                 "check": "dangling-implementation",

@@ -77,7 +77,7 @@ def test_the_text_names_each_difference_at_its_declaration() -> None:
         f"a.yaml:7:7: error[drift-different]: demo::op: the kernel at AutocastCPU falls through in {source}, but is "
         "declared as a kernel that runs",
     ]
-    assert result.out.endswith("3 findings in 1 of 1 operator, 3 checks (torch-2.4)\n")
+    assert result.out.endswith(f"3 findings in 1 of 1 operator, 4 checks ({source})\n")
 
 
 def test_no_drift() -> None:
@@ -87,7 +87,32 @@ def test_no_drift() -> None:
     Path("a.yaml").write_text(text, encoding="utf-8")
     result = drift()
     assert (result.code, result.err) == (0, "")
-    assert result.out == "All checks passed: 1 operator, 3 checks (torch-2.4)\n"
+    source = f"PyTorch {universe_data('torch-2.4')['torch']} with demo"
+    assert result.out == f"All checks passed: 1 operator, 4 checks ({source})\n"
+
+
+def test_declarations_for_another_pytorch() -> None:
+    """The answer names the PyTorch that was asked, and says that it is not the one that the file extends."""
+    Path("a.yaml").write_text(DECLARED.replace("dispatch: 1\n", "dispatch: 1\nextends: [torch-2.15]\n"), "utf-8")
+    result = drift()
+    source = f"PyTorch {universe_data('torch-2.4')['torch']} with demo"
+    *_, note, outcome = result.out.splitlines()
+    assert note == (
+        f"the declarations are for torch-2.15, but were compared with {source}; what torch.library itself registers "
+        "may differ"
+    )
+    assert outcome == f"3 findings in 1 of 1 operator, 4 checks ({source})"
+    assert "--pytorch" not in result.out
+    assert json.loads(drift("--format", "json").out)["built"] == {"source": source, "universe": "torch-2.4"}
+
+
+def test_a_suppression_without_a_difference() -> None:
+    text = DECLARED.replace("op_cpu\n", "op_cpu # dispatch-cli: ignore[drift-missing] not in every build\n")
+    Path("a.yaml").write_text(text, encoding="utf-8")
+    found = json.loads(drift("--format", "json").out)["findings"]
+    (unused,) = (one for one in found if one["check"] == "unused-suppression")
+    assert (unused["declared_at"]["file"], unused["declared_at"]["line"]) == ("a.yaml", 5)
+    assert call("check-invariants", "a.yaml", "--select", "all").out.count("unused-suppression") == 0
 
 
 def test_the_formats_of_ci_systems_name_the_places() -> None:
@@ -107,7 +132,8 @@ def test_the_formats_of_ci_systems_name_the_places() -> None:
     assert [(rule, line) for rule, line, _ in found] == [(rule, line) for rule, line, _ in places]
     suites = ElementTree.fromstring(drift("--format", "junit").out)
     failures = {suite.get("name"): suite.get("failures") for suite in suites}
-    assert failures == {f"dispatch-cli.{rule}": "1" for rule, _, _ in places}
+    of_drift = {f"dispatch-cli.{rule}": "1" for rule, _, _ in places}
+    assert failures == {**of_drift, "dispatch-cli.unused-suppression": "0"}
 
 
 def test_very_many_findings_are_counted(folder: Path) -> None:
@@ -121,9 +147,9 @@ def test_very_many_findings_are_counted(folder: Path) -> None:
     report = json.loads(drift("--format", "json").out)
     listed = [found for found in report["findings"] if found["check"] == "drift-undeclared"]
     (rest,) = report["unlisted"]
-    assert (len(listed), rest["check"], rest["findings"]) == (OF_GROUP, "drift-undeclared", 21)
+    assert (len(listed), rest["check"], rest["findings"]) == (OF_GROUP + 1, "drift-undeclared", 20)
     whole = json.loads(drift("--format", "json", "--all-findings").out)
-    assert (len(whole["findings"]), whole["unlisted"]) == (len(report["findings"]) + 21, [])
+    assert (len(whole["findings"]), whole["unlisted"]) == (len(report["findings"]) + 20, [])
     assert whole["counts"] == report["counts"]
 
 
@@ -184,8 +210,15 @@ def sin(x: torch.Tensor) -> torch.Tensor:
 @sin.register_fake
 def _(x):
     return torch.empty_like(x)
+@torch.library.custom_op("drifting::cos", mutates_args=())
+def cos(x: torch.Tensor) -> torch.Tensor:
+    return x.cos()
+cos.register_autograd(lambda context, grad: grad)
+library.define("clampy(Tensor x, *, float lo, float hi) -> Tensor")
+library.impl("clampy", lambda x, *, lo, hi: x, "CompositeImplicitAutograd")
 aten = torch.library.Library("aten", "IMPL")
 aten.impl("relu", lambda x: x, "PrivateUse1")
+torch.vmap(torch.neg)(torch.ones(1))
 """
 RIGHT = """\
 dispatch: 1
@@ -193,6 +226,9 @@ operators:
   - func: drifting::norm(Tensor x, float p=2.) -> Tensor
     dispatch: {CPU: norm_cpu, CompositeImplicitAutograd: norm_math, AutocastCPU: fallthrough}
   - {custom_op: drifting::sin(Tensor x) -> Tensor, kernel: sin, fake: sin_fake}
+  - {custom_op: drifting::cos(Tensor x) -> Tensor, kernel: cos, backward: cos_backward}
+  - func: drifting::clampy(Tensor x, *, float lo, float hi) -> Tensor
+    dispatch: {CompositeImplicitAutograd: clampy_math}
 libraries:
   - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {relu: my_relu}}
 """
@@ -202,9 +238,12 @@ operators:
   - func: drifting::norm(Tensor x) -> Tensor
     dispatch: {"CPU, CUDA": norm_cpu, AutocastCPU: norm_cast}
   - {custom_op: drifting::sin(Tensor x) -> Tensor, kernels: {cuda: sin}, fake: sin_fake}
+  - {custom_op: drifting::cos(Tensor x) -> Tensor, kernel: cos, fake: cos_fake}
   - func: drifting::gone(Tensor x) -> Tensor
+  - func: drifting::clampi(Tensor x, *, float lo, float hi) -> Tensor
 libraries:
   - {kind: IMPL, namespace: aten, dispatch_key: PrivateUse1, impl: {gelu: my_gelu}}
+  - {kind: IMPL, namespace: aten, dispatch_key: CPU, impl: {to.dtype: my_to, sin: my_sin}}
 fallbacks: {PrivateUse1: to_cpu}
 """
 
@@ -228,7 +267,13 @@ def test_a_live_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             ("drift-undeclared", "drifting::norm", "CompositeImplicitAutograd"),
             ("drift-missing", "drifting::sin", "CUDA"),
             ("drift-undeclared", "drifting::sin", "CompositeExplicitAutograd"),
+            ("drift-missing", "drifting::cos", "Meta"),
+            ("drift-undeclared", "drifting::cos", "Autograd"),
             ("drift-missing", "drifting::gone", None),
+            ("drift-missing", "drifting::clampi", None),
+            ("drift-missing", "aten::to.dtype", "CPU"),  # as PyTorch's own is composite
+            ("drift-missing", "aten::sin", "CPU"),  # where PyTorch has one
+            ("drift-undeclared", "aten::relu", "PrivateUse1"),
             ("drift-missing", "aten::gelu", "PrivateUse1"),
             ("drift-missing", None, "PrivateUse1"),
         },

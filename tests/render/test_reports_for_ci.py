@@ -64,6 +64,7 @@ def report(
         unlisted=unlisted,
         baseline=None,
         not_checked=NotChecked(),
+        built=None,
         findings=reported(findings),
     )
 

@@ -1,8 +1,9 @@
 """Schemas and fallthroughs are declared as the built library registers them.
 
-The operator or the kernel is registered, but not as it is declared: its schema is another one, or one of the two is a
-fallthrough and the other a kernel that runs. `dispatch-cli crossref FILE --live --import MODULE` reports it. Debug
-texts are not compared: they change with every line of the sources.
+The operator or the kernel is registered, but not as it is declared: its schema, its alias analysis or its tags (where
+the declarations have some) are others, or one of the two is a fallthrough and the other a kernel that runs, or one is a
+fake implementation and the other a kernel of another kind. `dispatch-cli crossref FILE --live --import MODULE` reports
+it. Debug texts are not compared: they change with every line of the sources.
 
 In the examples the library registers this:
 
@@ -47,9 +48,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, places_of
+from dispatch_cli.checks.built import FAKE, DeclaredOperator, DriftComparison, functions, places_of
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.built import BuiltOperator
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -62,7 +64,9 @@ def find(view: View) -> Iterator[Finding]:
             yield from _operator(found, operator)
     for key, registration in view.own_fallbacks.items():
         built = library.fallbacks.get(key)
-        if built is not None and built.fallthrough is not registration.kernel.fallthrough:
+        if built is None or not library.has(built):
+            continue
+        if built.fallthrough is not registration.kernel.fallthrough:
             message = f"the backend fallback at {key} {_skips(found, built.fallthrough)}"
             yield CHECK.finding(message, key=key, at=registration, subject="fallback")
     for declared, there in found.higher_order:
@@ -82,11 +86,45 @@ def _operator(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Fi
         details = (("declared", declared or ""), ("built", built.schema))
         message = f"{name}: the schema in {found.library.source} is not the declared one"
         yield CHECK.finding(message, name, span=operator.defined_at, details=details, subject="schema")
-    for key, registration in found.kernels(operator):
-        kernel = built.kernels.get(key)
-        if kernel is not None and kernel.fallthrough is not registration.kernel.fallthrough:
+    if operator.defined_at is not None:
+        yield from _definition(found, operator, built)
+    for key, registration, kernel in found.pairs(operator):
+        if kernel.fallthrough is not registration.kernel.fallthrough:
             message = f"{name}: the kernel at {key} {_skips(found, kernel.fallthrough)}"
             yield CHECK.finding(message, name, key, at=registration, subject="fallthrough")
+        for what, is_declared, is_there in functions(registration.kernel, kernel):
+            if what == FAKE and None in (is_declared, is_there) and (is_declared or is_there):
+                message = f"{name}: the kernel at {key} {_fake(found, bool(is_there))}"
+                yield CHECK.finding(message, name, key, at=registration, subject=what)
+
+
+def _definition(found: DriftComparison, operator: DeclaredOperator, built: BuiltOperator) -> Iterator[Finding]:
+    """Tags, where the files say some, and the alias analysis.
+
+    Tags are not compared where the declarations are of another PyTorch, whose ``torch.library`` may add others.
+    """
+    name, span, source = operator.name, operator.defined_at, found.library.source
+    definition = found.view.dispatcher.operator(name).definition
+    if definition is None or not built.imported:
+        return
+    tags, there = frozenset(definition.tags), frozenset(built.tags or ())
+    if tags and tags != there and found.library.universe in ("", found.view.universe.name):
+        details = (("declared", ", ".join(sorted(tags))), ("built", ", ".join(sorted(there))))
+        message = f"{name}: the tags in {source} are not the declared ones"
+        yield CHECK.finding(message, name, span=span, details=details, subject="tags")
+    kind = "default" if definition.alias_analysis is None else definition.alias_analysis.value
+    if built.alias_analysis not in (None, kind):
+        details = (("declared", kind), ("built", built.alias_analysis or ""))
+        message = f"{name}: the alias analysis kind in {source} is not the declared one"
+        yield CHECK.finding(message, name, span=span, details=details, subject="alias analysis")
+
+
+def _fake(found: DriftComparison, is_there: bool) -> str:
+    """is_there: the registered kernel is a fake implementation, and the declared one is not."""
+    source = found.library.source
+    if is_there:
+        return f"is a fake implementation in {source}, but is declared as another kernel"
+    return f"is not a fake implementation in {source}, but is declared as one"
 
 
 def _skips(found: DriftComparison, fallthrough: bool) -> str:

@@ -2,9 +2,10 @@
 
 Every answer is only as right as the declarations. `dispatch-cli crossref FILE --live --import MODULE` imports the
 library into a PyTorch and compares the declarations with what is registered there. This check reports an operator, a
-kernel, a backend fallback or a Python implementation that is declared but not registered: it was removed or renamed in
-the sources, it is in a part that was not built (a CUDA kernel in a CPU build), or nothing imports the module that
-registers it. Debug texts are not compared.
+kernel, a backend fallback, a Python implementation, or a fake implementation or a backward of `torch.library` that is
+declared but not registered: it was removed or renamed in the sources, it is in a part that was not built (a CUDA kernel
+in a CPU build), or nothing imports the module that registers it. A kernel of PyTorch's own at the same key does not
+count: only what the modules of `--import` register does. Debug texts are not compared.
 
 In the examples the library registers this:
 
@@ -41,9 +42,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, place_words, places_of
+from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, functions, place_words, places_of
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.built import BuiltKernel
+from dispatch_cli.model.suggest import did_you_mean
 
 NO_MODULES = "no module was imported; name the one that registers it with --import MODULE"
 
@@ -59,9 +62,11 @@ def find(view: View) -> Iterator[Finding]:
         else:
             yield from _kernels(found, operator)
     for key, registration in view.own_fallbacks.items():
-        if key not in library.fallbacks:
-            message = f"the backend fallback at {key} {_missing(found)}"
-            yield CHECK.finding(message, key=key, at=registration, subject="fallback")
+        fallback = library.fallbacks.get(key)
+        if not library.has(fallback):
+            message = f"the backend fallback at {key} {_missing(found, fallback)}"
+            details = _details(fallback)
+            yield CHECK.finding(message, key=key, at=registration, details=details, subject="fallback")
     for declared, built in found.higher_order:
         if built is None:
             message = f"the higher-order operator {declared.name} {_missing(found)}"
@@ -80,11 +85,21 @@ def _operator(found: DriftComparison, operator: DeclaredOperator) -> Finding:
     span = operator.defined_at
     if span is None:
         span = next((one.kernel.span for _, one in found.kernels(operator)), None)
-    return CHECK.finding(message, operator.name, span=span, tip=_tip(found))
+    meant = found.renamed.get(operator.name)
+    tip = _tip(found) if meant is None else did_you_mean([str(meant)])
+    return CHECK.finding(message, operator.name, span=span, tip=tip)
 
 
-def _missing(found: DriftComparison) -> str:
-    return f"is declared, but not registered in {found.library.source}"
+def _missing(found: DriftComparison, other: BuiltKernel | None = None) -> str:
+    """other: the kernel that PyTorch itself has there."""
+    source = found.library.source
+    if other is not None:
+        return f"is declared, but not registered by the library: the one there in {source} is PyTorch's own"
+    return f"is declared, but not registered in {source}"
+
+
+def _details(other: BuiltKernel | None) -> tuple[tuple[str, str], ...]:
+    return () if other is None else (("PyTorch's kernel", other.debug),)
 
 
 def _tip(found: DriftComparison) -> str | None:
@@ -98,9 +113,15 @@ def _kernels(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Fin
         message = f"{name}: the schema {_missing(found)}, which has kernels of the operator"
         yield CHECK.finding(message, name, span=operator.defined_at, subject="definition")
     for key, registration in found.kernels(operator):
-        if key not in built.kernels:
-            message = f"{name}: the kernel at {key} {_missing(found)}"
-            yield CHECK.finding(message, name, key, at=registration, subject="kernel")
+        kernel = built.kernels.get(key)
+        if not found.library.has(kernel):
+            message = f"{name}: the kernel at {key} {_missing(found, kernel)}"
+            yield CHECK.finding(message, name, key, at=registration, details=_details(kernel), subject="kernel")
+    for key, registration, kernel in found.pairs(operator):
+        for what, is_declared, is_there in functions(registration.kernel, kernel):
+            if is_declared and is_there is False:
+                message = f"{name}: the {what} {_missing(found)}"
+                yield CHECK.finding(message, name, key, span=registration.kernel.span, subject=what)
     there = frozenset(built.python)
     for key, span in found.python_kernels(operator).items():
         if key not in there:

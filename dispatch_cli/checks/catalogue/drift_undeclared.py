@@ -1,10 +1,11 @@
 """Everything that the built library registers is declared.
 
 Every answer ignores what is registered but not declared: a kernel that takes a slot from a composite one, or an
-operator that no check looks at. `dispatch-cli crossref FILE --live --import MODULE` reports kernels of the declared
-operators, other operators in the namespaces in which the declarations define operators, and backend fallbacks. For an
-operator that the declarations do not define, such as one of PyTorch's own, only kernels registered by the imported
-modules count.
+operator that no check looks at. `dispatch-cli crossref FILE --live --import MODULE` reports what the imported modules
+register: other operators in the namespaces in which the declarations define operators, kernels of any operator, also of
+PyTorch's own, fake implementations and backwards of `torch.library`, and backend fallbacks. Operators in other
+namespaces may be of another library that the modules import: they are counted, one finding with severity info for each
+namespace. With `--op`, only the operators that it chooses are reported.
 
 In the examples the library registers this:
 
@@ -39,11 +40,14 @@ registered.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, place_words, places_of
+from dispatch_cli.checks.built import DeclaredOperator, DriftComparison, functions, place_words, places_of
 from dispatch_cli.checks.check import Check, Finding, Need, Severity
 from dispatch_cli.checks.view import View
+from dispatch_cli.model.built import BuiltKernel, BuiltOperator
+from dispatch_cli.model.declarations import WILDCARD
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.span import Span
 
@@ -55,20 +59,19 @@ def find(view: View) -> Iterator[Finding]:
     found = DriftComparison(view, library)
     for operator in found.operators:
         if operator.built is not None:
-            yield from _kernels(found, operator)
+            span = operator.defined_at or next((one.kernel.span for _, one in found.kernels(operator)), None)
+            yield from _kernels(found, operator.name, operator.built, span)
+            yield from _functions(found, operator)
+    yield from _others(found)
     if not view.is_whole:
         return
-    declared_names = frozenset(map(str, view.names))
-    for text, built in library.operators.items():
-        namespace = OperatorName.parse(text).namespace or ""
-        if text not in declared_names and namespace in found.namespaces and (built.imported or not library.modules):
-            message = f"{text} {_undeclared(found)}, as other operators of {namespace} are"
-            yield CHECK.finding(message, text, span=found.namespaces[namespace], subject="operator")
-    span = next(iter(found.namespaces.values()), None)
     for key, fallback in library.fallbacks.items():
-        if fallback.imported and key not in view.dispatcher.fallbacks:
-            message = f"the backend fallback {fallback.debug} at {key} {_undeclared(found)}"
-            yield CHECK.finding(message, key=key, span=span, subject="fallback")
+        registration = view.dispatcher.fallbacks.get(key)
+        is_declared = registration is not None and (not library.apart or found.is_declared(registration))
+        if fallback.imported and not is_declared:
+            message = f"the backend fallback at {key} {_undeclared(found)}"
+            details = _details(fallback)
+            yield CHECK.finding(message, key=key, span=found.place(WILDCARD), details=details, subject="fallback")
     for declared, there in found.higher_order:
         if there is None or declared.adds:
             continue
@@ -80,26 +83,59 @@ def find(view: View) -> Iterator[Finding]:
                 yield CHECK.finding(message, declared.name, span=declared.span, subject=where)
 
 
-def _undeclared(found: DriftComparison) -> str:
-    return f"is registered in {found.library.source}, but not declared"
+def _others(found: DriftComparison) -> Iterator[Finding]:
+    """Of operators for which the user's own files register nothing."""
+    renamed = frozenset(found.renamed.values())
+    elsewhere = Counter[str]()
+    for name, built in found.others.items():
+        namespace = name.namespace or ""
+        if name in renamed:
+            continue
+        if name in found.declared or not (built.imported or not found.library.modules):
+            yield from _kernels(found, name, built, found.place(namespace))
+        elif namespace in found.namespaces:
+            message = f"{name} {_undeclared(found)}, as other operators of {namespace} are"
+            yield CHECK.finding(message, name, span=found.place(namespace), subject="operator")
+        else:
+            elsewhere[namespace] += 1
+    for namespace, count in elsewhere.items():
+        what = "an operator" if count == 1 else f"{count:,} operators"
+        message = f"{what} in the namespace {namespace} {_undeclared(found, count > 1)}"
+        tip = "if another library that the modules import registers them, nothing is to be done"
+        place = found.place(namespace)
+        yield CHECK.finding(message, span=place, tip=tip, subject=f"namespace {namespace}", severity=Severity.INFO)
 
 
-def _kernels(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
-    name, built, view = operator.name, operator.built, found.view
-    assert built is not None, "the library has the operator"
-    active = view.active(name)
-    span: Span | None = operator.defined_at or next((one.kernel.span for _, one in found.kernels(operator)), None)
+def _undeclared(found: DriftComparison, several: bool = False) -> str:
+    return f"{'are' if several else 'is'} registered in {found.library.source}, but not declared"
+
+
+def _details(kernel: BuiltKernel) -> tuple[tuple[str, str], ...]:
+    return (("kernel", kernel.debug),)
+
+
+def _kernels(found: DriftComparison, name: OperatorName, built: BuiltOperator, span: Span | None) -> Iterator[Finding]:
+    library = found.library
+    is_defined = not library.apart and found.view.is_defined_by_files(name)
+    declared = found.declared_keys(name)
     for key, kernel in built.kernels.items():
-        if key not in active and (kernel.imported or operator.defined_at is not None):
+        if key not in declared and (kernel.imported or is_defined):
             what = "fallthrough" if kernel.fallthrough else "kernel"
             message = f"{name}: the {what} at {key} {_undeclared(found)}"
-            details = (("registered", kernel.debug),)
-            yield CHECK.finding(message, name, key, span=span, details=details, subject="kernel")
-    known = frozenset(view.python_keys(name))
+            yield CHECK.finding(message, name, key, span=span, details=_details(kernel), subject="kernel")
+    known = found.python_keys(name)
     for key in built.python:
-        if key not in known:
+        if key not in known and (library.apart or is_defined):
             message = f"{name}: the kernel of the Python dispatcher at {key} {_undeclared(found)}"
             yield CHECK.finding(message, name, key, span=span, subject="python kernel")
+
+
+def _functions(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
+    for key, registration, kernel in found.pairs(operator):
+        for what, is_declared, is_there in functions(registration.kernel, kernel):
+            if is_there and is_declared is False:
+                message = f"{operator.name}: the {what} {_undeclared(found)}"
+                yield CHECK.finding(message, operator.name, key, span=registration.kernel.span, subject=what)
 
 
 CHECK = Check.of(find, __doc__, "DC702", Severity.WARNING, needs=(Need.BUILT,), default=False)
