@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,10 @@ from dispatch_cli import universes
 from dispatch_cli.capture.probe import FORMAT
 from dispatch_cli.capture.shape import Check, Malformed, either, fields, list_of, map_of, of_type
 from dispatch_cli.declarations.source import SourceError, read_plain
+from dispatch_cli.model.budget import Budget, OverBudget, parse_json
 
-MAX_BYTES = 256 << 20
-"""More than any PyTorch has to say; an answer that is larger is not read."""
+MAX_BYTES = 128 << 20
+"""Bytes of an answer. PyTorch 2.15 has 6 MiB to say of its state, and 51 with its own answers: 230,000 things."""
 DEPTH = 4
 """So many containers are inside one another where the probe says what it knows of one function."""
 
@@ -109,10 +109,11 @@ class AnswerError(Exception):
 def read(file: Path, with_answers: bool) -> dict[str, Any]:
     """The answer in a file. with_answers: it has PyTorch's answers besides the state. Errors: AnswerError."""
     try:
-        data = json.loads(read_plain(str(file), MAX_BYTES).decode("utf-8"))
-    except SourceError as error:
+        content = read_plain(str(file), MAX_BYTES)
+        data = parse_json(content, Budget(len(content)))
+    except (SourceError, OverBudget) as error:
         raise AnswerError(f"gave an answer that cannot be read: {error.message}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise AnswerError(f"gave an answer that cannot be read: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise AnswerError("gave an answer in another format")

@@ -17,12 +17,17 @@ DEFAULT = "default"
 
 
 class UnknownCheck(Exception):
-    """A selector that chooses no check. similar: what was meant, perhaps."""
+    """A selector that chooses no check of *checks*."""
 
-    def __init__(self, selector: Selector, similar: str | None) -> None:
+    def __init__(self, selector: Selector, checks: Sequence[Check]) -> None:
         super().__init__(f"there is no check {selector.text[:200]!r}")
         self.selector = selector
-        self.similar = similar
+        self._checks = checks
+
+    @property
+    def similar(self) -> str | None:
+        """What was meant, perhaps."""
+        return _similar(self._checks, self.selector.text.strip().lower().replace("_", "-"))
 
     @classmethod
     def of(cls, checks: Sequence[Check], selector: Selector) -> UnknownCheck | None:
@@ -50,7 +55,7 @@ def choose(checks: Sequence[Check], selector: Selector) -> frozenset[str]:
         check.id for check in checks if lower and (check.id.startswith(lower) or check.code.lower().startswith(lower))
     )
     if not found:
-        raise UnknownCheck(selector, _similar(checks, lower))
+        raise UnknownCheck(selector, checks)
     return found
 
 

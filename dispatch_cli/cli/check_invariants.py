@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dispatch_cli.cli.baseline import read_known, refused_baseline
 from dispatch_cli.cli.check_options import (
     CheckOptions,
     check_options,
+    guards_of,
     load_settings,
     progress_on,
-    read_known,
     refuse_unknown_checks,
     say_outcome,
 )
@@ -76,13 +77,12 @@ def command(
         raise BadInput(error, out.color) from None
     if source.keys and options.guards:
         raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
-    guards = () if source.keys else (*project.guards, *options.guards)
-    backend = source.privateuse1 or project.privateuse1
-    state = load_state(source._replace(privateuse1=backend, is_set_up=True), out.color, guards, ops)
+    guards = () if source.keys else (*guards_of(project, source.allow_outside, out.color), *options.guards)
+    state = load_state(source._replace(of_project=project.privateuse1, is_set_up=True), out.color, guards, ops)
     if pytorch:
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)
-    entries, baseline = read_known(options, project, source.allow_outside)
+    entries, baseline = read_known(options, project, out.color, source.allow_outside)
     from dispatch_cli.checks.listing import Limits
     from dispatch_cli.report.baseline import BaselineError, BaselineFilter
     from dispatch_cli.report.findings import findings_report, summary_of
@@ -95,7 +95,7 @@ def command(
         with progress_on(sys.stderr) as progress:
             report = findings_report(state, names, guarded, settings, known, progress, higher_order, limits=limits)
     except BaselineError as error:
-        raise click.BadParameter(f"{baseline}: {error}", param_hint="'--baseline'") from None
+        raise refused_baseline(options, project, out.color, f"{baseline}: {error}") from None
     if not any(check.id == "overridden-kernel" for check in report.checks):
         warn_of_overrides(state, out.color)
     if options.update_baseline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from dispatch_cli.cli.completion import complete_checks, complete_files
-from dispatch_cli.cli.options import as_sentence
 from dispatch_cli.cli.output import BadInput, Output, say_written
 
 if TYPE_CHECKING:
     from dispatch_cli.checks.check import Check
+    from dispatch_cli.checks.selection import UnknownCheck
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.settings import CheckSettings, Selector
-    from dispatch_cli.report.baseline import Entry
     from dispatch_cli.report.findings import FindingsReport
 
 SEVERITIES = ("error", "warning", "info")
@@ -128,10 +127,10 @@ def load_settings(
         raise click.UsageError("--config and --no-config exclude each other; give one of them.")
     project = CheckSettings()
     if options.config is not None:
-        project = read_project(Path(options.config), allow_outside)
+        project = read_project(Path(options.config), allow_outside, _complaint)
     elif not options.no_config and (found := find_project(Path.cwd())) is not None:
         # as seen from here, so that places in it and in files that it names read well
-        project = read_project(Path(os.path.relpath(found)), allow_outside)
+        project = read_project(Path(os.path.relpath(found)), allow_outside, _complaint)
     own = CheckSettings(
         select=_selectors(options.select, "--select") if options.select else None,
         ignore=_selectors(options.ignore, "--ignore"),
@@ -146,56 +145,52 @@ def _selectors(texts: tuple[str, ...], origin: str) -> tuple[Selector, ...]:
     return tuple(Selector(part, origin=origin) for text in texts for part in text.split(","))
 
 
-def read_known(
-    options: CheckOptions, project: CheckSettings, allow_outside: bool = False
-) -> tuple[Mapping[Entry, int] | None, str | None]:
-    """The entries of the baseline and its file; None and None where there is none.
+def _complaint(selector: Selector) -> tuple[str, Callable[[], str]] | None:
+    from dispatch_cli.checks import CHECKS
+    from dispatch_cli.checks.selection import UnknownCheck
 
-    One that is about to be written need not be there yet. allow_outside: whether it can be a link out of its project.
-    """
-    file = options.baseline if options.baseline is not None else project.baseline
-    if file is None:
-        if options.update_baseline:
-            raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in pyproject.toml.")
-        return None, None
+    error = UnknownCheck.of(CHECKS, selector)
+    return None if error is None else (str(error), lambda: _hint(error))
+
+
+def _hint(error: UnknownCheck) -> str:
+    return f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
+
+
+def guards_of(project: CheckSettings, allow_outside: bool, color: str) -> tuple[str, ...]:
+    """The guards files that a project names. Errors: BadInput for those that are not there."""
     from dispatch_cli.declarations.project_folder import within
-    from dispatch_cli.declarations.source import SourceError, read_json
-    from dispatch_cli.render.text_safety import safe
-    from dispatch_cli.report.baseline import BaselineError, read_baseline
+    from dispatch_cli.declarations.source import SourceError, check
+    from dispatch_cli.model.problem import InputError, Problem
 
-    try:
-        return read_baseline(read_json(file, within(file, allow_outside))[0]), file
-    except SourceError as error:
-        if options.update_baseline and error.code == "file-not-found":
-            return {}, file
-        hint = "create it with --update-baseline" if error.code == "file-not-found" else error.hint
-        message = error.message if file in error.message else f"{file}: {error.message}"
-        raise click.BadParameter(safe(f"{message}.{as_sentence(hint)}"), param_hint="'--baseline'") from None
-    except BaselineError as error:
-        raise click.BadParameter(safe(f"{file}: {error}"), param_hint="'--baseline'") from None
-    except ValueError as error:
-        message = safe(f"{file}: not valid JSON: {str(error)[:200]}")
-        raise click.BadParameter(message, param_hint="'--baseline'") from None
+    problems = []
+    for file, span in project.guards:
+        try:
+            check(file, within(file, allow_outside))
+        except SourceError as error:  # noqa: PERF203  (better said where the file is named)
+            problems.append(Problem(error.code, error.message, span, hint=error.hint))
+    if problems:
+        raise BadInput(InputError(tuple(problems)), color)
+    return tuple(file for file, _ in project.guards)
 
 
 def refuse_unknown_checks(state: State, settings: Sequence[CheckSettings], color: str) -> None:
     """Refuse names of no check: those in files with their places, one of an option as what is wrong with the option."""
+    from dispatch_cli.declarations.limits import MAX_PROBLEMS
     from dispatch_cli.model.problem import InputError, Problem
     from dispatch_cli.report.findings import unknown_checks
 
     errors = unknown_checks(state, settings)
     if not errors:
         return
-    hints = [
-        f"did you mean {error.similar}?" if error.similar else "`dispatch-cli checks` lists the checks"
-        for error in errors
-    ]
     if all(error.selector.span is None for error in errors):
-        raise click.BadParameter(f"{errors[0]}; {hints[0]}", param_hint=f"'{errors[0].selector.origin}'")
-    found = (
-        Problem("unknown-check", str(error), error.selector.span, hint=hint)
-        for error, hint in zip(errors, hints, strict=True)
-    )
+        raise click.BadParameter(f"{errors[0]}; {_hint(errors[0])}", param_hint=f"'{errors[0].selector.origin}'")
+    found = [
+        Problem("unknown-check", str(error), error.selector.span, hint=_hint(error)) for error in errors[:MAX_PROBLEMS]
+    ]
+    if len(errors) > MAX_PROBLEMS:
+        message = f"and {len(errors) - MAX_PROBLEMS} more names of no check"
+        found.append(Problem("more-problems", message, found[-1].span))
     raise BadInput(InputError(tuple(found)), color)
 
 

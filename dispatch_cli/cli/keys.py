@@ -8,7 +8,7 @@ import click
 
 from dispatch_cli.cli.call_options import context_option, read_thread, refused_call, tensor_option
 from dispatch_cli.cli.completion import complete_keys, complete_universes
-from dispatch_cli.cli.options import allow_outside_option, backend_of_project, privateuse1_option
+from dispatch_cli.cli.options import allow_outside_option, at_setting, backend_of_project, privateuse1_option
 from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show
 
 if TYPE_CHECKING:
@@ -67,15 +67,18 @@ def command(
         )
     from dispatch_cli import api
 
+    named = None
     try:
         wanted = [universe] if against is None else [universe, against]
-        chosen, *others = api.load_universes(wanted, allow_outside, privateuse1 or backend_of_project())
+        if privateuse1 is None and (named := backend_of_project()) is not None:
+            privateuse1 = named.text
+        chosen, *others = api.load_universes(wanted, allow_outside, privateuse1)
         if tensors or contexts:
             report, how = _keys_of_call(chosen, tensors, contexts)
         else:
             report, how = _differences(chosen, others[0]) if others else _keys(chosen, expression)
     except InputError as error:
-        raise BadInput(error, out.color) from None
+        raise BadInput(at_setting(error, named), out.color) from None
     show(report, out, **how)
     if others and out.file is not None:
         from dispatch_cli.render.universe_differences import outcome

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
+    from dispatch_cli.model.problem import InputError
+    from dispatch_cli.model.settings import Named
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 OWN_OR_ALL = "all; with files over a base, those for which the files register something"
@@ -37,8 +39,9 @@ class SourceOptions(NamedTuple):
     bases: tuple[str, ...]
     allow_outside: bool = False
     privateuse1: str | None = None
+    of_project: Named | None = None
+    """What the project says of PrivateUse1, where *is_set_up*."""
     is_set_up: bool = False
-    """Whether what the project says is in *privateuse1* already."""
 
 
 privateuse1_option = click.option(
@@ -157,10 +160,11 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
         raise click.UsageError("-k cannot be combined with files or --base.")
     from dispatch_cli import api
 
+    named = None
     try:
-        backend = source.privateuse1
-        if backend is None and not source.is_set_up:
-            backend = backend_of_project()
+        if source.privateuse1 is None:
+            named = source.of_project if source.is_set_up else backend_of_project()
+        backend = source.privateuse1 if named is None else named.text
         if source.keys:
             return api.what_if_state(
                 source.keys, universe=source.universe, allow_outside=source.allow_outside, privateuse1=backend
@@ -174,35 +178,49 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             privateuse1=backend,
         )
     except InputError as error:
-        raise BadInput(error, color) from None
+        raise BadInput(at_setting(error, named), color) from None
 
 
-def backend_of_project() -> str | None:
+def at_setting(error: InputError, backend: Named | None) -> InputError:
+    """The error with the place in the project file that gives the backend its name, where it is about that name."""
+    from dispatch_cli.model.problem import InputError
+
+    if backend is None:
+        return error
+    of_name = [one.code == "backend-name" and one.span is None for one in error.problems]
+    placed = (
+        one._replace(span=backend.span) if here else one for one, here in zip(error.problems, of_name, strict=True)
+    )
+    return InputError(tuple(placed))
+
+
+def backend_of_project() -> Named | None:
     """The name of the backend at PrivateUse1 in the nearest project file. Errors: InputError."""
     try:
         folder = os.getcwd()  # noqa: PTH109  (few projects say it: reading them need not be imported)
     except FileNotFoundError:  # it was removed: there is no project
         return None
-    while True:
+    said, below = False, ""
+    while folder != below and not said:
         file = os.path.join(folder, "pyproject.toml")  # noqa: PTH118
-        if os.path.isfile(file):  # noqa: PTH113
-            break
+        try:
+            if os.path.isfile(file):  # noqa: PTH113
+                with open(file, "rb") as text:  # noqa: PTH123
+                    said = b"privateuse1" in text.read(1 << 20)
+        except OSError as error:
+            from dispatch_cli.render.text_safety import safe
+
+            why = (error.strerror or str(error)).lower()
+            say(f"warning: {safe(os.path.relpath(file))} cannot be read: {why}; `privateuse1` in it is not used\n")
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
-        if folder == below:
-            return None
-    try:
-        with open(file, "rb") as text:  # noqa: PTH123
-            said = b"privateuse1" in text.read(1 << 20)
-    except OSError:
-        return None
     if not said:
         return None
     from pathlib import Path
 
-    from dispatch_cli.declarations.project import find_project, read_project
+    from dispatch_cli.declarations.project import find_project, read_backend
 
     found = find_project(Path.cwd())
-    return None if found is None else read_project(Path(os.path.relpath(found))).privateuse1
+    return None if found is None else read_backend(Path(os.path.relpath(found)))
 
 
 def warn_of_overrides(state: State, color: str = "auto") -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-MAX_PROJECT_BYTES = 1 << 20
-"""Bytes of a project file."""
+MAX_PROJECT_BYTES = 1 << 19
+"""Bytes of a project file; its parser is slow, and real ones have a few thousand."""
+
+MAX_PROJECT_ENTRIES = 1_000
+"""Entries of one list, text or table of the settings in a project file."""
 
 MAX_KERNELS = 1_000
 """Kernels at one key of one operator in one place; in PyTorch there are at most a few."""

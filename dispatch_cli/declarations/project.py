@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES
+from dispatch_cli.declarations.limits import MAX_PROJECT_BYTES, MAX_PROJECT_ENTRIES, MAX_QUOTED
+from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.source import SourceError, check_inside, read_plain
 from dispatch_cli.declarations.text import quoted
+from dispatch_cli.declarations.toml_reader import TomlError, TomlSource, parse_toml
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.settings import CheckSettings, Selector, Severity
-from dispatch_cli.model.span import Span, cut_line
+from dispatch_cli.model.settings import CheckSettings, Named, Selector, Severity
+from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
 FILE = "pyproject.toml"
 TABLE = "dispatch-cli"
 FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "privateuse1")
 _SEVERITIES = {severity.value: severity for severity in Severity}
-MAX_DOTS = 256
-"""Dots of one name; no real name has as many."""
-_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
+
+Complaint = Callable[[Selector], tuple[str, Callable[[], str | None]] | None]
+"""Says what is wrong with the name of a check, and gives its hint; None where nothing is."""
 
 
 def find_project(folder: Path) -> Path | None:
@@ -62,38 +64,31 @@ def _speaks(text: str) -> bool:
     if TABLE not in text:
         return False
     try:
-        tool = _toml(text).get("tool")
-    except ValueError:
+        tool = parse_toml(text).get("tool")
+    except TomlError:
         return _HEAD.search(text) is not None
     return isinstance(tool, Mapping) and TABLE in tool
 
 
-def _toml(text: str) -> Mapping[str, Any]:
-    """Errors: ValueError, a TOMLDecodeError for the most part."""
-    for number, line in enumerate(text.split("\n"), 1):
-        # the parser's time and memory grow with the square of the parts
-        if len(line) > MAX_DOTS and line.partition("=")[0].count(".") > MAX_DOTS:
-            raise ValueError(f"a key has too many dotted parts (at line {number}, column 1)")
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise
-    except RecursionError:
-        raise ValueError("tables and lists nest too deeply") from None
-    except ValueError:
-        raise ValueError("a number has too many digits") from None
-
-
-def read_project(path: Path, allow_outside: bool = False) -> CheckSettings:
+def read_project(path: Path, allow_outside: bool = False, complaint: Complaint | None = None) -> CheckSettings:
     """The settings in a project file; none where it has no such table. Paths in it are relative to its folder.
 
-    allow_outside: whether it, and files that it names, may lead out of the project that it is in.
+    allow_outside: whether it, and files that it names, may lead out of the project that it is in. complaint: of names
+    of checks; None takes them all.
     Errors: InputError, for everything that is not a setting.
     """
+    return _reader(path, allow_outside).settings(complaint)
+
+
+def read_backend(path: Path) -> Named | None:
+    """The name of the backend at PrivateUse1 in a project file; its other settings are not looked at.
+
+    Errors: InputError.
+    """
+    return _reader(path, allow_outside=False).backend()
+
+
+def _reader(path: Path, allow_outside: bool) -> _SettingsReader:
     name = str(path)
     project = within(name, allow_outside)
     try:
@@ -102,26 +97,20 @@ def read_project(path: Path, allow_outside: bool = False) -> CheckSettings:
         raise InputError((Problem(error.code, error.message, hint=error.hint),)) from None
     except UnicodeDecodeError:
         raise InputError((Problem("not-utf8", f"{name} is not valid UTF-8"),)) from None
-    return _SettingsReader(name, path.parent, text, project).settings()
+    return _SettingsReader(path.parent, TomlSource(name, text), project)
 
 
 class _SettingsReader:
-    def __init__(self, file: str, folder: Path, text: str, project: str | None) -> None:
-        self._file = file
+    """*start* is the offset from which a word is looked for. There are few entries, so that this is not done often."""
+
+    def __init__(self, folder: Path, source: TomlSource, project: str | None) -> None:
         self._folder = folder
         self._project = project
-        self._lines = text.split("\n")
-        self._text = text
-        self._problems: list[Problem] = []
+        self._source = source
+        self._problems = Problems(source)
 
-    def settings(self) -> CheckSettings:
-        tool = self._parsed().get("tool")
-        table = tool.get(TABLE) if isinstance(tool, Mapping) else None
-        if table is None:
-            return CheckSettings()
-        if not isinstance(table, Mapping):
-            self._add("wrong-type", f"tool.{TABLE} is not a table", TABLE)
-            table = {}
+    def settings(self, complaint: Complaint | None) -> CheckSettings:
+        table = self._table()
         for field in table:
             if field not in FIELDS:
                 hint = suggestion(field, FIELDS) or f"the fields are {', '.join(FIELDS)}"
@@ -130,24 +119,47 @@ class _SettingsReader:
             select=self._select(table),
             ignore=tuple(self._selectors(table, "ignore")),
             severities=tuple(self._severities(table.get("severity", {}))),
-            fail_on=self._severity(table["fail-on"], "fail-on") if "fail-on" in table else None,
+            fail_on=self._severity(table["fail-on"], "fail-on", self._head) if "fail-on" in table else None,
             baseline=next(self._paths(table, "baseline"), None),
             guards=tuple(self._paths(table, "guards")),
-            privateuse1=self._backend(table),
+            privateuse1=self._privateuse1(table),
         )
-        if self._problems:
-            raise InputError(tuple(self._problems))
+        if complaint is not None:
+            for selector in (*(settings.select or ()), *settings.ignore, *(one for one, _ in settings.severities)):
+                self._complain(selector, complaint)
+        self._refuse()
         return settings
 
-    def _parsed(self) -> Mapping[str, Any]:
+    def backend(self) -> Named | None:
+        backend = self._privateuse1(self._table())
+        self._refuse()
+        return backend
+
+    def _refuse(self) -> None:
+        if self._problems:
+            raise InputError(self._problems.problems)
+
+    def _table(self) -> Mapping[str, Any]:
+        """The settings; empty where there are none."""
         try:
-            return _toml(self._text)
-        except ValueError as error:
-            found = _PLACE.search(str(error))
-            last = max((number for number, line in enumerate(self._lines, 1) if line.strip()), default=1)
-            span = Span(self._file, int(found[1]), int(found[2])) if found else Span(self._file, last, 1)
-            message = _PLACE.sub("", str(error)).strip() or "it is not TOML"
-            raise InputError((Problem("toml-syntax", message, span, self._line(span.line, span.column)),)) from None
+            tool = parse_toml(self._source.text).get("tool")
+        except TomlError as error:
+            last = self._source.text.rstrip().count("\n") + 1
+            at = Place(last if error.line is None else error.line, error.column)
+            self._problems.add("toml-syntax", error.message, at)
+            self._refuse()
+            raise
+        table = tool.get(TABLE, {}) if isinstance(tool, Mapping) else {}
+        if not isinstance(table, Mapping):
+            self._add("wrong-type", f"tool.{TABLE} is not a table", TABLE)
+            return {}
+        return table if self._are_few(table, f"tool.{TABLE}", TABLE) else {}
+
+    def _are_few(self, entries: Any, name: str, field: str) -> bool:
+        if len(entries) <= MAX_PROJECT_ENTRIES:
+            return True
+        self._add("too-large", f"{name} has more than {MAX_PROJECT_ENTRIES} entries", field)
+        return False
 
     def _select(self, table: Mapping[str, Any]) -> tuple[Selector, ...] | None:
         """The checks to run; None where nothing is said. A run without checks would find nothing wrong."""
@@ -158,34 +170,44 @@ class _SettingsReader:
         return tuple(self._selectors(table, "select"))
 
     def _selectors(self, table: Mapping[str, Any], field: str) -> Iterator[Selector]:
-        for text in self._texts(table, field):
-            span = self._span(text, self._span(field).line)
-            for part in text.split(","):
-                if part.strip():
-                    yield Selector(part.strip(), span)
-                else:
-                    self._add("wrong-type", f"{field} has an empty check id in {quoted(text)}", field)
+        entries = [(text, part.strip()) for text in self._texts(table, field) for part in text.split(",")]
+        if not self._are_few(entries, field, field):
+            return
+        start = self._offset(field)
+        for text, part in entries:
+            if part:
+                yield Selector(part, self._span(text, start))
+            else:
+                self._add("wrong-type", f"{field} has an empty check id in {quoted(text)}", field)
 
-    def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
+    def _complain(self, selector: Selector, complaint: Complaint) -> None:
+        found = complaint(selector)
+        if found is not None and selector.span is not None:
+            message, hint = found
+            self._problems.add("unknown-check", message, Place(selector.span.line, selector.span.column), hint)
+
+    def _paths(self, table: Mapping[str, Any], field: str) -> Iterator[Named]:
+        start = self._offset(field)
         for text in self._texts(table, field):
             path = str(self._folder / text)
             try:
                 check_inside(path, self._project)
             except SourceError as error:
-                self._add(error.code, error.message, text, error.hint)
+                self._add(error.code, error.message, text, error.hint, start)
             else:
-                yield path
+                yield Named(path, self._span(text, start))
 
-    def _backend(self, table: Mapping[str, Any]) -> str | None:
+    def _privateuse1(self, table: Mapping[str, Any]) -> Named | None:
         """The name of the backend at PrivateUse1."""
         names = list(self._texts(table, "privateuse1"))
         if len(names) > 1:
             self._add("wrong-type", "privateuse1 takes one string: only one backend can have the key", "privateuse1")
-        return names[0] if names else None
+        return Named(names[0], self._span(names[0], self._offset("privateuse1"))) if names else None
 
     def _texts(self, table: Mapping[str, Any], field: str) -> Iterator[str]:
         value = table.get(field, [])
-        for item in value if isinstance(value, list) else [value]:
+        values = value if isinstance(value, list) else [value]
+        for item in values if self._are_few(values, field, field) else ():
             if isinstance(item, str) and item:
                 yield item
             else:
@@ -195,30 +217,34 @@ class _SettingsReader:
         if not isinstance(table, Mapping):
             self._add("wrong-type", "severity takes a table from checks to severities", "severity")
             return
-        for check, value in table.items():
-            severity = self._severity(value, check)
-            if severity is not None:
-                yield Selector(check, self._span(check, self._span("severity").line)), severity
+        start = self._offset("severity")
+        for check, value in table.items() if self._are_few(table, "severity", "severity") else ():
+            severity = self._severity(value, check, start)
+            # the name of a check is looked at also where its severity is none
+            yield Selector(check, self._span(check, start)), severity or Severity.INFO
 
-    def _severity(self, value: object, field: str) -> Severity | None:
+    def _severity(self, value: object, field: str, start: int) -> Severity | None:
         found = _SEVERITIES.get(value) if isinstance(value, str) else None
         if found is None:
             hint = suggestion(value, _SEVERITIES) if isinstance(value, str) else None
-            self._add("bad-value", f"{field} takes one of {', '.join(_SEVERITIES)}", field, hint)
+            name = field if field.isascii() and len(field) <= MAX_QUOTED else quoted(field)
+            self._add("bad-value", f"{name} takes one of {', '.join(_SEVERITIES)}", field, hint, start)
         return found
 
-    def _add(self, code: str, message: str, word: str, hint: str | None = None) -> None:
-        span = self._span(word)
-        self._problems.append(Problem(code, message, span, self._line(span.line, span.column), hint))
+    def _add(self, code: str, message: str, word: str, hint: str | None = None, start: int | None = None) -> None:
+        at = self._source.place_of(word, self._head if start is None else start)
+        self._problems.add(code, message, Place(*at), hint)
 
-    def _span(self, word: str, line: int | None = None) -> Span:
-        """Where *word* stands first in the table, or from *line* on; the parser does not say."""
-        start = line or next((number for number, text in enumerate(self._lines, 1) if _HEAD.match(text)), 1)
-        for number in range(start, len(self._lines) + 1):
-            column = self._lines[number - 1].find(word)
-            if column >= 0:
-                return Span(self._file, number, column + 1)
-        return Span(self._file, start, 1)
+    def _offset(self, field: str) -> int:
+        """Where a field stands, or else the table."""
+        found = self._source.text.find(field, self._head)
+        return self._head if found < 0 else found
 
-    def _line(self, number: int, column: int) -> str:
-        return cut_line(self._lines[number - 1], column) if number <= len(self._lines) else ""
+    def _span(self, word: str, start: int) -> Span:
+        return Span(self._source.file, *self._source.place_of(word, start))
+
+    @cached_property
+    def _head(self) -> int:
+        """Where the table begins."""
+        found = _HEAD.search(self._source.text)
+        return 0 if found is None else found.start()

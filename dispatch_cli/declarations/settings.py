@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dispatch_cli.declarations.check_format import A_SEVERITY, CHECK, SUPPRESSION
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import expect, fits, read_record, read_records, text_of
+from dispatch_cli.declarations.limits import MAX_QUOTED
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
@@ -70,7 +71,11 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
         if not checks:
             problems.add("bad-comment", "the comment does not name a check to ignore", at, _EXAMPLE)
         elif not said[2].strip():
-            problems.add("missing-reason", "the comment gives no reason", at, _EXAMPLE)
+            named_checks = said[1].strip()
+            if len(named_checks) > MAX_QUOTED:
+                named_checks = f"{named_checks[:MAX_QUOTED]}…"
+            example = f"write # dispatch-cli: ignore[{named_checks}] REASON"
+            problems.add("missing-reason", "the comment gives no reason", at, example)
         else:
             line_meant = number if line[: found.start()].strip() else following[number - 1]
             yield Suppression(checks, said[2].strip(), problems.span(at), line_meant, last=entries.get(line_meant))

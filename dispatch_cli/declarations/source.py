@@ -131,7 +131,8 @@ def read_plain(file: str, limit: int, within: str | None = None) -> bytes:
     except (OSError, ValueError) as error:
         raise _unreadable(file, error) from None
     if len(data) > limit:
-        raise SourceError("too-large", f"the file is larger than {limit >> 20} MiB")
+        most = f"{limit >> 20} MiB" if limit >> 20 else f"{limit >> 10} KiB"
+        raise SourceError("too-large", f"the file is larger than {most}")
     return data
 
 

@@ -25,11 +25,16 @@ MAX_TEXT = 1 << 20
 """Characters of one text."""
 CHARACTERS = 100
 """So many characters of a text count as one more thing, as does a comma: it is read for each of its aliases."""
+MAX_DIGITS = 20
+"""Digits of one number, which are enough for 64 bits: some are added up, and Python does not print very long ones."""
 MAX_WIDE = 160 << 20
 """Bytes of a decoded file: characters beyond U+FFFF make each of the others take four bytes."""
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{,]', re.DOTALL)
 """A text, or what each further value comes after. A text that does not end is one, too: it is looked at once."""
+_LONG = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
+_LONG_OUTSIDE = re.compile(rf'"[^"\\]*(?:\\.[^"\\]*)*"?|({_LONG.pattern})', re.DOTALL)
+"""A text, or a number that is too long."""
 
 
 class OverBudget(Exception):
@@ -117,7 +122,20 @@ def parse_json(data: bytes, budget: Budget) -> Any:
         if things > most:
             raise budget.over()
     budget.spend(things)
+    _refuse_long_numbers(text)
     try:
         return json.loads(text)
     except RecursionError:
         raise ValueError("lists and mappings are nested too deeply") from None
+
+
+def _refuse_long_numbers(text: str) -> None:
+    """Errors: OverBudget, with the place."""
+    if _LONG.search(text) is None:
+        return
+    found = next((one for one in _LONG_OUTSIDE.finditer(text) if one[1] is not None), None)
+    if found is not None:
+        at = found.start()
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        message = f"the number at line {line}, column {column} has more than {MAX_DIGITS} digits"
+        raise OverBudget(message, "correct it")

@@ -35,6 +35,13 @@ class Selector(NamedTuple):
     origin: str = ""
 
 
+class Named(NamedTuple):
+    """A file or a backend that a project file names. span: where it does."""
+
+    text: str
+    span: Span | None = None
+
+
 class CheckSettings(NamedTuple):
     """What one place says about the checks: a declaration file, a project file or the command line.
 
@@ -48,9 +55,9 @@ class CheckSettings(NamedTuple):
     ignore: tuple[Selector, ...] = ()
     severities: tuple[tuple[Selector, Severity], ...] = ()
     fail_on: Severity | None = None
-    baseline: str | None = None
-    guards: tuple[str, ...] = ()
-    privateuse1: str | None = None
+    baseline: Named | None = None
+    guards: tuple[Named, ...] = ()
+    privateuse1: Named | None = None
 
 
 class Suppression(NamedTuple):

@@ -249,6 +249,31 @@ def test_the_folder_of_temporary_files_is_not_there(stand_in: StandIn, monkeypat
 # Malformed answers.
 
 
+@pytest.mark.parametrize("ask", ASKS, ids=" ".join)
+def test_an_answer_that_is_too_large(ask: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before it takes gigabytes, as a file is."""
+    answer = ""
+
+    def run(command: list[str], *_: object) -> process.Ended:
+        Path(command[2]).write_text(answer, encoding="utf-8")
+        return process.Ended(0, "")
+
+    monkeypatch.setattr(process, "run", run)
+    said = f"error[capture-failed]: {sys.executable} gave an answer that cannot be read: the "
+    for answer, why in (  # noqa: B007  (`run` writes it)
+        ("[" + "[]," * 2_000_000 + "[]]", "file has more than 1500000 values"),
+        ('{"format": ' + "9" * 4_000 + "}", "number at line 1, column 12 has more than 20 digits"),
+    ):
+        found = call(*ask, "--python", sys.executable)
+        assert (found.code, found.out) == (2, "")
+        assert f"{said}{why}" in found.err
+    monkeypatch.setattr("dispatch_cli.capture.answer.MAX_BYTES", 1 << 20)
+    answer = " " * (2 << 20)
+    found = call(*ask, "--python", sys.executable)
+    assert found.code == 2
+    assert f"{said}file is larger than 1 MiB" in found.err
+
+
 @pytest.mark.parametrize("ask", [("capture",), ("capture", "--format", "json"), ("crossref", "--live")], ids=" ".join)
 def test_every_malformed_answer_is_bad_input(ask: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each part of an answer is left out, or something else is in its place: all of these in turn, part by part."""

@@ -201,9 +201,9 @@ def test_what_is_wrong_with_a_project_file() -> None:
         "pyproject.toml:5:1: error[unknown-field]: [tool.dispatch-cli] has no field 'selekt'",
         "  help: did you mean select?",
         "pyproject.toml:6:1: error[wrong-type]: ignore takes a string or a list of strings",
-        "pyproject.toml:9:1: error[bad-value]: guard takes one of error, warning, info",
         "pyproject.toml:7:1: error[bad-value]: fail-on takes one of error, warning, info",
         "  help: did you mean warning?",
+        "pyproject.toml:9:1: error[bad-value]: guard takes one of error, warning, info",
     ]
     write("pyproject.toml", "[tool.dispatch-cli]\nselect = [\n")
     assert check("a.yaml").err.startswith("pyproject.toml:2:1: error[toml-syntax]: ")
@@ -213,6 +213,59 @@ def test_what_is_wrong_with_a_project_file() -> None:
     assert check("a.yaml", "--config", "pyproject.toml", "--no-config").code == 2
     Path("pyproject.toml").write_bytes(b"[tool.dispatch-cli]\n\xff\n")
     assert "is not valid UTF-8" in check("a.yaml").err
+
+
+def test_the_places_of_what_a_project_file_names() -> None:
+    """Each mistake stands where the project file makes it, and those of the same table are shown at once."""
+
+    def errors(*arguments: str, text: str) -> list[str]:
+        write("pyproject.toml", f"[tool.dispatch-cli]\n{text}\n")
+        result = check(*arguments)
+        assert (result.code, result.out) == (2, "")
+        return [line for line in result.err.splitlines() if "error" in line][:-1]
+
+    assert errors("a.yaml", text="baseline = 'none.json'") == [
+        "pyproject.toml:2:13: error[file-not-found]: none.json does not exist"
+    ]
+    write("known.json", "[]")
+    assert errors("a.yaml", text="baseline = 'known.json'") == [
+        "pyproject.toml:2:13: error[bad-baseline]: known.json: it is not a baseline written by dispatch-cli"
+    ]
+    write("known.json", "{")
+    (said,) = errors("a.yaml", text="baseline = 'known.json'")
+    assert said.startswith("pyproject.toml:2:13: error[bad-baseline]: known.json: not valid JSON")
+    assert errors("a.yaml", text="guards = [\n  'a.yaml',\n  'none.yaml',\n  'no.yaml',\n]") == [
+        "pyproject.toml:4:4: error[file-not-found]: none.yaml does not exist",
+        "pyproject.toml:5:4: error[file-not-found]: no.yaml does not exist",
+    ]
+    assert errors("a.yaml", text="privateuse1 = 'NPU!'") == [
+        "pyproject.toml:2:16: error[backend-name]: 'NPU!' is not a backend name: use only lower-case letters and _"
+    ]
+    assert errors("a.yaml", text="ignore = ['x2']\n[tool.dispatch-cli.severity]\nguard = 'bad'\nx1 = 'info'") == [
+        "pyproject.toml:2:12: error[unknown-check]: there is no check 'x2'",
+        "pyproject.toml:4:1: error[bad-value]: guard takes one of error, warning, info",
+        "pyproject.toml:5:1: error[unknown-check]: there is no check 'x1'",
+    ]
+
+
+def test_very_many_names_of_no_check() -> None:
+    names = ",".join(f"x{number}" for number in range(5_000))
+    write("b.yaml", f"{DANGLING}# dispatch-cli: ignore[{names}] REASON\n")
+    result = check("b.yaml")
+    assert result.code == 2
+    assert result.err.count("error[unknown-check]") == 100
+    assert "error[more-problems]: and 4900 more names of no check" in result.err
+    for text in (f"select = '{names}'", f"ignore = {names.split(',')}", "\n".join(f"x{n} = 1" for n in range(5_000))):
+        write("pyproject.toml", f"[tool.dispatch-cli]\n{text}\n")
+        result = check("a.yaml")
+        assert result.code == 2
+        assert "has more than 1000 entries" in result.err
+        assert result.err.endswith("1 error; nothing was done.\n")
+    names = ",".join(f"x{number}" for number in range(1_000))
+    write("pyproject.toml", f"[tool.dispatch-cli]\nselect = '{names}'\n")
+    result = check("a.yaml")
+    assert (result.code, result.err.count("error[unknown-check]")) == (2, 100)
+    assert "and 900 more problems in this file" in result.err
 
 
 def test_guards_of_the_project() -> None:
@@ -268,6 +321,19 @@ def test_comments_suppress_findings_of_their_line_and_of_the_operator_defined_th
     assert check("b.yaml", "--select", "DC101,DC004").out == (
         "All checks passed: 2 operators, 2 checks (torch-2.15)\n2 suppressed\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("comment", "shown"),
+    [
+        ("ignore[sparse-bypass]", "ignore[sparse-bypass]"),
+        ("ignore[ guard,DC1 ]", "ignore[guard,DC1]"),
+        ("ignore[" + "guard," * 20 + "]", "ignore[" + "guard," * 10 + "…]"),
+    ],
+)
+def test_a_comment_without_a_reason_names_the_checks_that_stand_there(comment: str, shown: str) -> None:
+    write("b.yaml", f"{DANGLING}# dispatch-cli: {comment}\n")
+    assert f"  help: write # dispatch-cli: {shown} REASON\n" in check("b.yaml").err
 
 
 def test_comments_where_an_entry_begins_speak_of_the_whole_entry() -> None:
@@ -382,6 +448,31 @@ def test_a_baseline_counts() -> None:
     assert check(*only).code == 0
     write("known.json", Path("known.json").read_text(encoding="utf-8").replace('"subject"', '"count": 2, "subject"', 1))
     assert document(*only)["baseline"]["fixed"][0]["count"] == 1  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("digits", [21, 4_300])
+def test_a_count_that_is_no_count(digits: int) -> None:
+    """Python neither adds up nor prints very long numbers; those of 64 bits are taken."""
+
+    def counts(number: str) -> str:
+        entry = {"check": "guard", "operator": "demo::a"}
+        return json.dumps(
+            {
+                "report": "baseline",
+                "schema_version": 1,
+                "findings": [{**entry, "key": str(n), "count": -1} for n in (1, 2)],
+            },
+            indent=1,
+        ).replace("-1", number)
+
+    write("known.json", counts("9" * digits))
+    for form in ("text", "json", "markdown"):
+        result = check("a.yaml", "--baseline", "known.json", "--format", form)
+        assert result.code == 2
+        assert "the number at line 9, column 13 has more than 20 digits" in result.err
+    write("known.json", counts("9" * 20))
+    result = check("a.yaml", "--select", "guard", "--baseline", "known.json", "--format", "markdown")
+    assert (result.code, f"1{'9' * 19}8" in result.out) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ OPERATORS = within(
     "dispatch: 1\noperators:\n", each("- func: demo::op@(Tensor x) -> Tensor\n  dispatch: {CPU: k, Autograd: a}\n"), ""
 )
 BRACKETS = each("[")
+CONFIG = ("check-invariants", "y.yaml", "--config", "x.yaml")
 KINDS = (
     Kind("a glob of open brackets", within(f"{HEAD}guards:\n- {{op: 'demo::", BRACKETS, "', key: CPU, kernel: k}\n")),
     Kind("a kernel's glob", within(f"{HEAD}guards:\n- {{op: 'demo::*', key: CPU, kernel: '", BRACKETS, "'}\n")),
@@ -90,6 +91,12 @@ KINDS = (
     Kind("alias sets", schema(within("Tensor(", each("a@", "|"), ") x"))),
     Kind("a default", schema(within("int[] x=[", each("1", ", "), "]"))),
     Kind("a baseline", entries, ("check-invariants", "y.yaml", "--baseline", "x.yaml")),
+    Kind("a project's checks", within("[tool.dispatch-cli]\nselect = [\n", each("'x@',\n"), "]\n"), CONFIG),
+    Kind("a project's severities", within("[tool.dispatch-cli.severity]\n", each("x@ = 'error'\n")), CONFIG),
+    Kind("a project's bad severities", within("[tool.dispatch-cli.severity]\n", each("x@ = 'x'\n")), CONFIG),
+    Kind("a project's guards", within("[tool.dispatch-cli]\nguards = [", each("'x@', "), "]\n"), CONFIG),
+    Kind("a project's fields", within("[tool.dispatch-cli]\n", each("x@ = 1\n")), CONFIG),
+    Kind("checks of a comment", within(f"{HEAD}# dispatch-cli: ignore[", each("x@", ", "), "] x\n")),
     Kind("an error's text", each("  File 'a.py', line @, in f\n"), ("explain", "--from-error", "x.yaml")),
 )  # fmt: skip
 

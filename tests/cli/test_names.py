@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -118,4 +120,29 @@ def test_the_name_of_the_backend_at_privateuse1(tmp_path: Path, monkeypatch: pyt
     other = call("explain", ADD[0], "AutogradFoo", "--privateuse1", "foo")
     assert other == explained
     (tmp_path / "pyproject.toml").write_text('[tool.dispatch-cli]\nprivateuse1 = "cuda"\n', encoding="utf-8")
-    assert "in-tree device name: cuda" in call("explain", ADD[0], "CPU").err
+    refusal = "error[backend-name]: Cannot register privateuse1 backend with in-tree device name: cuda"
+    for command in (("explain", ADD[0], "CPU"), ("keys",)):
+        assert f"../pyproject.toml:2:16: {refusal}" in call(*command).err
+    assert "../pyproject" not in call("keys", "--privateuse1", "cuda").err
+    text = '[tool.dispatch-cli]\nselect = 1\nguards = ["none.yaml"]\nprivateuse1 = "npu"\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "below" / "pyproject.toml").write_text("[project]\nname = 'dispatch-cli'\n", encoding="utf-8")
+    assert call("keys", "--tensor", "npu").out == keys
+
+
+def test_a_project_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it names a backend is not known."""
+    monkeypatch.chdir(tmp_path)
+    without = call("keys")
+
+    def refuse(file: str, *arguments: Any, **others: Any) -> Any:
+        if Path(file).name == "pyproject.toml":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return real(file, *arguments, **others)
+
+    real = open
+    Path("pyproject.toml").touch()
+    monkeypatch.setattr("builtins.open", refuse)
+    found = call("keys")
+    said = "warning: pyproject.toml cannot be read: permission denied; `privateuse1` in it is not used\n"
+    assert (found.code, found.out, found.err) == (0, without.out, said)

@@ -93,6 +93,21 @@ FILES: dict[str, tuple[Callable[[], bytes], tuple[str, ...], str]] = {
         ("crossref",),
         "a string is longer than",
     ),
+    "a project file": (
+        lambda: b"[tool.dispatch-cli]\nprivateuse1 = 'npu'\n\"=\"." + b"a." * 40_000 + b"a = 1\n",
+        ("check-invariants", "-k", "CPU", "--config"),
+        "a key has more than 16 dotted parts",
+    ),
+    "a project file of tables": (
+        lambda: b"[tool.dispatch-cli]\nx = [" + b"{a.b.c.d = 1}," * 7_000 + b"]\n",
+        ("check-invariants", "-k", "CPU", "--config"),
+        "dots outside of strings",
+    ),
+    "a project file of checks": (
+        lambda: b"[tool.dispatch-cli]\nselect = [" + b"".join(b"'x%d'," % n for n in range(12_000)) + b"]\n",
+        ("check-invariants", "-k", "CPU", "--config"),
+        "select has more than 1000 entries",
+    ),
     "an error text": (lambda: packed(b"x\n" * (9 << 19)), ("explain", "--from-error"), "larger than 8 MiB"),
 }
 """Name → what makes the file, the command that reads it, and what is said of it."""

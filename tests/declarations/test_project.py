@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dispatch_cli.declarations.project import find_project, read_project
 from dispatch_cli.model.problem import InputError
-from dispatch_cli.model.settings import CheckSettings, Selector, Severity
+from dispatch_cli.model.settings import CheckSettings, Named, Selector, Severity
 from dispatch_cli.model.span import Span
 
 TEXT = """\
@@ -41,8 +41,8 @@ def test_what_a_project_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ignore=(Selector("DC101", Span("p.toml", 6, 11)),),
         severities=((Selector("guard", Span("p.toml", 12, 1)), Severity.WARNING),),
         fail_on=Severity.INFO,
-        baseline="known.json",
-        guards=("a.yaml", "/b.yaml"),
+        baseline=Named("known.json", Span("p.toml", 8, 13)),
+        guards=(Named("a.yaml", Span("p.toml", 9, 12)), Named("/b.yaml", Span("p.toml", 9, 22))),
     )
 
 
@@ -129,12 +129,49 @@ def test_any_text_is_settings_or_a_located_mistake(
         assert all(problem.message for problem in error.problems)
 
 
+LONG_KEY = ".".join("a" * 50_000)
+LONG_KEYS = (
+    f"{LONG_KEY} = 1",
+    f'"=".{LONG_KEY} = 1',
+    f"'#'.{LONG_KEY} = 1",
+    f'"\\"#".{LONG_KEY} = 1',
+    " . ".join(["'a.'", '"=,#"'] * 9) + " = 1",
+    f"x = {{{LONG_KEY} = 1}}",
+    f"x = {{a = 1, b = [{{{LONG_KEY} = 1}}]}}",
+    f'x = ["""#\n""""", \'\'\'"\'\'\', {{{LONG_KEY} = 1}}]',
+    f"[{LONG_KEY}]",
+    f"[[ 'a' . {LONG_KEY} ]]",
+)
+"""Ways to write a key of very many parts."""
+
+
+def test_dots_in_strings_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    text = (
+        "# "
+        + "a." * 90
+        + "\n"
+        + "".join(
+            f"x{number} = {quote}{'a.' * 90}{quote}\n" for number, quote in enumerate(('"', "'", '"""', "'''") * 40)
+        )
+    )
+    assert text.count(".") > 14_000
+    path.write_text(f"{text}y = [{'1.5, ' * 9_000}]\n[tool.dispatch-cli]\nselect = 'DC1'\n", encoding="utf-8")
+    settings = read_project(path)
+    assert settings.select is not None
+    assert settings.select[0].text == "DC1"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("select = " + "[" * 5_000 + "]" * 5_000, "tables and lists nest too deeply"),
         ("a = " + "{a=" * 3_000 + "1" + "}" * 3_000, "tables and lists nest too deeply"),
-        (".".join(["a"] * 50_000) + " = 1", "a key has too many dotted parts"),
+        *((text, "a key has more than 16 dotted parts") for text in LONG_KEYS),
+        (
+            "\n".join(f"a{number}.b.c = 1" for number in range(10_001)),
+            "the file has more than 20000 dots outside of strings",
+        ),
         ("select = " + "9" * 5_000, "a number has too many digits"),
         ("[tool" + " " * 200_000 + "x]", "Expected ']' at the end of a table declaration"),
         (" " * 200_000 + "[", None),
@@ -148,7 +185,7 @@ def test_a_project_that_means_harm(text: str, message: str | None, tmp_path: Pat
         read_project(path)
     (problem,) = refused.value.problems
     assert problem.span is not None
-    assert problem.span.line in (2, 3)
+    assert problem.span.line in (2, 3, 10_001)
     assert message is None or problem.message == message
     assert len(problem.message) < 200
     assert len(problem.line_text or "") <= 160
