@@ -137,9 +137,9 @@ def complete_rules(_ctx: click.Context, _param: click.Parameter, incomplete: str
     return _plain(_starting(map(str, range(1, 11)), incomplete))
 
 
-def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> Items:
+def complete_files(_ctx: click.Context, _param: click.Parameter, _incomplete: str) -> Items:
     """Files: the shell completes them."""
-    return _plain([incomplete], kind="file")
+    return _plain([""], kind="file")
 
 
 def operator_segments(names: Iterable[str], incomplete: str) -> Iterable[tuple[str, bool]]:

@@ -129,6 +129,10 @@ class _Shell(ShellComplete):
         except Exception:
             return ""
 
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[str]]:
+        """The completions, but those that go on with a control character that the line has."""
+        return [item for item in super().get_completions(args, incomplete) if item.value.isprintable()]
+
     def format_completion(self, item: CompletionItem[str]) -> str:
         """The type and what takes the place of the current word."""
         option, equals, _ = self.word.partition("=")

@@ -96,6 +96,14 @@ def test_operators_of_files() -> None:
     assert offered("register --op mylib::n", "n") == []
 
 
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e", "\u200b", "\x07"])
+def test_control_characters_of_the_line_are_not_printed(sign: str) -> None:
+    assert offered(f"register {sign}a", f"{sign}a") == ["file\t"]
+    assert offered(f"register --output=x{sign}", f"x{sign}") == ["file\t"]
+    assert offered(f"check-invariants --select {sign},gua", f"{sign},gua") == []
+    assert offered(f"resolve aten::mm --tensor 'cuda {sign} spa", f"cuda {sign} spa") == []
+
+
 def test_keys_of_a_universe() -> None:
     keys = [f"plain\tSparseCsr{backend}" for backend in ("MPS", "MTIA", "MAIA", "Meta")]
     assert offered("keys SparseCsrM", "SparseCsrM") == keys
