@@ -50,7 +50,7 @@ def _of_operator(
     for impl in operator.impls:
         if impl.fallthrough and (keys is None or impl.name in keys):
             slots.setdefault(GuardFact(Rule.KERNEL, None, True), []).append(impl.name)
-    places = _places(table, kernels) if keys is None else {}
+    places = _places(state, table, kernels) if keys is None else {}
     for fact in dict.fromkeys((*slots, *places)):
         terms = key_terms(table.universe, slots.get(fact, ()), fact.alias)
         # what a call never arrives at is guarded as such: the rule does not count
@@ -59,16 +59,18 @@ def _of_operator(
         yield Guard((operator.name,), terms.keys, wants, places=found, excepted=terms.excepted)
 
 
-def _places(table: HigherOrderTable, kernels: bool) -> dict[GuardFact, list[ImplPlace]]:
+def _places(state: State, table: HigherOrderTable, kernels: bool) -> dict[GuardFact, list[ImplPlace]]:
+    """What runs at the modes, subclasses and transforms, which can be the implementation of another place."""
     found: dict[GuardFact, list[ImplPlace]] = {}
     tables = {
         ImplKind.MODE: table.modes,
         ImplKind.SUBCLASS: table.subclasses,
         ImplKind.TRANSFORM: table.transforms,
     }
-    for kind, impls in tables.items():
-        for name, impl in impls.items():
-            found.setdefault(_fact(Rule.KERNEL, impl, kernels, None), []).append(ImplPlace(kind, name))
+    for place in (ImplPlace(kind, name) for kind, impls in tables.items() for name in impls):
+        answer = answer_at(table, place, state.modes)
+        if answer.found is AtPlace.IMPL and answer.impl is not None:
+            found.setdefault(_fact(Rule.KERNEL, answer.impl, kernels, None), []).append(place)
     return found
 
 

@@ -253,3 +253,30 @@ def test_a_capture_with_modules_is_recorded_without_what_pytorch_has() -> None:
     ]
     named = yaml.safe_load(call("guards", "cap.json", "--record", "--op", "theirs").out)["guards"]
     assert [one["op"] for one in named] == ["theirs"]
+
+
+@pytest.mark.parametrize("python", [{}, {"Python": "fallthrough"}])
+def test_what_runs_at_modes_and_subclasses_is_recorded(python: dict[str, str]) -> None:
+    """For a FakeTensor PyTorch runs the implementation of FakeTensorMode, and none where Python falls through."""
+    text = yaml.safe_dump(
+        {
+            "dispatch": 1,
+            "higher_order_operators": [
+                {
+                    "name": "wrap",
+                    "dispatch": {"CPU": "wrap_cpu", **{key: {"fallthrough": True} for key in python}},
+                    "modes": {"FakeTensorMode": "wrap_fake"},
+                    "subclasses": {"FakeTensor": "wrap_never", "MyTensor": "wrap_mine"},
+                    "transforms": {"Vmap": "wrap_vmap"},
+                }
+            ],
+        }
+    )
+    Path("a.yaml").write_text(text, encoding="utf-8")
+    recorded = call("guards", "a.yaml", "--record")
+    assert recorded.code == 0
+    assert "wrap_never" not in recorded.out
+    assert ("wrap_mine" in recorded.out) is not bool(python)
+    Path("g.yaml").write_text(recorded.out, encoding="utf-8")
+    held = call("guards", "a.yaml", "--guards", "g.yaml")
+    assert (held.code, "broken" in held.out) == (0, False), held.out
