@@ -1,7 +1,8 @@
 """``python -m tests.fuzz [COUNT] [--seed N] [--first N] [--jobs N] [--case SEED:NUMBER] [--branches FILE]``
 
 Runs COUNT random cases in processes of their own, a few hundred in each; every 100th also in one that has no other,
-whose memory is measured. Prints failures as they are found, and figures at the end; exits with 1 when a case failed.
+whose memory is measured. Prints failures as they are found, and figures at the end, also of a run that is ended by
+SIGINT or SIGTERM; exits with 1 when a case failed.
 --first is the number of the first case. --case runs one again and shows its files, command line and output. --branches
 writes the lines and branches of the package that no case reached (it needs `coverage`, and takes about twice the time).
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -71,12 +73,16 @@ def main() -> int:
     counts, start, end = Counts(), time.monotonic(), given.first + given.count
     run_chunk(given.seed, given.first, min(given.count, len(pairs())))  # the processes are copies of one that is warm
     chunks = (Chunk(given.seed, one, min(CHUNK, end - one)) for one in range(given.first, end, CHUNK))
-    for done, some in enumerate(results(chunks, given.jobs, MEMORY_EVERY), start=1):
-        counts.add(some)
-        for failure in some.failures:
-            print(failure, flush=True)
-        if done % 25 == 0:
-            print(f"… {counts.cases.total()} cases, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for done, some in enumerate(results(chunks, given.jobs, MEMORY_EVERY), start=1):
+            counts.add(some)
+            for failure in some.failures:
+                print(failure, flush=True)
+            if done % 25 == 0:
+                print(f"… {counts.cases.total()} cases, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print(f"ended before all {given.count} cases were run")
     print("\n".join(table(counts, pairs())))
     return int(bool(counts.failures))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
@@ -20,6 +21,8 @@ class Chunk(NamedTuple):
 
 
 def _work(chunk: Chunk, memory_every: int, out: Connection) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
     out.send(run_chunk(chunk.seed, chunk.first, chunk.count, memory_every))
 
 
@@ -32,21 +35,25 @@ def results(chunks: Iterable[Chunk], jobs: int, memory_every: int) -> Iterator[C
     context = multiprocessing.get_context("fork")
     running: dict[object, tuple[multiprocessing.process.BaseProcess, Chunk]] = {}
     waiting = iter(chunks)
-    while True:
-        while len(running) < jobs and (chunk := next(waiting, None)) is not None:
-            ours, theirs = context.Pipe(duplex=False)
-            process = context.Process(target=_work, args=(chunk, memory_every, theirs))
-            process.start()
-            theirs.close()
-            running[ours] = process, chunk
-        if not running:
-            return
-        for ready in wait([one for one in running if isinstance(one, Connection)]):
-            assert isinstance(ready, Connection)
-            process, chunk = running.pop(ready)
-            try:
-                yield ready.recv()
-            except EOFError:
-                yield Counts(failures=[f"cases {chunk.first} and later of seed {chunk.seed}: the process ended"])
-            process.join()
-            ready.close()
+    try:
+        while True:
+            while len(running) < jobs and (chunk := next(waiting, None)) is not None:
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(target=_work, args=(chunk, memory_every, theirs), daemon=True)
+                process.start()
+                theirs.close()
+                running[ours] = process, chunk
+            if not running:
+                return
+            for ready in wait([one for one in running if isinstance(one, Connection)]):
+                assert isinstance(ready, Connection)
+                process, chunk = running.pop(ready)
+                try:
+                    yield ready.recv()
+                except EOFError:
+                    yield Counts(failures=[f"cases {chunk.first} and later of seed {chunk.seed}: the process ended"])
+                process.join()
+                ready.close()
+    finally:
+        for process, _ in running.values():
+            process.kill()
