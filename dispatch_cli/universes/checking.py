@@ -11,7 +11,9 @@ from dispatch_cli.model.universe import (
     AUTOGRAD_OTHER,
     CATCH_ALL,
     EXPLICIT,
+    PRIVATE_USE1,
     UNDEFINED,
+    UNNAMED_BACKEND,
     Universe,
 )
 
@@ -151,6 +153,11 @@ class UniverseChecker:
         for device in universe.plain_devices:
             if device not in universe.devices:
                 self._add(("plain_devices",), f"field 'plain_devices' names {device[:60]!r}, which is not in 'devices'")
+        named = [device for device, key in universe.devices.items() if key == PRIVATE_USE1]
+        if len(named) > 1:
+            self._add(("devices",), f"field 'devices' names {PRIVATE_USE1} more than once: {', '.join(named)}")
+        elif UNNAMED_BACKEND in universe.devices and UNNAMED_BACKEND not in named:
+            self._add(("devices", UNNAMED_BACKEND), f"field 'devices.{UNNAMED_BACKEND}' must be {PRIVATE_USE1}")
 
     def _check_needed(self) -> None:
         """The keys without which the rules of the dispatcher cannot be applied."""

@@ -70,6 +70,14 @@ FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "a fallback twice": (lambda data: data["fallbacks"].append(data["fallbacks"][0]), "'fallbacks' has 'Meta' twice"),
     "a device that is no key": (lambda data: data["devices"].update(cpu="Nonsense"), "field 'devices.cpu' names"),
     "a device with an alias": (lambda data: data["devices"].update(cpu="Autograd"), "field 'devices.cpu' names"),
+    "two devices of a backend": (
+        lambda data: data["devices"].update(lazy="PrivateUse1"),
+        "field 'devices' names PrivateUse1 more than once: lazy, privateuseone",
+    ),
+    "a device with a wrong key": (
+        lambda data: data["devices"].update(privateuseone="Lazy"),
+        "field 'devices.privateuseone' must be PrivateUse1",
+    ),
     "a plain device": (lambda data: data["plain_devices"].append("foo"), "field 'plain_devices' names 'foo'"),
     "a refresh of nothing": (lambda data: data["refreshes"].update(CPU=[]), "field 'refreshes.CPU' lacks CPU"),
     "a refresh of no key": (lambda data: data["refreshes"].update(CPU=["CPU", "X"]), "field 'refreshes.CPU' names"),
