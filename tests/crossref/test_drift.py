@@ -12,7 +12,7 @@ import pytest
 
 from dispatch_cli.api import load_state
 from dispatch_cli.checks.listing import OF_GROUP
-from dispatch_cli.crossref.built import ask_built
+from dispatch_cli.crossref.built import ask_built, built_of
 from dispatch_cli.model.problem import InputError
 from tests.capture.support import state_of, torch_python, universe_data
 from tests.checks.helpers import findings
@@ -151,6 +151,26 @@ def test_very_many_findings_are_counted(folder: Path) -> None:
     whole = json.loads(drift("--format", "json", "--all-findings").out)
     assert (len(whole["findings"]), whole["unlisted"]) == (len(report["findings"]) + 20, [])
     assert whole["counts"] == report["counts"]
+
+
+def test_chosen_operators_are_also_those_that_are_not_declared(folder: Path) -> None:
+    (one,) = (operator for operator in answer()["operators"] if operator["name"] == "demo::op")
+    more = {**one, "name": "demo::more", "schema": "demo::more(Tensor x) -> Tensor"}
+    python_that_answers({**state_of([one, more], universe_data("torch-2.4")), "modules": ["demo"]}, folder)
+
+    def of_more(glob: str) -> int:
+        found = json.loads(drift("--format", "json", "--op", glob).out)["findings"]
+        return sum(one["operator"] == "demo::more" for one in found)
+
+    assert (of_more("demo::*"), of_more("demo::op")) == (1, 0)
+
+
+@pytest.mark.parametrize(("module", "apart"), [("demo", True), ("torch.testing", False)])
+def test_what_modules_of_pytorch_register_is_pytorchs(module: str, apart: bool) -> None:
+    """It is not told apart from the rest, nor is anything where PyTorch was there before anybody could look."""
+    data = {**answer(), "modules": [module]}
+    assert built_of(data).apart is apart
+    assert built_of({**data, "known": False}).apart is False
 
 
 def test_the_project_and_suppressions_have_a_say() -> None:
