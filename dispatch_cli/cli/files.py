@@ -14,7 +14,7 @@ from dispatch_cli.declarations.project_folder import project_folder
 from dispatch_cli.declarations.source import is_in
 from dispatch_cli.render.text_safety import UNENCODABLE
 
-_STREAMS = ("/dev", "/proc/")
+_STREAMS = ("/dev/", "/proc/")
 """Folders of links to what the process has open."""
 
 
@@ -25,6 +25,8 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_lin
     """
     target = Path(output)
     check_target(target)
+    if not follows_links:
+        refuse_outside(target)
     with suppress(FileNotFoundError):
         target.stat()  # exists() says no as well where links go in a circle
     if target.exists() and not target.is_file():
@@ -32,14 +34,12 @@ def write_file(chunks: Iterable[str], output: str, compressed: bool, follows_lin
         with target.open("wb") as file:
             _encode(file, chunks, compressed)
     else:
-        if not follows_links:
-            _refuse_outside(target)
         _replace(target.resolve(), chunks, compressed)
 
 
-def _refuse_outside(target: Path) -> None:
+def refuse_outside(target: Path) -> None:
     """Refuse a link that leads out of the project that it is in: a pull request can add one. Errors: OSError."""
-    if os.path.realpath(target.parent).startswith(_STREAMS):
+    if os.path.abspath(target).startswith(_STREAMS):  # noqa: PTH100 (as it is named: a link may lead there)
         return  # /dev/stdout leads to the file that the shell opened
     folder = project_folder(os.fspath(target))
     if not is_in(os.path.realpath(target), folder):

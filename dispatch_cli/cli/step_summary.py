@@ -57,13 +57,14 @@ def _title() -> str:
 
 
 def _append(chunks: Iterable[str], file: str) -> None:
-    from dispatch_cli.cli.files import check_target
+    from dispatch_cli.cli.files import check_target, refuse_outside
     from dispatch_cli.render.printed import printed
     from dispatch_cli.render.text_safety import UNENCODABLE
 
     refuse_input(file)
     try:
         check_target(Path(file))
+        refuse_outside(Path(file))
         with Path(file).open("a", encoding="utf-8", errors=UNENCODABLE) as stream:
             stream.writelines((*printed(chunks), "\n"))
     except OSError as error:

@@ -14,6 +14,7 @@ from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.source import SourceError, check_inside, read_plain
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.toml_reader import TomlError, TomlSource, parse_toml
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector, Severity
 from dispatch_cli.model.span import Span
@@ -108,6 +109,7 @@ class _SettingsReader:
         self._project = project
         self._source = source
         self._problems = Problems(source)
+        read_lines.keep(source.file, len(source.text), lambda: source.lines)
 
     def settings(self, complaint: Complaint | None) -> CheckSettings:
         table = self._table()

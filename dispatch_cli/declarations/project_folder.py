@@ -7,8 +7,9 @@ So a file may not lead to others that its author cannot read, such as those of t
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
-from dispatch_cli.declarations.source import STDIN
+from dispatch_cli.declarations.source import STDIN, is_in
 
 _MARKS = ("pyproject.toml", ".git")
 """What the folder of a project has."""
@@ -18,18 +19,43 @@ def project_folder(file: str) -> str:
     """The folder of the project that *file* is in, with links resolved; ``-`` is in the working directory.
 
     It is the nearest folder above the file, as it is named, that has a ``pyproject.toml`` or ``.git``, else the file's
-    own. The root of the file system is no project.
+    own. The root of the file system is no project. A link is not followed out of a project, nor out of the folder in
+    which the file's name begins: what it leads to is outside, whatever marks it has. Links above that are followed.
     """
     try:
         start = os.path.abspath("" if file == STDIN else os.path.dirname(file))  # noqa: PTH100, PTH120
-        folder = start
-        while (above := os.path.dirname(folder)) != folder:  # noqa: PTH120
+        begins = _begins(file, start)
+        found = None
+        for folder in _down_to(start):
+            real = os.path.realpath(folder)
+            around = found or (begins if begins is not None and is_in(folder, begins) else None)
+            if around is not None and real != around and not is_in(real, around):
+                return around
             if any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS):  # noqa: PTH118
-                return os.path.realpath(folder)
-            folder = above
-        return os.path.realpath(start)
+                found = real
+        return found or os.path.realpath(start)
     except (OSError, ValueError):  # such a file cannot be read, either
         return ""
+
+
+def _begins(file: str, start: str) -> str | None:
+    """The outermost folder that a relative name goes through. A whole name in the working directory counts as one."""
+    try:
+        here = os.path.abspath("")  # noqa: PTH100
+    except OSError:
+        return None  # the working directory is deleted
+    if os.path.isabs(file) and not is_in(start, here):  # noqa: PTH117
+        return None
+    begins = os.path.realpath(os.path.commonpath((here, start)))
+    return None if begins == os.path.dirname(begins) else begins  # noqa: PTH120
+
+
+def _down_to(folder: str) -> Iterator[str]:
+    """The folders above a folder from the outside in, without the root, and itself."""
+    above = os.path.dirname(folder)  # noqa: PTH120
+    if above != folder:
+        yield from _down_to(above)
+        yield folder
 
 
 def within(file: str, allow_outside: bool) -> str | None:

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget, parse_json
 from dispatch_cli.model.span import cut_line
 from dispatch_cli.model.suggest import suggestion
@@ -90,6 +91,7 @@ def read(file: str, within: str | None = None, left: int = MAX_THINGS) -> Source
     """
     data, size = read_bytes(file, None, within)
     source = Source(file, _decode(data), Budget(size, left))
+    read_lines.keep(file, len(source.text), lambda: source.lines)
     try:
         source.budget.spend(source.text.count("\n"))
     except OverBudget as error:

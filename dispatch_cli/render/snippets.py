@@ -30,8 +30,8 @@ class Snippet(NamedTuple):
 def snippet(span: Span, mark: str | None, width: int | None) -> Snippet | None:
     """The line of a span, with *mark* underlined where it stands at the span, else the word that stands there.
 
-    width: characters that there is room for; None for no limit but `MAX_WIDTH`. None where the file cannot be read any
-    more, or has no such line.
+    width: characters that there is room for; None for no limit but `MAX_WIDTH`. None where the file was
+    not read, or has no such line.
     """
     whole = line_at(span)
     if whole is None:

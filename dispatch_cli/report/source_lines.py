@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-import stat
-from functools import lru_cache
-from pathlib import Path
 
+from dispatch_cli.model.read_lines import lines_of
 from dispatch_cli.model.span import Span
-
-MAX_BYTES = 32 << 20
-"""Files larger than this are not read again for the sake of a line of theirs."""
 
 NEAR = 4096
 """Characters before and behind a place in which a word is looked for. A long line can have very many places."""
 
 
 def line_at(span: Span) -> str | None:
-    """The line of a span; None where its file cannot be read any more, or has nothing there."""
-    lines = _lines(span.file)
+    """The line of a span; None where its file was not read, or has nothing there."""
+    lines = lines_of(span.file)
     return lines[span.line - 1] if span.line <= len(lines) and lines[span.line - 1].strip() else None
 
 
@@ -37,20 +32,3 @@ def at_word(span: Span, word: str, follows: bool = False) -> Span:
     behind = [column for column in columns if column >= span.column]
     found = behind + before if follows else before + behind
     return span._replace(column=found[0]) if found else span
-
-
-def _lines(file: str) -> tuple[str, ...]:
-    path = Path(file)
-    try:
-        status = path.stat()
-        if path.suffix in (".gz", ".xz") or not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BYTES:
-            return ()
-        return _read(path.absolute(), status.st_mtime_ns, status.st_size)
-    except (OSError, ValueError):
-        return ()
-
-
-@lru_cache(maxsize=8)
-def _read(path: Path, _time: int, _size: int) -> tuple[str, ...]:
-    """The lines of a file as it was at a time; most findings of a run are of few files."""
-    return tuple(path.read_text(encoding="utf-8-sig", errors="replace").split("\n"))

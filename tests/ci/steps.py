@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
 RECIPE = ROOT / "examples" / "ci" / "dispatch-cli.gitlab-ci.yml"
+OWNED = "owned"
+"""The file that a module of `be_hostile` makes when it runs."""
 _INPUT = re.compile(r"\$\{\{ inputs\.(\w+) \}\}")
 
 
@@ -44,10 +47,11 @@ class Job(NamedTuple):
         return "".join(step.out for step in self.steps)
 
 
-def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] = ()) -> Job:
+def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] = (), source: Path = ROOT) -> Job:
     """Carry out the steps of the action in a folder, as a runner does; those whose name begins so are skipped.
 
-    ``$RUNNER_TEMP`` is the folder ``temp`` in it. Errors: ValueError for what a runner would not understand.
+    ``$RUNNER_TEMP`` is the folder ``temp`` in it.
+    source: the action's own files. Errors: ValueError for what a runner would not understand.
     """
     action = yaml.safe_load(ACTION.read_text(encoding="utf-8"))
     known = action["inputs"]
@@ -61,7 +65,7 @@ def run_action(folder: Path, inputs: Mapping[str, str], skipped: Sequence[str] =
     summary.touch()
     runner = {
         "RUNNER_TEMP": str(folder / "temp"),
-        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_ACTION_PATH": str(source),
         "GITHUB_STEP_SUMMARY": str(summary),
         "GITHUB_ACTIONS": "true",
     }
@@ -103,14 +107,26 @@ def _is_due(condition: str | None, values: Mapping[str, str], failed: bool) -> b
     return due
 
 
-def run_recipe(folder: Path, variables: Mapping[str, str], skip_install: bool = False) -> Job:
-    """Carry out the GitLab job in a folder: one script of all its lines, as a runner makes it."""
+def run_recipe(folder: Path, variables: Mapping[str, str], installed: Path | None = None) -> Job:
+    """Carry out the GitLab job in a folder: one script of all its lines, as a runner makes it.
+
+    installed: an environment that has dispatch-cli; without it, it is installed.
+    """
     job: dict[str, Any] = yaml.safe_load(RECIPE.read_text(encoding="utf-8"))["dispatch-cli"]
     if unknown := [name for name in variables if name not in job["variables"]]:
         raise ValueError(f"the recipe has no variable {unknown}")
-    lines = [*([] if skip_install else job["before_script"]), *job["script"]]
+    start = job["before_script"] if installed is None else [f"environment={shlex.quote(os.fspath(installed))}"]
+    lines = [*start, *job["script"]]
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
-    ran = _run("dispatch-cli", command, "\n".join(lines), folder, {**job["variables"], **variables, "CI": "true"})
+    temporary = folder / "temp"
+    temporary.mkdir(exist_ok=True)
+    ran = _run(
+        "dispatch-cli",
+        command,
+        "\n".join(lines),
+        folder,
+        {**job["variables"], **variables, "CI": "true", "TMPDIR": str(temporary)},
+    )
     return Job(ran.code, (ran,))
 
 
@@ -132,11 +148,30 @@ def _run(name: str, command: Sequence[str], script: str, folder: Path, variables
     return Ran(name, done.returncode, done.stdout, done.stderr)
 
 
+def be_hostile(folder: Path) -> None:
+    """Put modules in a checkout that end whatever imports them, instead of Python's own or the program's."""
+    program = f"import os\nopen({os.fspath(folder / OWNED)!r}, 'w').close()\nos._exit(7)\n"
+    for name in ("venv", "ensurepip", "pip", "dispatch_cli", "click", "yaml"):
+        (folder / name).mkdir()
+        for module in ("__init__.py", "__main__.py"):
+            (folder / name / module).write_text(program, encoding="utf-8")
+    for name in ("json", "typing", "sitecustomize", "usercustomize", "tomllib"):
+        (folder / f"{name}.py").write_text(program, encoding="utf-8")
+    programs = folder / ".dispatch-cli" / "bin"
+    programs.mkdir(parents=True, exist_ok=True)
+    for name in ("python", "dispatch-cli"):
+        if not (programs / name).exists():
+            (programs / name).write_text(f"#!/bin/sh\n: > '{folder / OWNED}'\n", encoding="utf-8")
+            (programs / name).chmod(0o755)
+
+
 def main() -> int:
-    """Run both whole, with the example declarations; say how they end."""
+    """Run both whole, with the example declarations, where a pull request wants to be run; say how they end."""
     with tempfile.TemporaryDirectory() as directory:
+        be_hostile(Path(directory))
         action = run_action(Path(directory), {"files": str(ROOT / "examples" / "custom_library.yaml")})
     with tempfile.TemporaryDirectory() as directory:
+        be_hostile(Path(directory))
         files = {"DISPATCH_CLI": str(ROOT), "DISPATCH_FILES": str(ROOT / "examples" / "custom_library.yaml")}
         recipe = run_recipe(Path(directory), files)
     for name, job in (("action.yml", action), (RECIPE.name, recipe)):

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.ci.steps import ACTION, Job, run_action, run_recipe
+from tests.ci.steps import ACTION, OWNED, Job, be_hostile, run_action, run_recipe
 from tests.crossref.test_drift import answer
 from tests.crossref.test_stand_in import python_that_answers
 
@@ -33,7 +34,7 @@ suppress:
 def folder(tmp_path: Path) -> Path:
     """A project with declarations and a stand-in for a Python with PyTorch; dispatch-cli is there already."""
     program = f'#!/bin/sh\nexec "{sys.executable}" -m dispatch_cli "$@"\n'
-    for place in ("temp/dispatch-cli/bin", ".dispatch-cli/bin"):
+    for place in ("temp/dispatch-cli/bin", "environment/bin"):
         (tmp_path / place).mkdir(parents=True)
         (tmp_path / place / "dispatch-cli").write_text(program, encoding="utf-8")
         (tmp_path / place / "dispatch-cli").chmod(0o755)
@@ -116,8 +117,33 @@ def test_the_action_has_no_expression_in_a_script() -> None:
     assert "${{" not in "".join(part.partition("\n    - name:")[0] for part in text.split("run: |")[1:])
 
 
+def test_installing_runs_nothing_of_the_checkout(tmp_path: Path) -> None:
+    """There is nothing to install, so that the steps end with what pip itself says."""
+    be_hostile(tmp_path)
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    with ThreadPoolExecutor() as both:
+        action = both.submit(run_action, tmp_path, {"files": "a.yaml"}, source=nothing)
+        recipe = both.submit(run_recipe, tmp_path, {"DISPATCH_CLI": str(nothing)})
+        jobs = (action.result(), recipe.result())
+    assert not (tmp_path / OWNED).exists()
+    for job in jobs:
+        assert job.code == 1
+        assert "Neither 'setup.py' nor 'pyproject.toml' found" in job.steps[0].err
+
+
+def test_reports_in_the_checkout_are_not_those_of_the_job(folder: Path) -> None:
+    (folder / "drift.junit.xml").write_text("forged", encoding="utf-8")
+    (folder / "dispatch.junit.xml").symlink_to("declarations/good.yaml")
+    job = run_recipe(folder, {"DISPATCH_FILES": "declarations/*.yaml"}, installed=folder / "environment")
+    assert job.code == 0
+    assert not (folder / "drift.junit.xml").exists()
+    assert (folder / "declarations" / "good.yaml").read_text(encoding="utf-8") == GOOD
+    ElementTree.parse(folder / "dispatch.junit.xml")
+
+
 def test_the_recipe_passes(folder: Path) -> None:
-    job = run_recipe(folder, {"DISPATCH_FILES": "declarations/*.yaml"}, skip_install=True)
+    job = run_recipe(folder, {"DISPATCH_FILES": "declarations/*.yaml"}, installed=folder / "environment")
     assert job.code == 0
     assert "All checks passed: 1 operator, " in job.out
     suites = ElementTree.parse(folder / "dispatch.junit.xml").getroot()
@@ -129,7 +155,7 @@ def test_the_recipe_finds_drift(folder: Path) -> None:
     text = GOOD.replace("XLA: op_xla", "CUDA: op_cuda")
     (folder / "a.yaml").write_text(text, encoding="utf-8")
     variables = {"DISPATCH_FILES": "a.yaml", "DISPATCH_IMPORT": "demo", "DISPATCH_PYTHON": "./python"}
-    job = run_recipe(folder, variables, skip_install=True)
+    job = run_recipe(folder, variables, installed=folder / "environment")
     assert job.code == 1
     lost = "the kernel at CUDA is declared, but not registered in PyTorch 2.4.1+cu121 with demo"
     assert f"error[drift-missing]: demo::op: {lost}" in job.out
@@ -139,7 +165,7 @@ def test_the_recipe_finds_drift(folder: Path) -> None:
 
 def test_the_recipe_fails_for_bad_input(folder: Path) -> None:
     (folder / "a.yaml").write_text(GOOD.replace("XLA", "XLLA"), encoding="utf-8")
-    job = run_recipe(folder, {"DISPATCH_FILES": "a.yaml"}, skip_install=True)
+    job = run_recipe(folder, {"DISPATCH_FILES": "a.yaml"}, installed=folder / "environment")
     assert job.code == 2
     assert "did you mean XLA?" in job.steps[0].err
     assert "XLLA" in (folder / "dispatch.junit.xml").read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dispatch_cli.declarations.source import read
 from dispatch_cli.model.span import Span
 from dispatch_cli.report.source_lines import at_word
 
@@ -29,6 +30,7 @@ def test_the_nearest_before_the_place_is_meant(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(f"first\n{LINE}\n", encoding="utf-8")
+    read("a.yaml")
     assert at_word(Span("a.yaml", 2, column + 1), word) == Span("a.yaml", 2, expected + 1)
 
 
@@ -47,11 +49,14 @@ def test_the_nearest_behind_the_place_is_meant_where_the_word_follows(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(f"first\n{LINE}\n", encoding="utf-8")
+    read("a.yaml")
     assert at_word(Span("a.yaml", 2, column + 1), word, follows=True) == Span("a.yaml", 2, expected + 1)
 
 
-@pytest.mark.parametrize("span", [Span("nowhere.yaml", 1, 5), Span("a.yaml", 9, 5), Span("-", 1, 5)])
+@pytest.mark.parametrize("span", [Span("nowhere.yaml", 1, 5), Span("a.yaml", 9, 5), Span("other.yaml", 1, 5)])
 def test_a_line_that_is_not_there_leaves_the_place(span: Span, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(LINE, encoding="utf-8")
+    Path("other.yaml").write_text(LINE, encoding="utf-8")  # nobody has read it
+    read("a.yaml")
     assert at_word(span, "CPU") == span

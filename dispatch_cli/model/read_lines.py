@@ -1,0 +1,39 @@
+"""The lines of files that were read, for those who show them.
+
+A file is not read again for that: its name can lead to another file by then, and ``-`` is not the name of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+MOST = 32 << 20
+"""Characters of files that are kept, the newest first."""
+
+
+class _Kept(NamedTuple):
+    """A text that was read. lines: makes its lines when they are asked for."""
+
+    characters: int
+    lines: Callable[[], Sequence[str]]
+
+
+_KEPT: dict[str, _Kept] = {}
+
+
+def keep(file: str, characters: int, lines: Callable[[], Sequence[str]]) -> None:
+    """Keep the lines of a file that was read, under the name that its places have."""
+    _KEPT.pop(file, None)
+    _KEPT[file] = _Kept(characters, lines)
+    kept = sum(one.characters for one in _KEPT.values())
+    for name in list(_KEPT):
+        if kept <= MOST:
+            break
+        kept -= _KEPT.pop(name).characters
+
+
+def lines_of(file: str) -> Sequence[str]:
+    """The lines of a file as they were read; none where it was not, or was too long ago."""
+    kept = _KEPT.get(file)
+    return kept.lines() if kept is not None else ()
