@@ -12,20 +12,20 @@ MOST = 32 << 20
 """Characters of files that are kept, the newest first."""
 
 
-class _Kept(NamedTuple):
+class _ReadText(NamedTuple):
     """A text that was read. lines: makes its lines when they are asked for."""
 
     characters: int
     lines: Callable[[], Sequence[str]]
 
 
-_KEPT: dict[str, _Kept] = {}
+_KEPT: dict[str, _ReadText] = {}
 
 
 def keep(file: str, characters: int, lines: Callable[[], Sequence[str]]) -> None:
     """Keep the lines of a file that was read, under the name that its places have."""
     _KEPT.pop(file, None)
-    _KEPT[file] = _Kept(characters, lines)
+    _KEPT[file] = _ReadText(characters, lines)
     kept = sum(one.characters for one in _KEPT.values())
     for name in list(_KEPT):
         if kept <= MOST:
