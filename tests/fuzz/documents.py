@@ -202,6 +202,15 @@ def operators_of(data: Any) -> dict[str, int]:
     return found
 
 
+def other_file(dice: random.Random, data: Any) -> Any:
+    """No declarations: a file of torchgen, another version, one value."""
+    functions = [{"func": schemas.schema(dice), "variants": "function", "dispatch": {"CPU": "f"}}]
+    backend = {"backend": "XLA", "cpp_namespace": "torch_xla", "supported": ["abs"]}
+    return dice.choice(
+        [functions, backend, {**data, "dispatch": dice.choice([0, 2, "1", 1.5, None])}, [data], "x", None]
+    )
+
+
 def _sections(dice: random.Random) -> list[str]:
     names = [name for name in schema()["properties"] if name not in ("dispatch", "snapshot", "pytorch", "imported")]
     return dice.sample(names, dice.randrange(1, 5))
