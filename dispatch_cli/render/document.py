@@ -7,7 +7,7 @@ Blocks hold text as it is, from files too: each writer makes it safe for its own
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
@@ -91,10 +91,14 @@ class Under(NamedTuple):
 
 
 class Narrow(Enum):
-    """What becomes of a column where there is little room."""
+    """What becomes of a column where there is little room.
+
+    BELOW: its cells stand on lines of their own, below their rows.
+    """
 
     KEEP = "keep"
     DROP = "drop"
+    BELOW = "below"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ class Column(Generic[Row]):
     cell: the text for a row; its second argument asks for the short form, for where there is little room.
     narrow: what happens to the column there. optional: it is dropped if all of its cells are empty.
     wraps: its cells may be broken into lines. right: they are set to the right; such cells never wrap.
+    short_header: the header where there is little room, if it is another.
     """
 
     header: str
@@ -112,6 +117,7 @@ class Column(Generic[Row]):
     optional: bool = False
     wraps: bool = True
     right: bool = False
+    short_header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,37 +175,58 @@ Cells = list[tuple[Run, ...]]
 
 
 class ShownCells(NamedTuple):
-    """A table's cells as they are shown: the columns that are left, and a cell for each in every row."""
+    """A table's cells as they are shown: the columns that are left, and a cell for each in every row.
+
+    below: for each row what stands below it, on lines of its own.
+    """
 
     columns: Sequence[Column]  # type: ignore[type-arg]
     rows: list[Cells]
+    below: list[Cells]
 
 
 UNDER = 2
 """Blanks before a cell that stands below another."""
 
 
-def cells_of(table: TableBlock[Row], short: bool = False, stacked: bool = False) -> ShownCells:
+def stackable(table: TableBlock[Row]) -> int:
+    """How many columns can stand below others or below the rows."""
+    return sum(map(_stacks, table.columns))
+
+
+def _stacks(column: Column[Row]) -> bool:
+    return isinstance(column.narrow, Under) or column.narrow is Narrow.BELOW
+
+
+def cells_of(table: TableBlock[Row], short: bool = False, stacked: int = 0) -> ShownCells:
     """The cells of a table, without optional columns that are empty.
 
-    short: as where there is little room. stacked: as where there is so little that cells stand below others.
+    short: as where there is little room. stacked: so many of the columns that can do so, the last ones, stand below.
     """
+    beside = stackable(table) - stacked
     whole = [[runs_of(column.cell(row, short)) for column in table.columns] for row in table.rows]
     shown: list[int] = []
-    below: list[tuple[int, str]] = []
+    under: list[tuple[int, str]] = []
+    below: list[int] = []
     for position, column in enumerate(table.columns):
+        beside -= _stacks(column)
         if column.optional and not any(cells[position] for cells in whole):
             continue
-        if stacked and isinstance(column.narrow, Under):
-            below.append((position, column.narrow.header))
-        elif not short or column.narrow is not Narrow.DROP:
-            shown.append(position)
+        if beside >= 0 or not _stacks(column):
+            if not short or column.narrow is not Narrow.DROP:
+                shown.append(position)
+        elif isinstance(column.narrow, Under):
+            under.append((position, column.narrow.header))
+        else:
+            below.append(position)
     columns = [table.columns[position] for position in shown]
     rows = [[cells[position] for position in shown] for cells in whole]
     headers = [column.header for column in columns]
-    for position, header in below:
+    for position, header in under:
         at = headers.index(header)
         for cells, row in zip(whole, rows, strict=True):
             if runs := cells[position]:
                 row[at] = (*row[at], Run(" " * UNDER, breaks=True), *runs)
-    return ShownCells(columns, rows)
+    if short:
+        columns = [replace(column, header=column.short_header or column.header) for column in columns]
+    return ShownCells(columns, rows, [[cells[position] for position in below if cells[position]] for cells in whole])

@@ -12,6 +12,7 @@ from dispatch_cli.render.document import (
     Column,
     Gap,
     Inline,
+    Narrow,
     Paragraph,
     ParagraphKind,
     Run,
@@ -183,8 +184,8 @@ REGISTRATIONS: list[Column[Concerned]] = [
     Column("What it does", lambda one, _: Run(f"{ROLES[one.role]} ({one.rule_number})", ROLE_TONES[one.role])),
     Column(
         "Declared at",
-        lambda one, short: place_cell(one.span, short, one.origin),
-        Under("Registered at"),
+        lambda one, _: place_cell(one.span, one.origin),
+        Narrow.BELOW,
         optional=True,
     ),
 ]
@@ -237,5 +238,5 @@ ANSWERS: list[Column[Folded[TableRow]]] = [
     Column("Kernel", _held),
     Column("Rule", _decided),
     Column("From", lambda run, _: source_label(run.answer)),
-    Column("Declared at", lambda run, short: place_cell(run.answer.span, short, run.answer.origin), optional=True),
+    Column("Declared at", lambda run, _: place_cell(run.answer.span, run.answer.origin), Narrow.BELOW, optional=True),
 ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.render.document import UNDER, Block, Column, Gap, Inline, Paragraph, Run, TableBlock, Tone
+from dispatch_cli.render.document import UNDER, Block, Column, Gap, Inline, Narrow, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import keys_label, place_cell, plural
+from dispatch_cli.render.words import keys_label, place_cell, plural, short_kernel
 from dispatch_cli.report.guards import BrokenGuard, GuardRow, GuardsReport, GuardStatus
 
 FEW = 4
@@ -88,8 +88,8 @@ def _guard(row: GuardRow, short: bool) -> Inline:
 
 
 def _broken(one: BrokenGuard, short: bool) -> str:
-    """Where a guard does not hold, and what is there; in short, files without their directories."""
-    found = re.sub(r"registered at (?:\S*/)?([^/\s]+:\d+)", r"\1", one.found) if short else one.found
+    """Where a guard does not hold, and what is there; in short, PyTorch's files without their directories."""
+    found = re.sub(r"registered at \S+:\d+", lambda text: short_kernel(text[0]), one.found) if short else one.found
     return f"{one.operator}{f' at {keys_label(one.keys)}' if one.keys else ''}: {found}"
 
 
@@ -102,7 +102,7 @@ COLUMNS: list[Column[GuardRow]] = [
     Column("", _verdict),
     Column("Guard", _guard),
     Column("Applies to", _about),
-    Column("Declared at", lambda row, short: place_cell(row.span, short)),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
 
 

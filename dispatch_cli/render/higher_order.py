@@ -19,10 +19,9 @@ from dispatch_cli.render.document import (
     Run,
     TableBlock,
     Tone,
-    Under,
 )
 from dispatch_cli.render.higher_order_wording import facts_of, impl_label, kind_label, slot_label
-from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function, source_label
+from dispatch_cli.render.words import aside_lines, keys_label, place_cell, plural, short_function
 from dispatch_cli.report.folding import Folded, unfolded
 from dispatch_cli.report.higher_order import (
     ASIDE,
@@ -105,7 +104,7 @@ IMPLS: list[Column[list[ImplRow]]] = [
     Column("Name", lambda alike, short: keys_label(tuple(row.name or "-" for row in alike), short)),
     Column("Kernel", lambda alike, short: _kernel(alike[0], short)),
     Column("Fills", _fills),
-    Column("Declared at", lambda alike, short: place_cell(alike[0].span, short), Under("Kernel"), optional=True),
+    Column("Declared at", lambda alike, _: place_cell(alike[0].span), Narrow.BELOW, optional=True),
 ]
 
 
@@ -128,19 +127,19 @@ def _decided(run: Folded[HigherOrderRow], short: bool) -> Inline:
     return Run(row.rule.value if short else row.rule.dump_text, tone)
 
 
-def _from(run: Folded[HigherOrderRow], _: bool) -> Inline:
-    return Run(source_label(run.answer) if run.answer.slot is Slot.IMPL else "", Tone.ALIAS)
+def _from(run: Folded[HigherOrderRow], short: bool) -> Inline:
+    return source_cell(run.answer, short) if run.answer.slot is Slot.IMPL else ""
 
 
 ENTRIES: list[Column[Folded[HigherOrderRow]]] = [
     Column("Key", lambda run, short: keys_label(run.keys, short)),
     Column("Kernel", _what),
     Column("Rule", _decided),
-    Column("From", _from, narrow=Narrow.DROP),
+    Column("From", _from, narrow=Narrow.BELOW),
     Column(
         "Declared at",
-        lambda run, short: "" if run.answer.slot is Slot.FALLTHROUGH else place_cell(run.answer.span, short),
-        Under("Kernel"),
+        lambda run, _: "" if run.answer.slot is Slot.FALLTHROUGH else place_cell(run.answer.span),
+        Narrow.BELOW,
         optional=True,
     ),
 ]
@@ -148,7 +147,7 @@ ASKED: list[Column[ImplRow]] = [
     Column("Asked for", lambda row, _: kind_label(row.kind)),
     Column("Name", lambda row, _: impl_label(row)),
     Column("Kernel", _kernel),
-    Column("Declared at", lambda row, short: place_cell(row.span, short), Under("Kernel"), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW, optional=True),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from rich.cells import cell_len
@@ -10,13 +11,10 @@ from rich.console import Console
 from rich.containers import Lines
 from rich.text import Text
 
-_WORD = re.compile(r"\S+")
-_LINE = re.compile(r"(?<=[^:]):\d+(?::\d+)?(?=[^\d:/\\]*$)")
-"""The line, and perhaps the column, at the end of a place; there can be a bracket or a full stop behind it."""
+from dispatch_cli.render.places import BLANK, COUNT, LINE, START, WORD
+
 _MARK = "…"
 _SEPARATORS = re.compile(r"[/\\]")
-BLANK = "\ue000"
-"""What stands for a blank in a place while lines are broken; it is a blank again before it is printed."""
 
 
 class PlacedText(Text):
@@ -24,13 +22,53 @@ class PlacedText(Text):
 
     def wrap(self, console: Console, width: int, **how: Any) -> Lines:
         """The lines of the text, at most so wide."""
-        return Text.wrap(shortened(self, width), console, width, **how)
+        return Text.wrap(_parted(shortened(_glued(self), width), width), console, width, **how)
+
+
+class HangingText(PlacedText):
+    """A text in a cell: its further lines begin where the first one does, after its blanks or its mark."""
+
+    def wrap(self, console: Console, width: int, **how: Any) -> Lines:
+        """The lines of the text, at most so wide."""
+        start = START.match(self.plain)
+        if start is None or start.end() >= width:
+            return super().wrap(console, width, **how)
+        found = PlacedText().append_text(self[start.end() :]).wrap(console, width - start.end(), **how)
+        heads = (self[: start.end()] if not number else Text(" " * start.end()) for number in range(len(found)))
+        return Lines(head.append_text(line) for head, line in zip(heads, found, strict=True))
+
+
+_PARTS = re.compile(r"::|[._/]|(?<=[a-z0-9])(?=[A-Z])")
+"""Where a long name is broken: behind a sign, or before a capital."""
+
+
+def _glued(text: Text) -> Text:
+    """A text whose counts of keys stay with the last key."""
+    for one in COUNT.finditer(text.plain):
+        text = text[: one.start()].append(BLANK).append_text(text[one.end() :])
+    return text
+
+
+def _parted(text: Text, width: int) -> Text:
+    """A text whose words are broken at the joints of names, where a line has no room for them."""
+    cuts = [cut for one in WORD.finditer(text.plain) if cell_len(one[0]) > width for cut in _cuts(one, width)]
+    return Text("\n").join(text.divide(cuts)) if cuts else text
+
+
+def _cuts(word: re.Match[str], width: int) -> Iterator[int]:
+    """Where a word is broken. A part that is too wide itself is left as it is."""
+    start, last = word.start(), None
+    for end in (*(one.end() for one in _PARTS.finditer(word.string, *word.span())), word.end()):
+        if last is not None and cell_len(word.string[start:end]) > width:
+            yield last
+            start = last
+        last = end
 
 
 def shortened(text: Text, width: int) -> Text:
     """A text whose places are all at most so wide, in columns."""
-    wide = [one for one in _WORD.finditer(text.plain) if cell_len(one[0]) > width]
-    places = [(one, line.start()) for one in wide if (line := _LINE.search(one[0])) is not None]
+    wide = [one for one in WORD.finditer(text.plain) if cell_len(one[0]) > width]
+    places = [(one, line.start()) for one in wide if (line := LINE.search(one[0])) is not None]
     found, end = Text(), 0
     for one, number in places:
         head, tail = _ends(one[0], number, width)

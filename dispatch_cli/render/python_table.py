@@ -31,7 +31,7 @@ from dispatch_cli.render.words import (
     place_cell,
     short_function,
     short_kernel,
-    source_label,
+    source_cell,
 )
 from dispatch_cli.report.folding import Folded, Folding, unfolded
 from dispatch_cli.report.python_table import PythonRow, PythonTable, PythonTableReport, fold_python
@@ -105,9 +105,9 @@ def _rule(run: Folded[PythonRow], short: bool) -> Inline:
 COLUMNS: list[Column[Folded[PythonRow]]] = [
     Column("Kernel", _kernel),
     Column("Rule", _rule),
-    Column("From", lambda run, _: Run(source_label(run.answer), Tone.ALIAS), narrow=Narrow.DROP, optional=True),
+    Column("From", lambda run, short: source_cell(run.answer, short), narrow=Narrow.BELOW, optional=True),
     Column("C++ chooses", _chosen_by_cpp, Under("Kernel"), optional=True),
-    Column("Declared at", lambda run, short: place_cell(run.answer.span, short), Under("Kernel"), optional=True),
+    Column("Declared at", lambda run, _: place_cell(run.answer.span), Narrow.BELOW, optional=True),
 ]
 
 

@@ -123,9 +123,9 @@ def _state(row: KernelRow, _: bool) -> Inline:
     return Run("active", Tone.KERNEL) if row.active else Run("overridden", Tone.WARN)
 
 
-def _fills(row: KernelRow, short: bool) -> Inline:
+def _fills(row: KernelRow, _: bool) -> Inline:
     if not row.active:
-        return _state(row, short) if short else Run("-", Tone.DIM)
+        return Run("-", Tone.DIM)
     return f"{row.fills} of {row.covers} slots" if row.alias else plural(row.fills, "slot")
 
 
@@ -136,19 +136,19 @@ def _fallback_kernel(row: FallbackRow, _: bool) -> Inline:
 KERNELS: list[Column[KernelRow]] = [
     Column("Key", _key),
     Column("Kernel", _kernel, Under("Key")),
-    Column("State", _state, Narrow.DROP),
+    Column("State", _state, wraps=False),
     Column("Fills", _fills),
-    Column("Declared at", lambda row, short: place_cell(row.span, short, row.origin), Under("Key"), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
 ]
 PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
     Column("Python dispatcher key", lambda row, _: row.key),
     Column("Kernel", lambda row, _: row.kernel, Under("Python dispatcher key")),
-    Column("Declared at", lambda row, short: place_cell(row.span, short), Under("Python dispatcher key")),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
 FALLBACKS: list[Column[FallbackRow]] = [
     Column("Key", lambda row, _: row.key),
     Column("Kernel", _fallback_kernel, Under("Key")),
-    Column("Declared at", lambda row, short: place_cell(row.span, short), Under("Key")),
+    Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
 
 

@@ -20,7 +20,6 @@ from dispatch_cli.render.document import (
     Run,
     TableBlock,
     Tone,
-    Under,
     lines,
 )
 from dispatch_cli.render.resolve_step_wording import assumption, kernel_label, step_sentence
@@ -168,18 +167,22 @@ def _columns(stage: Stage) -> list[Column[KeyOutcome[TableRow]]]:
         found, _ = outcome_rule(outcome, last(outcome))
         return Run(found.value if short else found.dump_text, tone(outcome))
 
+    def alias(outcome: KeyOutcome[TableRow], short: bool) -> Inline:
+        _, found = outcome_rule(outcome, last(outcome))
+        return Run(f"from {found}" if found and short else found, tone(outcome, Tone.ALIAS))
+
     return [
         *key_columns(tensor_count(stage.selection), {number: step.hop.does for number, step in steps.items()}),
         Column("Kernel", kernel),
         Column("Rule", rule, wraps=False),
         Column(
             "Alias",
-            lambda outcome, _: Run(outcome_rule(outcome, last(outcome))[1], tone(outcome, Tone.ALIAS)),
-            narrow=Narrow.DROP,
+            alias,
+            narrow=Narrow.BELOW,
             optional=True,
             wraps=False,
         ),
-        Column("Declared at", lambda one, short: place_cell(one.entry.span, short), Under("Kernel"), optional=True),
+        Column("Declared at", lambda one, _: place_cell(one.entry.span), Narrow.BELOW, optional=True),
     ]
 
 

@@ -11,6 +11,7 @@ from dispatch_cli.render.document import (
     Facts,
     Gap,
     Inline,
+    Narrow,
     Paragraph,
     ParagraphKind,
     Run,
@@ -83,5 +84,5 @@ def _registered_for(outcome: KeyOutcome[HigherOrderRow], short: bool) -> Inline:
 COLUMNS: list[Column[KeyOutcome[HigherOrderRow]]] = [
     Column("Holds", lambda outcome, short: Run(holds_label(outcome, short), tone(outcome))),
     Column("Registered for", _registered_for, Under("Holds"), wraps=False),
-    Column("Declared at", lambda outcome, short: place_cell(outcome.entry.span, short), Under("Holds"), optional=True),
+    Column("Declared at", lambda outcome, _: place_cell(outcome.entry.span), Narrow.BELOW, optional=True),
 ]

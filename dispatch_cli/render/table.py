@@ -149,7 +149,7 @@ def _rule(run: Folded[TableRow], short: bool) -> Inline:
 
 
 PLACES: Column[Folded[TableRow]] = Column(
-    "Declared at", lambda run, short: place_cell(run.answer.span, short, run.answer.origin)
+    "Declared at", lambda run, _: place_cell(run.answer.span, run.answer.origin), Narrow.BELOW
 )
 COLUMNS: list[Column[Folded[TableRow]]] = [
     Column("Kernel", _kernel),

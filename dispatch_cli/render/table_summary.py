@@ -15,6 +15,9 @@ from dispatch_cli.render.words import count_cell, plural, rule_tone
 from dispatch_cli.report.python_table import PythonSummaryReport
 from dispatch_cli.report.table import TableSummaryReport
 
+SHORT = 4
+"""Letters of a header of numbers where there is little room."""
+
 
 class CountColumn(NamedTuple):
     """A column of counts. of: the count of a row."""
@@ -61,12 +64,15 @@ def rule_counts(tone: Callable[[Rule], Tone]) -> list[CountColumn]:
 def _table(title: str, name: str, counts: Sequence[CountColumn], rows: Sequence[Any]) -> TableBlock[Any]:
     """A row for each operator, with the counts of which there are any. name: the field with an operator's name."""
     names: Column[Any] = Column(title, lambda row, _: str(getattr(row, name)))
-    return TableBlock([names, *(_numbers(one) for one in counts if any(map(one.of, rows)))], rows)
+    numbers = [_numbers(one) for one in counts if any(map(one.of, rows))]
+    cut = ", ".join(f"{one.short_header}: {one.header.lower()}" for one in numbers if one.short_header)
+    return TableBlock([names, *numbers], rows, narrow_note=Run(cut, Tone.DIM))
 
 
 def _numbers(count: CountColumn) -> Column[Any]:
     header = count.header.replace("-", " ").capitalize()
-    return Column(header, lambda row, _: count_cell(count.of(row), count.tone), right=True)
+    short = header[:SHORT] if len(header) > SHORT else ""
+    return Column(header, lambda row, _: count_cell(count.of(row), count.tone), right=True, short_header=short)
 
 
 def _of_slots(kind: Rule | Slot, row: Any) -> int:

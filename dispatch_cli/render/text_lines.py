@@ -114,15 +114,11 @@ def label_line(fact: Fact, tone: Tone) -> TextLine:
 
 
 def _rows(table: TableBlock, width: int | None) -> list[TextLine] | None:  # type: ignore[type-arg]
-    full = _aligned(cells_of(table), table.indent)
-    if width is None or _fitting(full, width) is not None:
+    full = _fitting(_aligned(cells_of(table), table.indent), width)
+    if full is not None:
         return full
     note = [[], *shown_lines(table.narrow_note)] if runs_of(table.narrow_note) else []
-    for stacked in (False, True):
-        lines = [*_aligned(cells_of(table, short=True, stacked=stacked), table.indent), *note]
-        if _fitting(lines, width) is not None:
-            return lines
-    return None
+    return _fitting([*_aligned(cells_of(table, short=True), table.indent), *note], width)
 
 
 def _aligned(grid: ShownCells, indent: int) -> list[TextLine]:

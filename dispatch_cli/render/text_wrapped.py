@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -15,6 +16,7 @@ from dispatch_cli.render.document import (
     Block,
     Fact,
     Facts,
+    Narrow,
     Paragraph,
     Run,
     ShownCells,
@@ -22,8 +24,11 @@ from dispatch_cli.render.document import (
     Tone,
     cells_of,
     runs_of,
+    stackable,
 )
-from dispatch_cli.render.placed_text import BLANK, PlacedText, shortened
+from dispatch_cli.render.placed_text import HangingText, PlacedText, shortened
+from dispatch_cli.render.places import BLANK, own_places
+from dispatch_cli.render.text_columns import Wraps, column_widths
 from dispatch_cli.render.text_lines import (
     BELOW,
     GAP,
@@ -32,12 +37,10 @@ from dispatch_cli.render.text_lines import (
     TextLine,
     facts_lines,
     label_line,
-    line_width,
     marked,
     shown_lines,
     width_of,
 )
-from dispatch_cli.render.text_safety import safe
 
 UNLIMITED = 1_000_000
 """Width where no terminal limits it: nothing is wrapped in a pipe."""
@@ -122,7 +125,7 @@ def _indented(renderable: RenderableType, indent: int) -> RenderableType:
 
 def _wrapping_facts(block: Facts, style: Style) -> Iterator[RenderableType]:
     rows = [(rich_line(label_line(row, block.tone)), _rich_lines(shown_lines(row.inline))) for row in block.rows]
-    if style.width is not None and max(label.cell_len for label, _ in rows) > style.width * MAX_LABEL_SHARE:
+    if style.width is not None and _stand_above(rows, style.width, block.indent):
         for label, found in rows:
             yield _indented(label, block.indent)
             yield _indented(found, block.indent + 2 * GAP)
@@ -135,20 +138,60 @@ def _wrapping_facts(block: Facts, style: Style) -> Iterator[RenderableType]:
     yield _indented(grid, block.indent)
 
 
-def _wrapping_rows(table: TableBlock, style: Style) -> Iterator[RenderableType]:  # type: ignore[type-arg]
+def _stand_above(rows: list[tuple[Text, Text]], width: int, indent: int) -> bool:
+    """Whether labels stand above their texts: where they take much of the width, or a place is whole only so."""
+    labels = max(label.cell_len for label, _ in rows)
+    if labels > width * MAX_LABEL_SHARE:
+        return True
+    beside, below = width - indent - labels - GAP, width - indent - 2 * GAP
+    places = (width_of(place) for _, found in rows for place in own_places(found.plain))
+    return any(beside < place <= below for place in places)
 
-    grid = cells_of(table, short=True, stacked=True)
-    keep = _unwrapped(grid, (style.width or UNLIMITED) - table.indent)
-    if keep is None:
-        yield from _cards(grid, table.indent, style)
-        return
-    found = RichTable(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_edge=False)
-    for column, kept in zip(grid.columns, keep, strict=True):
-        header = _rich_lines(shown_lines(column.header, Tone.HEAD))
-        found.add_column(header, justify="right" if column.right else "left", overflow="fold", no_wrap=kept)
-    for row in grid.rows:
-        found.add_row(*(_wrapping_cell(shown_lines(cell)) for cell in row))
-    yield _indented(found, table.indent)
+
+def _wrapping_rows(table: TableBlock, style: Style) -> Iterator[RenderableType]:  # type: ignore[type-arg]
+    room = (style.width or UNLIMITED) - table.indent
+    most = stackable(table)
+    steps = range(most + 1) if any(column.narrow is Narrow.BELOW for column in table.columns) else (most,)
+    grids = [cells_of(table, short=True, stacked=stacked) for stacked in steps]
+    last = grids[-1]
+    for grid, wraps in (*((grid, Wraps.TEXTS) for grid in grids), (last, Wraps.NAMES), (last, Wraps.ALL)):
+        if widths := column_widths(grid, room, wraps):
+            yield from _columns(grid, widths, table.indent, room)
+            return
+    yield from _cards(cells_of(table, short=True), table.indent, style)
+
+
+def _columns(grid: ShownCells, widths: list[int], indent: int, room: int) -> Iterator[RenderableType]:
+    """Columns of these widths, the headers first, and below each row what has lines of its own."""
+    console, right = Console(width=room), [column.right for column in grid.columns]
+
+    def beside(cells: Iterable[list[TextLine]]) -> Iterator[RenderableType]:
+        columns = [_wrapped(lines, width, console) for lines, width in zip(cells, widths, strict=True)]
+        for parts in zip_longest(*columns, fillvalue=Text()):
+            line = Text(" " * indent)
+            for at, (part, width) in enumerate(zip(parts, widths, strict=True)):
+                blanks = " " * (width - part.cell_len)
+                line.append(" " * GAP if at else "").append(blanks if right[at] else "")
+                line.append_text(part).append("" if right[at] else blanks)
+            line.rstrip()
+            yield line
+
+    yield from beside(shown_lines(column.header, Tone.HEAD) for column in grid.columns)
+    for row, below in zip(grid.rows, grid.below, strict=True):
+        yield from beside(map(shown_lines, row))
+        for inline in below:
+            for line in _wrapped(shown_lines(inline), room - UNDER, console):
+                yield Text(" " * (indent + UNDER)).append_text(line)
+
+
+def _wrapped(lines: list[TextLine], width: int, console: Console) -> list[Text]:
+    """The lines of a cell; those that stand below another's keep their indent."""
+    found = []
+    for line in lines:
+        indent, runs = (UNDER, line[1:]) if line[:1] == [BELOW] else (0, line)
+        text = HangingText().append_text(rich_line(runs))
+        found += [Text(" " * indent).append_text(one) for one in text.wrap(console, width - indent, overflow="fold")]
+    return found
 
 
 def _cards(grid: ShownCells, indent: int, style: Style) -> Iterator[RenderableType]:
@@ -160,35 +203,3 @@ def _cards(grid: ShownCells, indent: int, style: Style) -> Iterator[RenderableTy
         lines = facts_lines(facts, style.width)
         yield from _wrapping_facts(facts, style) if lines is None else (_rich_lines(lines),)
         yield rich_line([])
-
-
-def _wrapping_cell(lines: list[TextLine]) -> RenderableType:
-    """A cell; lines that stand below another's keep their indent when they are wrapped."""
-    if all(line[:1] != [BELOW] for line in lines):
-        return _rich_lines(lines)
-
-    return Group(*(_indented(rich_line(line[1:]), UNDER) if line[:1] == [BELOW] else rich_line(line) for line in lines))
-
-
-MIN_WRAPPED, LEAST = 20, 8
-"""Columns that the cells that wrap should have; with less all cells wrap, and below the least a row is no row."""
-
-
-def _unwrapped(grid: ShownCells, room: int) -> list[bool] | None:
-    """For each column, whether its cells stay whole; None where the columns have no room at all."""
-    widest = [
-        max(
-            [
-                width_of(safe(column.header)),
-                *(line_width(line) for row in grid.rows for line in shown_lines(row[position])),
-            ]
-        )
-        for position, column in enumerate(grid.columns)
-    ]
-    room += GAP - GAP * len(widest)
-    right = [column.right for column in grid.columns]
-    for least, keep in ((MIN_WRAPPED, [column.right or not column.wraps for column in grid.columns]), (LEAST, right)):
-        needed = (width if kept else min(width, least) for width, kept in zip(widest, keep, strict=True))
-        if sum(needed) <= room:
-            return keep
-    return None

@@ -58,9 +58,23 @@ def count_cell(number: int, tone: Tone = Tone.PLAIN) -> Run:
     return Run(f"{number:,}", tone) if number else Run("·", Tone.DIM)
 
 
+_OF_PYTORCH = re.compile(
+    r"(?:^|[/(])(?:__w/pytorch|pytorch/(?:torch|build|aten|c10)|aten/src/ATen|torch/csrc|c10|(?:site|dist)-packages/torch)/"
+)
+_REGISTERED = re.compile(r"^registered at (?P<place>(?:.*[/\\])?(?P<file>[^/\\]+:\d+))(?= \[|$)")
+
+
+def is_of_pytorch(place: str) -> bool:
+    """Whether a place is in PyTorch's own sources, which are rarely there to be opened."""
+    return _OF_PYTORCH.search(place.replace("\\", "/")) is not None
+
+
 def short_kernel(debug: str) -> str:
-    """A kernel's text for a narrow place: of ``registered at DIRECTORIES/FILE:LINE`` the file and the line."""
-    return re.sub(r"^registered at (?:.*[/\\])?([^/\\]+:\d+)(?= \[|$)", r"\1", debug, count=1)
+    """A kernel's text for a narrow place: of ``registered at FILE:LINE`` the place; of PyTorch's own, only the file."""
+    found = _REGISTERED.match(debug)
+    if found is None:
+        return debug
+    return (found["file"] if is_of_pytorch(found["place"]) else found["place"]) + debug[found.end() :]
 
 
 def fallthrough_text(kernel: str, span: Span | None, short: bool = False) -> str:
@@ -80,16 +94,9 @@ def short_function(name: str) -> str:
     return ".".join(parts[start:])
 
 
-def place_label(span: Span | None, short: bool = False) -> str:
-    """A place, or nothing; the short form is the file's name and the line."""
-    if span is None:
-        return ""
-    return f"{span.file.rpartition('/')[2]}:{span.line}" if short else str(span)
-
-
-def place_cell(span: Span | None, short: bool, origin: Origin = OWN) -> Run:
-    """A place in a table; of what has none, the embedded state that it is from."""
-    return Run(place_label(span, short) or origin.state or "", Tone.PLACE)
+def place_cell(span: Span | None, origin: Origin = OWN) -> Run:
+    """A place in a table, whole, so that a terminal can open it; of what has none, the embedded state it is from."""
+    return Run((origin.state or "") if span is None else str(span), Tone.PLACE)
 
 
 def rule_tone(rule: Rule) -> Tone:
@@ -146,6 +153,12 @@ def before_label(before: Before, short: bool = False) -> str:
 def source_label(row: TableRow | PythonRow | HigherOrderRow) -> str:
     """The key whose kernel fills the slot; nothing where it is the slot's own, or none."""
     return row.source if row.source is not None and row.rule is not Rule.KERNEL else ""
+
+
+def source_cell(row: TableRow | PythonRow | HigherOrderRow, short: bool) -> Run:
+    """The key whose kernel fills the slot, in a table; short, where it may have a line of its own."""
+    found = source_label(row)
+    return Run(f"from {found}" if found and short else found, Tone.ALIAS)
 
 
 def note_text(note: Note) -> str:

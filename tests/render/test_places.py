@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from dispatch_cli.render.document import (
     Column,
     Fact,
     Facts,
+    Narrow,
     Paragraph,
     Run,
     TableBlock,
@@ -21,7 +23,7 @@ from dispatch_cli.render.document import (
 )
 from dispatch_cli.render.text import text
 from dispatch_cli.render.text_lines import Style
-from tests.cli.support import in_terminal
+from tests.cli.support import ROOT, call, in_terminal
 
 PLACES = (
     "a/b.yaml:12345:67",
@@ -69,6 +71,75 @@ def test_a_place_is_in_one_piece(place: str, width: int, color: bool) -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_nothing_is_shortened_without_a_terminal(place: str) -> None:
     assert "".join(text(blocks(place), Style())).count(place) == 9
+
+
+IN_TABLES = (
+    "table examples/add.yaml",
+    "table examples/custom_library.yaml",
+    "table examples/overlay.yaml",
+    "table examples/call_torchbind.yaml",
+    "table examples/python_dispatcher.yaml --resolver python",
+    "register examples/custom_library.yaml",
+    "register examples/custom_ops.yaml",
+    "guards examples/scenarios/04_alias_gaps.fixed.yaml",
+    "explain aten::to.dtype AutogradPrivateUse1 examples/scenarios/01_composite_override.yaml",
+    "resolve mylib::norm examples/scenarios/10_sparse_bypass.yaml --tensor 'cpu sparse' --context inference_mode",
+    "resolve pylib::round examples/custom_ops.yaml --tensor 'cpu fake'",
+    "resolve call_torchbind examples/call_torchbind.yaml --tensor cpu --context mode=FakeTensorMode",
+)
+WHOLE = re.compile(r"[^\s(]*\.yaml:\d+(?::\d+)?")
+STATED = re.compile(r"\b(?:active|overridden|CompositeImplicitAutograd)\b")
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 140, 160, 200])
+@pytest.mark.parametrize("command", IN_TABLES)
+def test_the_width_takes_nothing_away(command: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every place of the user's files is whole, and every alias key and state is there, as where nothing is narrow."""
+    monkeypatch.chdir(ROOT)
+    unlimited = call(*shlex.split(command)).out
+    monkeypatch.setattr("dispatch_cli.cli.output.style_for", lambda *_: Style(width))
+    found = call(*shlex.split(command)).out
+    assert max(map(len, found.splitlines())) <= width
+    assert set(WHOLE.findall(found)) == set(WHOLE.findall(unlimited)) != set()
+    for word in STATED.findall(unlimited):
+        assert word in "".join(found.split())
+
+
+def test_a_place_has_a_line_of_its_own_below_its_row() -> None:
+    place = "a/folder/with/a/name/declarations_of_my_library.yaml:12:34"
+    columns: list[Column[str]] = [
+        Column("Key", lambda _, __: "AutogradPrivateUse1", wraps=False),
+        Column("Kernel", lambda _, __: "a_kernel"),
+        Column("Declared at", lambda row, _: Run(row, Tone.PLACE), Narrow.BELOW),
+    ]
+    found = "".join(text([TableBlock(columns, [place])], Style(60)))
+    assert found.splitlines() == ["Key                  Kernel", "AutogradPrivateUse1  a_kernel", f"  {place}"]
+    assert "…declarations_of_my_library.yaml:12:34\n" in "".join(
+        text([TableBlock(columns, [place.replace("with/a", "with/a/much/longer")])], Style(60))
+    )
+
+
+def test_names_break_at_their_joints() -> None:
+    """Where a line has no room for a name; further lines begin where the first does, and a count stays with its key."""
+    rows = [
+        "  AutogradOther … AutogradNestedTensor (18)",
+        "* autogradNotImplementedInplaceOrViewFallback",
+        "aten::a_b.out",
+    ]
+    columns: list[Column[str]] = [
+        Column("Key", lambda row, _: row),
+        Column("Number", lambda _, __: "1", right=True, short_header="N"),
+    ]
+    found = "".join(text([TableBlock(columns, rows)], Style(27)))
+    assert found.splitlines() == [
+        "Key                       N",
+        "  AutogradOther …         1",
+        "  AutogradNested",
+        "  Tensor (18)",
+        "* autogradNotImplemented  1",
+        "  InplaceOrViewFallback",
+        "aten::a_b.out             1",
+    ]
 
 
 COMMANDS = (

@@ -17,7 +17,7 @@ from dispatch_cli.render.document import Column, TableBlock
 from dispatch_cli.render.markdown import markdown
 from dispatch_cli.render.sheet import Sheet, csv_text
 from dispatch_cli.render.text_safety import safe, safe_lines
-from dispatch_cli.render.words import keys_label, note_text, place_label, runs_label, short_kernel
+from dispatch_cli.render.words import keys_label, note_text, place_cell, runs_label, short_kernel
 from dispatch_cli.report.notes import Note, NoteKind
 
 
@@ -100,10 +100,11 @@ def test_labels() -> None:
     assert keys_label(("CPU", "CUDA", "HIP")) == "CPU … HIP (3 keys)"
     assert keys_label(("CPU", "CUDA", "HIP"), short=True) == "CPU … HIP (3)"
     assert runs_label([("A", "B", "C"), ("D",), ("E", "F", "G", "H")]) == "A, B, C, D, E … H (4)"
-    assert place_label(None) == ""
-    assert place_label(Span("a/b.yaml", 3, 4)) == "a/b.yaml:3:4"
-    assert place_label(Span("a/b.yaml", 3, 4), short=True) == "b.yaml:3"
-    assert short_kernel("registered at /x/y/Fallback.cpp:66") == "Fallback.cpp:66"
+    assert place_cell(None).text == ""
+    assert place_cell(Span("a/b.yaml", 3, 4)).text == "a/b.yaml:3:4"
+    assert short_kernel("registered at /__w/pytorch/pytorch/build/aten/src/ATen/CPU_0.cpp:66") == "CPU_0.cpp:66"
+    assert short_kernel("registered at site-packages/torch/_decomp/__init__.py:66 [math]") == "__init__.py:66 [math]"
+    assert short_kernel("registered at /home/me/mylib/csrc/ops.cpp:66") == "/home/me/mylib/csrc/ops.cpp:66"
     assert short_kernel("registered at a.yaml:4") == "a.yaml:4"
     assert short_kernel("my_kernel registered at /x.cpp:1") == "my_kernel registered at /x.cpp:1"
 

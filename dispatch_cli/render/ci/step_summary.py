@@ -5,10 +5,12 @@ GitHub shows what a step appends to the file that ``$GITHUB_STEP_SUMMARY`` names
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.settings import Severity
 from dispatch_cli.model.span import Span
 from dispatch_cli.render import findings_summary
 from dispatch_cli.render.ci.locations import STANDARD_INPUT, relative_path
@@ -38,14 +40,18 @@ def problems_step_summary(problems: Sequence[Problem], title: str, root: Path) -
 def _findings(report: FindingsReport, title: str, root: Path) -> Iterator[Block]:
     yield Paragraph(title, kind=ParagraphKind.TITLE)
     yield from findings_summary.document(summary_of(report))
-    places = by_place(report.findings)
+    places = sorted(by_place(report.findings), key=lambda group: _worst(group).rank)
     columns: list[Column[list[ReportedFinding]]] = [
-        Column("Severity", lambda group, _: severity_run(worst([one.finding for one in group]))),
+        Column("Severity", lambda group, _: severity_run(_worst(group))),
         Column("Place", lambda group, _: _place(group[0].finding.span, root)),
         Column("Finding", lambda group, _: _cut("\n".join(sentences([one.finding for one in group])))),
     ]
     yield TableBlock(columns, places[:MAX_SHOWN])
-    yield from _rest(len(places), "place")
+    shown = Counter(one.finding.severity for group in places[:MAX_SHOWN] for one in group)
+    others = {severity: count - shown[severity] for severity, count in report.counts.items() if count > shown[severity]}
+    if others:
+        counts = ", ".join(plural(count, severity.value) for severity, count in others.items())
+        yield Paragraph(f"and {plural(sum(others.values()), 'finding')} more, not listed here: {counts}")
 
 
 def _problems(problems: Sequence[Problem], title: str, root: Path) -> Iterator[Block]:
@@ -58,11 +64,12 @@ def _problems(problems: Sequence[Problem], title: str, root: Path) -> Iterator[B
         Column("Help", lambda problem, _: _cut(problem.hint or "")),
     ]
     yield TableBlock(columns, problems[:MAX_SHOWN])
-    yield from _rest(len(problems), "error")
+    if len(problems) > MAX_SHOWN:
+        yield Paragraph(f"and {plural(len(problems) - MAX_SHOWN, 'error')} more")
 
 
-def _rest(count: int, noun: str) -> Iterable[Block]:
-    return [Paragraph(f"and {plural(count - MAX_SHOWN, noun)} more")] if count > MAX_SHOWN else []
+def _worst(group: Sequence[ReportedFinding]) -> Severity:
+    return worst([one.finding for one in group])
 
 
 def _place(span: Span | None, root: Path) -> str:

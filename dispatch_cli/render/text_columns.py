@@ -1,0 +1,89 @@
+"""How wide the columns of a table are where its cells are broken into lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.render.document import Column, Inline, ShownCells, Tone
+from dispatch_cli.render.places import BLANK, COUNT, LINE, START, own_places
+from dispatch_cli.render.text_lines import BELOW, GAP, TextLine, line_width, shown_lines, width_of
+from dispatch_cli.render.text_safety import safe
+
+MIN_WRAPPED, LEAST = 18, 8
+"""Columns that the cells that wrap should have; with less all cells wrap, and below the least a row is no row."""
+
+
+class Wraps(Enum):
+    """What may be broken into lines: texts at their blanks, names too, or also the cells that should not be."""
+
+    TEXTS = 1
+    NAMES = 2
+    ALL = 3
+
+
+class _Wish(NamedTuple):
+    """What a column would take, and what its words and the places in it need at least."""
+
+    widest: int
+    words: int
+    places: int
+
+
+def column_widths(grid: ShownCells, room: int, wraps: Wraps) -> list[int] | None:
+    """The width of each column; None where the columns have no room beside each other.
+
+    Places of the user stay whole, and of one that no line has room for, the file, line and column. PyTorch's own are
+    shortened.
+    """
+    wishes = [_wish(column, [row[at] for row in grid.rows], room) for at, column in enumerate(grid.columns)]
+    room -= GAP * (len(wishes) - 1)
+    floors = [_floor(column, one, wraps) for column, one in zip(grid.columns, wishes, strict=True)]
+    if sum(floors) > room:
+        return None
+    # the widest columns give way first, down to what each needs
+    cap = max(one.widest for one in wishes)
+    while sum(found := [max(floor, min(one.widest, cap)) for one, floor in zip(wishes, floors, strict=True)]) > room:
+        cap -= 1
+    for at, one in enumerate(wishes):
+        found[at] = min(one.widest, found[at] + room - sum(found)) if found[at] == cap else found[at]
+    return found
+
+
+def _floor(column: Column, wish: _Wish, wraps: Wraps) -> int:  # type: ignore[type-arg]
+    """The least width of a column."""
+    if column.right or not (column.wraps or wraps is Wraps.ALL):
+        return wish.widest
+    least = LEAST if wraps is Wraps.ALL else MIN_WRAPPED
+    return min(wish.widest, max(least, wish.words if wraps is Wraps.TEXTS else wish.places))
+
+
+def _wish(column: Column, cells: Sequence[Inline], room: int) -> _Wish:  # type: ignore[type-arg]
+    lines = [line for cell in cells for line in shown_lines(cell)]
+    needs = [_needs(line, room) for line in lines]
+    widest = max([width_of(safe(column.header)), *map(line_width, lines)])
+    return _Wish(widest, max((words for words, _ in needs), default=0), max((place for _, place in needs), default=0))
+
+
+def _needs(line: TextLine, room: int) -> tuple[int, int]:
+    """The width that the words of a line need, and its places. PyTorch's own places, which are shortened, need none."""
+    indent = line_width([BELOW]) if line[:1] == [BELOW] else 0
+    text = "".join(run.text.replace(" ", BLANK) if run.tone is Tone.PLACE else run.text for run in line[bool(indent) :])
+    if start := START.match(text):
+        indent, text = start.end(), text[start.end() :]
+    words = COUNT.sub(BLANK, text).split()
+    own = set(own_places(text))
+    places = [_place_width(one, room - indent) for one in own]
+    others = [width_of(one) for one in words if one not in own and not LINE.search(one)]
+    return indent + max([0, *places, *others]), indent * bool(places) + max([0, *places])
+
+
+def _place_width(place: str, room: int) -> int:
+    """The width of a place; of one that has no room at all, that of its end."""
+    if (width := width_of(place)) <= room:
+        return width
+    number = LINE.search(place)
+    end = number.start() if number else len(place)
+    start = max(place.rfind("/", 0, end), place.rfind("\\", 0, end), 0)
+    return min(room, width_of(place[start:]) + 1)
