@@ -1,4 +1,7 @@
-"""A program as a process of its own: for a limited time, and nothing of it goes on afterwards."""
+"""A program as a process of its own, for a limited time. It ends with its group of processes.
+
+What has left that group (``setsid``, a daemon) goes on.
+"""
 
 from __future__ import annotations
 
@@ -99,8 +102,14 @@ class _Errors:
         with suppress(OSError, ValueError):  # the stream is closed
             while chunk := self._stream.read(1 << 14):
                 *lines, rest = (self._kept + chunk).split(b"\n")
-                others = [line for line in lines if not self._take(line)]
+                others = [line for line in lines if not self._is_taken(line)]
                 self._kept = b"\n".join([*others, rest])[-MAX_STDERR:]
+
+    def _is_taken(self, line: bytes) -> bool:
+        try:
+            return self._take(line)
+        except (OSError, ValueError):  # reading goes on: a program that cannot write would wait
+            return False
 
     def text(self) -> str:
         """What was kept, once the program has ended."""

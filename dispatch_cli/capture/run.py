@@ -20,6 +20,8 @@ from dispatch_cli.model.problem import InputError, Problem
 SECONDS = 600
 """The time that a PyTorch has for its answer, unless it is given another; it takes some seconds, and minutes where its
 files are read over a slow network."""
+MAX_DIGITS = 9
+"""Digits of a number of things that are done."""
 SHOWN_LINES = 8
 """Lines of standard error that an error message shows."""
 
@@ -61,7 +63,8 @@ def run_probe(
     python: a path or a command; None is the Python that runs this. modules: imported after torch, in order.
     globs: the operators that the script is to ask about in depth; all, where there are none.
     vmap: a first vmap is made before PyTorch is asked, at which it registers kernels at FuncTorchBatched.
-    seconds: the time that it has. At its end, and at the end of this process, the probe and what it started are ended.
+    seconds: the time that it has. At its end, and at the end of this process, the probe is ended with its group
+    of processes.
     Errors: InputError, with the last lines of what went wrong.
     """
     executable = _executable(python)
@@ -116,6 +119,8 @@ def _report(line: bytes, progress: Progress) -> bool:
     """Pass a line of progress on; False when it is none."""
     words = line.split()
     if len(words) != 3 or words[0] != b"progress" or not (words[1].isdigit() and words[2].isdigit()):
+        return False
+    if max(len(words[1]), len(words[2])) > MAX_DIGITS:
         return False
     progress(int(words[1]), int(words[2]))
     return True

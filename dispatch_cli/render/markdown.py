@@ -45,9 +45,16 @@ def markdown(blocks: Iterable[Block]) -> Iterator[str]:
             yield _paragraph(block)
 
 
-_REFERENCES = re.compile(r"@|:(?=//)|www(?=\.)|(?:\\#|GH-)(?=\d)", re.IGNORECASE)
-"""Where the names of users, addresses and issues begin. GitHub and GitLab make links of them, also behind a backslash,
-and tell the users."""
+_REFERENCES = re.compile(
+    r"@|:(?=//)|www(?=\.)"  # users, addresses
+    r"|(?:\\#|G[HL]-|!)(?=\d)|(?:\\[&$]|\^)(?=\d|alert)|(?:%|\\~)(?=[\w\"])"  # issues, merge requests, milestones, …
+    r"|\\\[(?=(?:vulnerability|feature\\_flag|cadence|contact|epic|issue|work\\_item):)|\\\*(?=iteration:)"
+    r"|[0-9a-f]{6}(?=[0-9a-f])"  # commits: 7 digits of a hash are a name
+    r"|(?<!:):(?=(?:[0-9+-]{0,9}[a-z][\w+\\-]{0,60}|100|1234|[+-]1):)",  # emoji
+    re.IGNORECASE,
+)
+"""Where the names of users, addresses, issues, commits and the like begin. GitHub and GitLab make links or pictures of
+them, also behind a backslash, and tell the users."""
 _APART = r"\g<0><!-- -->"
 """An empty comment takes it apart, and cannot be seen."""
 

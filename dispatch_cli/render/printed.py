@@ -19,6 +19,8 @@ _MOST = 1 << 20
 _COLOR = r"\x1b\[[0-9;]*m"
 _HARMFUL = re.compile(f"[{CONTROL}{UNSEEN}]")
 _HARMFUL_OR_COLOR = re.compile(f"{_COLOR}|[{CONTROL}{UNSEEN}]")
+_BLANK = re.compile(rf"(?:[^\S\n]|{_COLOR})*")
+"""What may stand in a line before a command."""
 _COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOR})*):(?=:)", re.MULTILINE)
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 
@@ -39,9 +41,11 @@ def printed(chunks: Iterable[str], kind: Kind = "text", colored: bool = False) -
         end = rest.rfind("\n") + 1
         if not end and len(rest) > _MOST:
             end = len(rest) - _HELD_BACK
+            end -= rest[end - 1] in "#:"  # two of these belong together
         if end:
             yield _clean(rest[:end], kind, colored, at_start)
-            at_start = rest[end - 1] == "\n"
+            line = rest.rfind("\n", 0, end) + 1
+            at_start = (at_start or line > 0) and _BLANK.fullmatch(rest, line, end) is not None
             rest = rest[end:]
     if rest:
         yield _clean(rest, kind, colored, at_start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import chain
@@ -27,6 +28,8 @@ FORMULA_STARTS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 are wide forms of the first."""
 TEXT_MARK = "'"
 """What goes before it: spreadsheets then take the cell for a text, and do not show the mark."""
+_NEXT_FORMULA = re.compile(f';(?="*[{re.escape("".join(sorted(FORMULA_STARTS)))}])')
+"""Before a text that begins a cell where a spreadsheet takes ``;`` for what parts cells; quotes may be around it."""
 CHUNK = 1 << 16
 """Characters that are written at once."""
 
@@ -43,6 +46,7 @@ def csv_text(sheet: Sheet, exact: bool = False) -> Iterator[str]:
     for row in chain((sheet.columns,), sheet.rows):
         cells = [one if type(one) is str and one.isprintable() else _cell(one) for one in row]
         if not exact:
+            cells = [_NEXT_FORMULA.sub(f";{TEXT_MARK}", one) if ";" in one else one for one in cells]
             cells = [TEXT_MARK + one if one[:1] in FORMULA_STARTS else one for one in cells]
         writer.writerow(cells)
         if buffer.tell() > CHUNK:

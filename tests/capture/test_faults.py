@@ -127,6 +127,26 @@ def test_a_process_that_keeps_standard_error_open_is_not_waited_for(
         assert stand_in.left_behind() == []
 
 
+@pytest.mark.parametrize("line", [f"progress {'9' * 5000} 1", "progress 9999999999 1"])
+def test_progress_beyond_all_numbers_does_not_stop_the_reading(line: str) -> None:
+    """What is written afterwards does not fit into a pipe that nobody reads."""
+    from dispatch_cli.capture.run import _report
+
+    told: list[int] = []
+    script = f"import sys; print({line!r}, file=sys.stderr); print('x' * 500_000, 'end', file=sys.stderr)"
+    ended = process.run([sys.executable, "-I", "-c", script], 30, lambda one: _report(one, lambda *_: told.append(1)))
+    assert (ended.code, ended.errors[-4:], told) == (0, "end\n", [])
+
+
+def test_a_reader_of_lines_that_fails_does_not_stop_the_reading() -> None:
+    def fails(line: bytes) -> bool:
+        raise ValueError(line)
+
+    script = "import sys; print('first', file=sys.stderr); print('x' * 500_000, 'end', file=sys.stderr)"
+    ended = process.run([sys.executable, "-I", "-c", script], 30, fails)
+    assert (ended.code, ended.errors[-4:]) == (0, "end\n")
+
+
 def test_a_module_whose_process_keeps_standard_error_open(tmp_path: Path) -> None:
     """The probe imports modules a first time in a process of its own, and does not wait for more than that, either."""
     (tmp_path / "torch.py").write_text("__version__ = '2.4'\n_C = object()", encoding="utf-8")

@@ -152,6 +152,7 @@ def test_markdown_is_no_markup_of_a_text(hostile: str) -> None:
     assert shown.count(safe(hostile)) == plain.count("plain") == TIMES
 
 
+_REFERENCE = re.compile(r"@\w|\w:/|www\.|[#!%$&-]\d|[%~][\"a-z]|\^alert|[0-9a-f]{7}|:(?:tada|\+1|100):", re.IGNORECASE)
 APART = "<!-- -->"
 """An empty comment: what stands before it and behind it are two texts."""
 
@@ -169,11 +170,25 @@ APART = "<!-- -->"
         "WWW.A.B",
         "#12",
         "GH-12",
+        "GL-12",
+        "!12",
+        "user/repo!3",
+        "%3",
+        '%"a b"',
+        "^alert_1",
+        "~bug",
+        "$12",
+        "&12",
+        "0123456789abcdef0123456789abcdef01234567",
+        "abcdef1234567",
+        ":tada:",
+        ":+1:",
+        ":100:",
     ],
 )
 @pytest.mark.parametrize("before", ["", "x ", "(", "_", "\\", "é"])
 def test_markdown_mentions_nobody_and_links_to_nothing(reference: str, before: str) -> None:
-    """GitHub looks for these in each text once all marks are gone; where a comment stands between, there are two."""
+    """GitHub and GitLab look for these in each text without its marks; a comment makes two texts of one."""
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse("".join(markdown(every_block(before + reference))))
     texts = [""]
     for token in tokens:
@@ -184,7 +199,7 @@ def test_markdown_mentions_nobody_and_links_to_nothing(reference: str, before: s
                 texts.append("")
         texts.append("")
     assert len("".join(texts)) > TIMES
-    assert [text for text in texts if re.search(r"@\w|\w:/|www\.|[#-]\d", text, re.IGNORECASE)] == []
+    assert [text for text in texts if _REFERENCE.search(text)] == []
 
 
 @pytest.mark.parametrize("width", [None, 20, 40, 80, 200])
