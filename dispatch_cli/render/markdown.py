@@ -49,19 +49,21 @@ _REFERENCES = re.compile(
     r"@|:(?=//)|www(?=\.)"  # users, addresses
     r"|(?:\\#|G[HL]-|!)(?=\d)|(?:\\[&$]|\^)(?=\d|alert)|(?:%|\\~)(?=[\w\"])"  # issues, merge requests, milestones, …
     r"|\\\[(?=(?:vulnerability|feature\\_flag|cadence|contact|epic|issue|work\\_item):)|\\\*(?=iteration:)"
-    r"|[0-9a-f]{6}(?=[0-9a-f])"  # commits: 7 digits of a hash are a name
     r"|(?<!:):(?=(?:[0-9+-]{0,9}[a-z][\w+\\-]{0,60}|100|1234|[+-]1):)",  # emoji
     re.IGNORECASE,
 )
-"""Where the names of users, addresses, issues, commits and the like begin. GitHub and GitLab make links or pictures of
+"""Where the names of users, addresses, issues and the like begin. GitHub and GitLab make links or pictures of
 them, also behind a backslash, and tell the users."""
-_APART = r"\g<0><!-- -->"
-"""An empty comment takes it apart, and cannot be seen."""
+_COMMIT = re.compile(r"(?<![0-9a-z])[0-9a-f]{7,}", re.IGNORECASE)
+"""Names of commits, of which 7 digits are enough."""
+_APART = "<!-- -->"
+"""An empty comment takes them apart, and cannot be seen."""
 
 
 def escaped(text: str) -> str:
     """*text* as prose that is no markup, in one line. It mentions nobody and links to nothing."""
-    return _REFERENCES.sub(_APART, safe(text).translate(_MARKS))
+    text = _COMMIT.sub(lambda found: _APART.join(re.findall(".{1,6}", found[0])), safe(text).translate(_MARKS))
+    return _REFERENCES.sub(rf"\g<0>{_APART}", text)
 
 
 def _inline(inline: Inline, between: str | None = None) -> str:
