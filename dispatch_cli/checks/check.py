@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.names import OperatorName
 
-__all__ = ["Bundle", "Check", "CheckStage", "Finding", "Group", "Need", "Related", "Severity"]
+__all__ = ["Bundle", "Bundles", "Check", "CheckStage", "Finding", "Group", "Need", "Related", "Severity"]
 
 
 class Group(Enum):
@@ -115,6 +115,20 @@ class Bundle(NamedTuple):
     write: Callable[[Any], Finding]
 
 
+class Bundles(NamedTuple):
+    """Bundles of one place and subject, counted before they are made.
+
+    each: makes them. reasons: how many findings of each reason there are in all. operators: what they are about.
+    """
+
+    check: str
+    severity: Severity
+    span: Span | None
+    each: Callable[[], Iterator[Bundle]]
+    reasons: Mapping[str, int]
+    operators: Callable[[], frozenset[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """A check: its stable id and code, what it holds up in a few words, and the search for what breaks it.
@@ -131,7 +145,7 @@ class Check:
     title: str
     severity: Severity
     documentation: str
-    find: Callable[[View], Iterator[Finding | Bundle]]
+    find: Callable[[View], Iterator[Finding | Bundle | Bundles]]
     needs: tuple[Need, ...] = ()
     default: bool = True
     stage: CheckStage = CheckStage.TABLES
@@ -139,7 +153,7 @@ class Check:
     @classmethod
     def of(
         cls,
-        find: Callable[[View], Iterator[Finding | Bundle]],
+        find: Callable[[View], Iterator[Finding | Bundle | Bundles]],
         documentation: str | None,
         code: str,
         severity: Severity,

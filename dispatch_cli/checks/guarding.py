@@ -4,51 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
-from dispatch_cli.checks.cells import Cell, Cells
-from dispatch_cli.checks.expectations import COMPUTING, OF_CALLS, OF_SLOTS, call_ends, holds
-from dispatch_cli.checks.text import call_words, end_words, wanted_call_words, wanted_words
+from dispatch_cli.checks.cells import Cells
+from dispatch_cli.checks.expectations import COMPUTING, OF_SLOTS
+from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_OPERATOR, OF_SELECTION, OF_TEXT, Budget
+from dispatch_cli.checks.guarding_calls import GuardedCalls
+from dispatch_cli.checks.guarding_slots import COUNTED, GuardedSlots, Selection
+from dispatch_cli.checks.text import wanted_words
 from dispatch_cli.checks.view import View
-from dispatch_cli.engine.table.table import Plan, Table, TableEntry
-from dispatch_cli.model.call import CallError
+from dispatch_cli.checks.violation import BrokenOperator, Tally, Violation
 from dispatch_cli.model.glob import glob_pattern, is_glob
-from dispatch_cli.model.guard import Expectation, Guard, GuardedCall, GuardField
+from dispatch_cli.model.guard import Expectation, Guard, GuardField
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.model.span import Span
 
-
-class Violation(NamedTuple):
-    """Where one operator is not as a guard wants it.
-
-    keys: the slots, or the modes and so on, that hold the same; none where a call is meant that did not get as far.
-    wanted: the expectations that do not hold, in words. found: what is there, in words. entry: what fills the first
-    slot. span: where the implementation of a higher-order operator is declared.
-    """
-
-    keys: tuple[str, ...]
-    wanted: str
-    found: str
-    entry: TableEntry | None = None
-    span: Span | None = None
-
-    @property
-    def key(self) -> str | None:
-        """The first of its keys."""
-        return self.keys[0] if self.keys else None
-
-    @property
-    def reason(self) -> str:
-        """What it has in common with what other operators do not do for the guard."""
-        return f"the guard requires {self.wanted}"
-
-
-class BrokenOperator(NamedTuple):
-    """An operator that is not as a guard wants it, and where. Operators with one plan share most of these."""
-
-    operator: OperatorName
-    violations: tuple[Violation, ...]
+FEW = 32
+"""So few operators are compared with each guard one by one."""
+MOST_SELECTIONS = 16
+"""So many are kept, because each is some megabytes."""
 
 
 class Guards:
@@ -60,7 +33,12 @@ class Guards:
     def __init__(self, view: View) -> None:
         self._view = view
         self._cells = Cells(view)
+        self._budget = Budget()
+        self._calls = GuardedCalls(view.state, self._budget)
         self._found: dict[str, tuple[OperatorName, ...]] = {}
+        self._operators: dict[tuple[str, ...], tuple[OperatorName, ...]] = {}
+        self._selections: dict[tuple[tuple[str, ...], int], Selection] = {}
+        self._slots_of: dict[str, tuple[str, ...]] = {}
         self._chosen: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
 
     @cached_property
@@ -80,9 +58,15 @@ class Guards:
 
     def operators(self, guard: Guard) -> tuple[OperatorName, ...]:
         """The operators that a guard speaks of, as far as the view lets it; by glob, then by name."""
-        found = dict.fromkeys(name for glob in guard.ops for name in self._matching(glob))
-        guarded = self._view.guarded
-        return tuple(found) if guarded is None else tuple(name for name in found if name in guarded)
+        found = self._operators.get(guard.ops)
+        if found is None:
+            new = sum(is_glob(glob) and glob not in self._found for glob in guard.ops)
+            self._budget.spend(new * len(self._names) * OF_TEXT, guard)
+            names = dict.fromkeys(name for glob in guard.ops for name in self._matching(glob))
+            guarded = self._view.guarded
+            found = tuple(names) if guarded is None else tuple(name for name in names if name in guarded)
+            self._operators[guard.ops] = found
+        return found
 
     def higher_order(self, guard: Guard) -> tuple[HigherOrderOperator, ...]:
         """The higher-order operators that a guard speaks of, as far as the view lets it."""
@@ -110,27 +94,57 @@ class Guards:
                 yield "dispatch key", glob
 
     def broken(self, guard: Guard) -> Iterator[BrokenOperator]:
-        """Where it is not as a guard wants it, operator by operator."""
+        """Where it is not as a guard wants it, operator by operator. Errors: InputError when it is too much work."""
         keys = self.keys(guard)
         of_slots = any(want.field in OF_SLOTS for want in guard.wants)
         of_backend = [want for want in guard.wants if want.field is GuardField.BACKEND]
-        slots = _Slots(guard, self._cells, self._cells.bits(keys))
+        slots = GuardedSlots(guard, self._cells, self._cells.bits(keys))
+        compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
         for name in self.operators(guard):
-            others = [] if guard.call is None else list(self._of_call(guard, name, guard.call))
+            self._budget.spend(OF_COMPARED if compares else OF_OPERATOR, guard)
+            violation = None if guard.call is None else self._calls.violation(guard, name, guard.call)
+            others = [] if violation is None else [violation]
             for want in of_backend:
                 others += self._of_backend(name, want)
             found = (*others, *slots.broken(name)) if of_slots else tuple(others)
             if found:
+                self._budget.spend(OF_BROKEN, guard)
                 yield BrokenOperator(name, found)
         operators = self.higher_order(guard)
         if operators:
             from dispatch_cli.checks.guarding_higher_order import broken as of_higher_order
 
             for operator in operators:
+                self._budget.spend(OF_OPERATOR, guard)
                 some = of_higher_order(self._view.state, guard, operator, keys)
                 violations = tuple(Violation(one.keys, one.wanted, one.found, None, one.span) for one in some)
                 if violations:
                     yield BrokenOperator(OperatorName(operator.name), violations)
+
+    def tally(self, guard: Guard) -> Tally | None:
+        """How often a guard does not hold; None where `broken` has to be asked for that.
+
+        Guards with the same operators, and the same keys or the same call, share the work. Errors: InputError when it
+        is too much.
+        """
+        names = self.operators(guard)
+        if len(names) < FEW or self.higher_order(guard):
+            return None
+        if guard.call is not None:
+            return self._calls.tally(guard, names, guard.call)
+        if len(guard.wants) != 1 or guard.wants[0].field not in COUNTED:
+            return None
+        bits = self._cells.bits(self.keys(guard))
+        found = self._selections.get((guard.ops, bits))
+        if found is None:
+            self._budget.spend(len(names) * OF_SELECTION, guard)
+            if len(self._selections) >= MOST_SELECTIONS:
+                self._selections.clear()
+            found = self._selections[guard.ops, bits] = Selection(names, self._cells, bits)
+        want = guard.wants[0]
+        self._budget.spend(found.texts * sum(map(is_glob, want.texts)) * OF_TEXT, guard)
+        self._budget.spend(found.uncounted * OF_OPERATOR, guard)
+        return found.tally(want, GuardedSlots(guard, self._cells, bits))
 
     def keys(self, guard: Guard) -> tuple[str, ...]:
         """The slots that a guard speaks of, in runtime order."""
@@ -146,20 +160,6 @@ class Guards:
         entry = self._cells.own(name)[0][want.texts[0]]
         if entry.rule not in COMPUTING or entry.is_fallthrough:
             yield Violation((entry.key,), wanted_words(want), self._cells.found_words(entry), entry)
-
-    def _of_call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Iterator[Violation]:
-        from dispatch_cli.engine.call.simulate import simulate
-
-        try:
-            done = simulate(self._view.state, name, call.tensors, call.contexts, options=call.options)
-        except CallError as error:
-            yield Violation((), f"a call with {call_words(call)}", f"cannot be made: {error.message}")
-            return
-        wanted = [want for want in guard.wants if want.field in OF_CALLS and not call_ends(want, done)]
-        if wanted:
-            last = done.hops[-1] if done.hops else None
-            slots, live = ((last.slot,), last.live) if last is not None else ((), None)
-            yield Violation(slots, wanted_call_words(wanted, call), end_words(done), live)
 
     def _matching(self, glob: str) -> tuple[OperatorName, ...]:
         found = self._found.get(glob)
@@ -178,54 +178,18 @@ class Guards:
         return {str(name): name for name in self._view.names}
 
     def _slots(self, glob: str) -> tuple[str, ...]:
+        found = self._slots_of.get(glob)
+        if found is None:
+            found = self._slots_of[glob] = tuple(self._read_slots(glob))
+        return found
+
+    def _read_slots(self, glob: str) -> Iterable[str]:
         universe = self._view.universe
         if universe.is_alias(glob):
             return universe.covered_by(glob)
         if glob in universe.slot:
             return (glob,)
-        return tuple(filter(glob_pattern(glob).match, universe.slots))
-
-
-class _Slots:
-    """The slots of operators, held against one guard. slots: those that it speaks of, as bits."""
-
-    def __init__(self, guard: Guard, cells: Cells, slots: int) -> None:
-        self._wants = guard.wants
-        self._cells = cells
-        self._slots = slots
-        self._compares = any(want.field is GuardField.SAME_AS for want in guard.wants)
-        self._verdicts: dict[int, str] = {}
-        self._shared: dict[Plan, tuple[Violation, ...]] = {}
-
-    def broken(self, name: OperatorName) -> tuple[Violation, ...]:
-        """Where an operator is not as the guard wants it: slots with its own kernels, then the others."""
-        table, own = self._cells.own(name)
-        if self._compares:
-            self._verdicts.clear()
-            return self._violations((*own, *self._cells.shared(table)), table)
-        shared = self._shared.get(table.plan)
-        if shared is None:
-            shared = self._shared[table.plan] = self._violations(self._cells.shared(table), table)
-        return (*self._violations(own, table), *shared)
-
-    def _violations(self, cells: Iterable[Cell], table: Table) -> tuple[Violation, ...]:
-        found: dict[tuple[str, str], tuple[int, TableEntry]] = {}
-        for cell in cells:
-            slots = cell.slots & self._slots
-            if slots and (wanted := self._wanted(cell, table)):
-                reason = wanted, cell.found
-                others, entry = found.get(reason, (0, cell.entry))
-                found[reason] = others | slots, entry
-        keys = self._cells.keys
-        return tuple(Violation(keys(slots), *reason, entry) for reason, (slots, entry) in found.items())
-
-    def _wanted(self, cell: Cell, table: Table) -> str:
-        """What a cell misses of what the guard wants, in words; nothing where it holds."""
-        wanted = self._verdicts.get(cell.content)
-        if wanted is None:
-            missed = (wanted_words(want) for want in self._wants if not holds(want, cell.entry, table))
-            wanted = self._verdicts[cell.content] = " and ".join(missed)
-        return wanted
+        return filter(glob_pattern(glob).match, universe.slots)
 
 
 def _merged(guards: list[Guard]) -> Guard:

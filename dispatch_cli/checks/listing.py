@@ -6,7 +6,7 @@ and a reason are a *group*. Of each group the first are kept, and of each check;
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Finding
@@ -101,6 +101,14 @@ class Listing:
         group = self._groups.get((span, reason), self._further)
         group.passed_over += count
         group.severity = worse(group.severity, severity)
+
+    def pass_over_all(
+        self, reasons: Mapping[str, int], operators: Iterable[str], severity: Severity, span: Span | None
+    ) -> None:
+        """Count findings of groups that are full."""
+        for reason, count in reasons.items():
+            self.pass_over(count, None, severity, span, reason)
+        self.operators.update(operators)
 
     def _count(self, count: int, operator: str | None, severity: Severity) -> None:
         self.counts[severity] = self.counts.get(severity, 0) + count

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from dispatch_cli.checks.check import Bundle, Check, CheckStage, Finding, Need
+from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Finding, Need
 from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
@@ -79,7 +80,9 @@ def run_checks(
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
         for found in _each_once(check.find(view)):
-            if isinstance(found, Bundle):
+            if isinstance(found, Bundles):
+                taker.bundles(found, severity or found.severity)
+            elif isinstance(found, Bundle):
                 taker.bundle(found, severity or found.severity)
             else:
                 taker.finding(found, severity or found.severity)
@@ -116,6 +119,17 @@ class _Taker:
         if self._admits(one, one.key, one.reason, severity):
             self._keep(one, severity)
 
+    def bundles(self, many: Bundles, severity: Severity) -> None:
+        """Take as many as are listed, and count the others."""
+        is_plain = self._is_new is None and self._suppressions.says_nothing_of_check(many.check)
+        left = Counter(many.reasons)
+        for bundle in many.each():
+            if is_plain and all(self.listing.is_full(many.span, reason) for reason in left):
+                self.listing.pass_over_all(left, many.operators(), severity, many.span)
+                return
+            self.bundle(bundle, severity)
+            left = left - Counter(bundle.reasons)
+
     def bundle(self, bundle: Bundle, severity: Severity) -> None:
         """Take many; where they are only counted, at once."""
         operator, span = bundle.operator, bundle.span
@@ -149,7 +163,7 @@ class _Taker:
             self.suppressed.append(Suppressed(one, self._by))
 
 
-def _each_once(findings: Iterable[Finding | Bundle]) -> Iterator[Finding | Bundle]:
+def _each_once(findings: Iterable[Finding | Bundle | Bundles]) -> Iterator[Finding | Bundle | Bundles]:
     """Findings without repetitions, which bundles have none of."""
     seen: set[int] = set()
     for one in findings:

@@ -94,6 +94,8 @@ def command(
     try:
         with progress_on(sys.stderr) as progress:
             report = findings_report(state, names, guarded, settings, known, progress, higher_order, limits=limits)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
     except BaselineError as error:
         raise refused_baseline(options, project, out.color, f"{baseline}: {error}") from None
     if not any(check.id == "overridden-kernel" for check in report.checks):

@@ -16,7 +16,7 @@ from dispatch_cli.cli.options import (
     load_state,
     source_options,
 )
-from dispatch_cli.cli.output import Output, output_options, say_written, show, write
+from dispatch_cli.cli.output import BadInput, Output, output_options, say_written, show, write
 
 
 @click.command("guards")
@@ -78,10 +78,14 @@ def command(
         write(guards_yaml(itertools.chain(*guarded)), out.file, kind="data")
         return
     from dispatch_cli.cli.check_options import refuse_unknown_checks
+    from dispatch_cli.model.problem import InputError
     from dispatch_cli.report.guards import guards_report
 
     refuse_unknown_checks(state, (), out.color)
-    report = guards_report(state, guarded_names(names, higher_order) if ops else None)
+    try:
+        report = guards_report(state, guarded_names(names, higher_order) if ops else None)
+    except InputError as error:
+        raise BadInput(error, out.color) from None
     show(report, out)
     if out.file is not None:
         from dispatch_cli.render.guards import outcome

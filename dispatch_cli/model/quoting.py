@@ -7,13 +7,22 @@ import re
 
 CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 """What a text of several lines cannot have; the inside of a class of a regular expression."""
-UNSEEN = (
-    "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f"
-    "\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+_FORMATTING = (
+    "\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u2028\u2029\ud800-\udfff\ufff9-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f"
 )
-"""Signs for formatting (direction is among them), surrogates, separators of lines and paragraphs; as `CONTROL`."""
-_HARMFUL = re.compile(f"[{CONTROL}{UNSEEN}\ufffe\uffff]")
+_IGNORABLE = (
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_NO_CHARACTERS = "\ufdd0-\ufdef" + "".join(
+    f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
+)
+UNSEEN = _FORMATTING + _IGNORABLE + _NO_CHARACTERS
+"""What nobody sees; as `CONTROL`. Characters of the categories Cf (those that change direction are among them), Cs, Zl
+and Zp, those with the property Default_Ignorable_Code_Point, which is about what has no glyph (variation selectors,
+fillers, tags), and the noncharacters, which no text has and HTML forbids. From the Unicode Character Database, 16.0."""
+_HARMFUL = re.compile(f"[{CONTROL}{UNSEEN}]")
 _MARK = re.compile(r"##(?=[\w.-]{0,40}\[)")
 """What begins a command of a CI system anywhere in a line: ``##[error]``, ``##vso[…]``, ``##teamcity[…]``."""
 

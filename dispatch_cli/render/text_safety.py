@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from unicodedata import category
+import re
 
-_UNSAFE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Control, format (direction is among it), surrogate, line separator, paragraph separator."""
+from dispatch_cli.model.quoting import CONTROL, UNSEEN
+
+_UNSAFE = re.compile(f"[\t\n{CONTROL}{UNSEEN}]")
 
 UNENCODABLE = "backslashreplace"
 """What becomes of characters that the output cannot have: file names that are not text, signs in a narrow encoding."""
@@ -13,9 +14,9 @@ UNENCODABLE = "backslashreplace"
 
 def safe(text: str) -> str:
     """*text* with control, direction and invisible characters spelled out as escapes such as ``\\x1b``."""
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(sign) if category(sign) in _UNSAFE else sign for sign in text)
+    return _UNSAFE.sub(lambda found: _escaped(found[0]), text)
 
 
 def _escaped(sign: str) -> str:

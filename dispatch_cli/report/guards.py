@@ -133,10 +133,15 @@ def guards_report(state: State, about: frozenset[OperatorName] | None) -> Guards
     return GuardsReport(state.dispatcher.universe.name, state.over_assumed, repeated, tuple(map(reader.row, guards)))
 
 
-class _Broken:
-    """How often a guard does not hold, and the first places where it does not."""
+OF_REPORT = 10_000
+"""So many broken places are listed of all guards; of further guards one each."""
 
-    def __init__(self) -> None:
+
+class _Broken:
+    """How often a guard does not hold, and the first places where it does not, at most *most*."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
         self.count = 0
         self.listed: list[BrokenGuard] = []
 
@@ -148,6 +153,7 @@ class _Reader:
         self.guards = guards
         self._view = view
         self._slot = view.universe.slot
+        self._listed = 0
         self._suppressions = Suppressions(view, CHECKS, frozenset((guard_check.CHECK.id, unmatched_guard.CHECK.id)))
 
     def row(self, guard: Guard) -> GuardRow:
@@ -159,9 +165,9 @@ class _Reader:
             for kind, glob in guards.unmatched(guard)
             if not self._is_suppressed(unmatched_guard.finding_of(guard, kind, glob), suppressed)
         )
-        broken = _Broken()
-        for bundle in guard_check.bundles(self._view, guards, guard):
-            self._add(bundle, broken, suppressed)
+        broken = _Broken(OF_GROUP if self._listed < OF_REPORT else 1)
+        self._count(guard, broken, suppressed)
+        self._listed += len(broken.listed)
         call = guard.call
         return GuardRow(
             ops=guard.ops,
@@ -184,10 +190,22 @@ class _Reader:
             suppressed=tuple(suppressed),
         )
 
+    def _count(self, guard: Guard, broken: _Broken, suppressed: list[SuppressedGuard]) -> None:
+        """Count what does not hold, and note the first."""
+        tally = self.guards.tally(guard)
+        if tally is not None and not tally.reasons:
+            return
+        can_stop = tally is not None and self._suppressions.says_nothing_of_check(guard_check.CHECK.id)
+        for bundle in guard_check.bundles(self._view, self.guards, guard):
+            if tally is not None and can_stop and len(broken.listed) >= broken.most:
+                broken.count = sum(tally.reasons.values())
+                return
+            self._add(bundle, broken, suppressed)
+
     def _add(self, bundle: Bundle, broken: _Broken, suppressed: list[SuppressedGuard]) -> None:
         """Count the findings about one operator, and note the first."""
         operator = bundle.operator
-        if len(broken.listed) >= OF_GROUP and self._suppressions.says_nothing_of(bundle):
+        if len(broken.listed) >= broken.most and self._suppressions.says_nothing_of(bundle):
             broken.count += len(bundle.parts)
             return
         for one in sorted(bundle.parts, key=lambda one: self._slot.get(one.key or "", -1)):
@@ -197,7 +215,7 @@ class _Reader:
                     suppressed.append(SuppressedGuard(bundle.write(one).message, by.reason, by.span))
                 continue
             broken.count += 1
-            if len(broken.listed) < OF_GROUP:
+            if len(broken.listed) < broken.most:
                 broken.listed.append(BrokenGuard(operator, one.keys, one.wanted, one.found))
 
     def _is_suppressed(self, finding: Finding, noted: list[SuppressedGuard]) -> bool:

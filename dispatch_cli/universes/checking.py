@@ -19,6 +19,13 @@ from dispatch_cli.model.universe import (
 
 DENSE = "Dense"
 """The functionality after whose keys backends are named."""
+MAX_BITS = 64
+"""A set of keys is a 64-bit number: a bit per functionality, with Undefined, and per backend, as
+``c10/core/DispatchKey.h`` asserts."""
+MAX_BACKENDS = 16
+"""``c10/core/DispatchKeySet.h`` has the backends of a functionality in 16 bits, and asserts it."""
+MAX_PER_BACKEND = 16
+"""Functionalities with a key per backend. PyTorch has six; so a table has at most some three hundred slots."""
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _NAME = re.compile(r"[\w.+-]{1,100}", re.ASCII)
 _DEVICE = re.compile(r"[a-z_][a-z0-9_]{0,49}")
@@ -40,6 +47,9 @@ class UniverseChecker:
 
     def check(self) -> None:
         """Note every fault."""
+        self._check_size()
+        if not self._ok:
+            return  # what is said of each key would be too much
         self._check_spelling()
         self._check_once()
         if self._ok:
@@ -47,6 +57,22 @@ class UniverseChecker:
             if self._ok:  # else every field that names such a key would be a fault, too
                 self._check_keys_of_fields()
             self._check_needed()
+
+    def _check_size(self) -> None:
+        """No more keys than PyTorch can have: every operator has a slot for each."""
+        universe = self._universe
+        functionalities, backends = len({*universe.functionalities}), len({*universe.backends})
+        if backends > MAX_BACKENDS:
+            self._add(
+                ("backends",), f"field 'backends' has {backends} keys; PyTorch cannot have more than {MAX_BACKENDS}"
+            )
+        elif functionalities + 1 + backends > MAX_BITS:
+            have = f"fields 'functionalities' and 'backends' have {functionalities} and {backends} keys"
+            most = f"PyTorch cannot have more than {MAX_BITS - 1} together, because a set of keys has {MAX_BITS} bits"
+            self._add(("functionalities",), f"{have}; {most}")
+        elif len(universe.per_backend) > MAX_PER_BACKEND:
+            have = f"field 'per_backend' has {len(universe.per_backend)} functionalities"
+            self._add(("per_backend",), f"{have}; at most {MAX_PER_BACKEND} are supported (PyTorch has six)")
 
     def _check_spelling(self) -> None:
         """Names are shown, matched and printed, so that they are spelled like those of PyTorch."""

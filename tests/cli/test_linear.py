@@ -139,6 +139,38 @@ def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pyte
     assert more <= max(less, kind.size) * MOST, f"{once}, {twice}, {four_times} steps"
 
 
+GUARDS = {
+    "slots": '- {op: "*", key: "*", kernel: z@}\n',
+    "rules": '- {op: "*", key: "*", not_kernel: x, reason: r@}\n- {op: "*", key: "*", kernel: y@}\n',
+    "calls": '- {op: "aten::a*", tensors: [cpu], contexts: [vmap], resolves: z@}\n',
+}
+
+
+@pytest.mark.parametrize("kind", GUARDS)
+@pytest.mark.parametrize("command", ["guards", "check-invariants"])
+def test_guards_over_pytorch_share_their_work(
+    kind: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A further guard takes fewer steps than there are operators (3,624, of which 1,000 begin with aten::a)."""
+    monkeypatch.chdir(tmp_path)
+    head = "dispatch: 1\nextends: [torch-2.15]\nguards:\n"
+    count = Kind("", within(head, each(GUARDS[kind]), ""), (command, "x.yaml"))
+    few, many = steps_of(count, 12), steps_of(count, 22)  # no more findings are listed from 10 on
+    assert (many - few) / 10 < 12_000, f"{few}, {many} steps"
+
+
+@pytest.mark.parametrize("command", ["guards", "check-invariants"])
+def test_guards_that_ask_too_much(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dispatch_cli.checks.guarding_budget.MAX_WORK", 50_000)
+    text = "dispatch: 1\nextends: [torch-2.15]\nguards:\n" + each('- {op: "*", key: "*", same_as: CPU, reason: r}\n')(1)
+    Path("x.yaml").write_text(text, encoding="utf-8")
+    result = call(command, "x.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert "x.yaml:4:3: error[too-many-comparisons]" in result.err
+    assert "--guards FILE" in result.err
+
+
 def test_a_square_is_seen() -> None:
     scope: dict[str, Any] = {}
     lines = "def square(count):\n    for one in range(count):\n        for other in range(one):\n            pass\n"

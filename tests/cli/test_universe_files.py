@@ -63,6 +63,43 @@ def without(key: str) -> Callable[[Data], None]:
     return change
 
 
+def more_backends(data: Data) -> None:
+    """One more than the 16 there are."""
+    data["backends"].append("Mine")
+    for functionality, keys in data["per_backend"].items():
+        keys.append(functionality.replace("Dense", "").replace("Functionality", "") + "Mine")
+    data["per_backend"]["Dense"] = data["backends"]
+    more_keys(data, [keys[-1] for keys in data["per_backend"].values()])
+
+
+def more_keys(data: Data, keys: list[str]) -> None:
+    data["ids"].update({key: 1000 + number for number, key in enumerate(keys)})
+    data["runtime"] = [key for name in data["functionalities"] for key in data["per_backend"].get(name, [name])]
+
+
+def functionalities(count: int) -> Callable[[Data], None]:
+    """So many more than the 46 there are."""
+
+    def change(data: Data) -> None:
+        keys = [f"F{number}" for number in range(count)]
+        data["functionalities"] += keys
+        more_keys(data, keys)
+
+    return change
+
+
+def per_backend(data: Data) -> None:
+    """Every functionality has a key for each backend."""
+    data["per_backend"].update(
+        {
+            name: [f"{name}{backend}" for backend in data["backends"]]
+            for name in data["functionalities"]
+            if name not in data["per_backend"]
+        }
+    )
+    more_keys(data, [key for keys in data["per_backend"].values() for key in keys if key not in data["ids"]])
+
+
 FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "a key twice": (lambda data: data["runtime"].append("CPU"), "field 'runtime' has 'CPU' twice"),
     "a backend twice": (lambda data: data["backends"].append("CPU"), "field 'backends' has 'CPU' twice"),
@@ -100,6 +137,10 @@ FAULTS: dict[str, tuple[Callable[[Data], object], str]] = {
     "an alias that is a key": (lambda data: data["aliases"].update(CPU=["CPU"]), "CPU is an alias key, but"),
     "no id": (lambda data: data["ids"].pop("CPU"), "field 'ids' does not have 'CPU'"),
     "a boolean": (lambda data: data["ids"].update(CPU=True), "field 'ids' must map keys to numbers"),
+    "more backends": (more_backends, "field 'backends' has 17 keys; PyTorch cannot have more than 16"),
+    "more functionalities": (functionalities(2), "'backends' have 48 and 16 keys; PyTorch cannot have more than 63"),
+    "very many": (functionalities(2000), "'backends' have 2046 and 16 keys; PyTorch cannot have more than 63"),
+    "all per backend": (per_backend, "field 'per_backend' has 46 functionalities; at most 16 are supported"),
     "a name": (lambda data: data.update(name="x\n::error::y"), "cannot be the name of a universe"),
     "a version": (lambda data: data.update(torch="\x1b[31m"), "cannot be a version"),
     "a device type": (lambda data: data["devices"].update({"::error::": "CPU"}), "cannot be a device type"),
@@ -132,6 +173,14 @@ def test_a_fault(name: str, folder: Path) -> None:
     assert result.code == 2
     assert words in result.err
     assert "inline.json:" in result.err
+
+
+def test_as_many_keys_as_pytorch_can_have(folder: Path) -> None:
+    """`c10/core/DispatchKey.h`: the last backend's number (16) and that of EndOfFunctionalityKeys (48) are 64."""
+    write(folder, json.dumps(changed(functionalities(1)), indent=1), "u.json")
+    for command in COMMANDS:
+        result = call(*command, "--universe", "u.json")
+        assert result.code in (0, 1), (command, result.err)
 
 
 def test_all_faults_are_told_at_once(folder: Path) -> None:

@@ -42,7 +42,13 @@ COMMANDS = {
     "table": ("text", "json", "csv", "markdown", "html", "raw"),
     "check-invariants": ("text", "json", "csv", "markdown", "html", "raw", "sarif", "github", "junit"),
 }
-DANGEROUS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+IGNORABLE = (
+    "\u00ad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 14 to 16: what has no glyph."""
+NO_CHARACTERS = "\ufdd0-\ufdef" + "".join(chr(one << 16 | 0xFFFE) + chr(one << 16 | 0xFFFF) for one in range(17))
+DANGEROUS = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029{IGNORABLE}{NO_CHARACTERS}]")
 
 
 def dangerous(_format: str, text: str) -> bool:

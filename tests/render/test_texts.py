@@ -30,6 +30,8 @@ from dispatch_cli.report.notes import Note, NoteKind
         ("a\nb\tc\rd\0", "a\\nb\\tc\\rd\\x00"),
         ("\x7f\x85\x9b", "\\x7f\\x85\\x9b"),
         ("\u200b\u202e\u2066\ufeff", "\\u200b\\u202e\\u2066\\ufeff"),
+        ("\u034f\u3164\ufe0f\ufffe\U000e0100\U0010ffff", "\\u034f\\u3164\\ufe0f\\ufffe\\U000e0100\\U0010ffff"),
+        ("\xa0\u3000\ue000e\u0301", "\xa0\u3000\ue000e\u0301"),
         ("\ud800\udcff", "\\ud800\\udcff"),
         ("back\\slash", "back\\slash"),
     ],

@@ -5,11 +5,14 @@ Sources: ``ATen/core/dispatch/DispatchKeyExtractor.h`` and ``.cpp``, ``c10/core/
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from dispatch_cli.engine.call.tensors import Value
 from dispatch_cli.engine.call.thread import LocalKeys
 from dispatch_cli.engine.call.trace import Mask, MaskKind, Selection, TensorArgument
 from dispatch_cli.engine.dispatcher.operator import Operator
 from dispatch_cli.engine.keys.keyset import DispatchKeySet
+from dispatch_cli.engine.keys.layout import KeyLayout
 from dispatch_cli.model.universe import UNDEFINED, Universe
 
 
@@ -39,9 +42,8 @@ class SlotSelector:
 
     def __init__(self, universe: Universe, operator: Operator) -> None:
         self.universe = universe
-        self._operator = operator
         self._layout = DispatchKeySet.of(universe).layout
-        self._masks = self._all_masks()
+        self._masks = _all_masks(self._layout, operator.live.fallthroughs())
 
     def select(self, values: tuple[Value, ...], keys: LocalKeys, generator: DispatchKeySet | None = None) -> Selection:
         """The selection of a call with those arguments, on a thread with those keys.
@@ -81,22 +83,23 @@ class SlotSelector:
             return Mask(MaskKind.FIRST_BACKEND, self.universe.backends[0], self._masks[0])
         return Mask(MaskKind.BACKEND, self.universe.backends[index], self._masks[index])
 
-    def _all_masks(self) -> tuple[DispatchKeySet, ...]:
-        """One mask per backend component: every functionality whose live entry there is no fallthrough."""
-        universe, live = self.universe, self._operator.live
-        bits = self._layout.key_bits
-        common = DispatchKeySet.full(universe).bits
-        own = [0] * len(universe.backends)
-        for functionality in universe.functionalities:
-            keys = universe.per_backend.get(functionality)
-            if keys is None:
-                if live[functionality].is_fallthrough:
-                    common &= ~bits[functionality]
-                continue
-            for index, key in enumerate(keys):
-                if live[key].is_fallthrough:
-                    own[index] |= bits[functionality]
-        return tuple(DispatchKeySet(self._layout, common & ~removed) for removed in own)
+
+@lru_cache(maxsize=4096)
+def _all_masks(layout: KeyLayout, fallthroughs: int) -> tuple[DispatchKeySet, ...]:
+    """One mask per backend component: every functionality whose slot there is not among the fallthroughs."""
+    universe, bits = layout.universe, layout.key_bits
+    common = DispatchKeySet.full(universe).bits
+    own = [0] * len(universe.backends)
+    for functionality in universe.functionalities:
+        keys = universe.per_backend.get(functionality)
+        if keys is None:
+            if fallthroughs >> universe.slot[functionality] & 1:
+                common &= ~bits[functionality]
+            continue
+        for index, key in enumerate(keys):
+            if fallthroughs >> universe.slot[key] & 1:
+                own[index] |= bits[functionality]
+    return tuple(DispatchKeySet(layout, common & ~removed) for removed in own)
 
 
 def _skipped(unmasked: DispatchKeySet, result: DispatchKeySet) -> tuple[str, ...]:

@@ -8,12 +8,13 @@ the notes in order when it is read; the tables of most operators are never read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from dispatch_cli.engine.keys.layout import KeyLayout
-from dispatch_cli.engine.rules import decide
+from dispatch_cli.engine.rules import Rule, decide
 from dispatch_cli.engine.table.registration import Registration
-from dispatch_cli.engine.table.table import TableEntry, entry_for
+from dispatch_cli.engine.table.table import Plan, TableEntry, entry_for, plan
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import UNDEFINED
 
@@ -124,6 +125,18 @@ class LiveTable:
         behind = self._behind.get(key)
         return self._canonical(key) if behind is None else behind.live
 
+    def fallthroughs(self) -> int:
+        """The slots that dispatch skips, as bits; operators with equal registrations share the answer."""
+        self._catch_up()
+        slot = self._layout.universe.slot
+        has_fallback = sum(1 << slot[key] for key in self._fallbacks)
+        decided = plan(self._layout, self._registered, has_fallback)
+        found = _fallthroughs(decided, _falling(self._active or {}), _falling(self._fallbacks), self._layout)
+        for key, behind in self._behind.items():
+            bit = 1 << slot[key]
+            found = found | bit if behind.live.is_fallthrough else found & ~bit
+        return found
+
     def stale(self) -> list[StaleEntry]:
         """The slots that differ in function from the canonical table, in runtime order.
 
@@ -190,3 +203,20 @@ class LiveTable:
         layout = self._layout
         decision = decide(layout.candidates[layout.universe.slot[key]], self._registered, key in self._fallbacks)
         return entry_for(key, decision, self._active or {}, self._fallbacks)
+
+
+def _falling(registrations: Mapping[str, Registration]) -> frozenset[str]:
+    """The keys whose kernel falls through."""
+    return frozenset([key for key, found in registrations.items() if found.kernel.fallthrough])
+
+
+@lru_cache(maxsize=8192)
+def _fallthroughs(decided: Plan, own: frozenset[str], fallbacks: frozenset[str], layout: KeyLayout) -> int:
+    """The slots of a canonical table that dispatch skips. own, fallbacks: keys whose kernels fall through."""
+    found = 0
+    for slot, (key, decision) in enumerate(zip(layout.universe.slots, decided.decisions, strict=True)):
+        falls = (
+            decision.rule is Rule.FALLBACK and key in fallbacks if decision.source is None else decision.source in own
+        )
+        found |= falls << slot
+    return found

@@ -1,0 +1,36 @@
+"""How much work the guards of one run may make: a file of a few kilobytes can ask for hours of it."""
+
+from __future__ import annotations
+
+from dispatch_cli.model.guard import Guard
+from dispatch_cli.model.problem import InputError, Problem
+
+MAX_WORK = 4_000_000
+"""Units of work of one run, of about a microsecond each."""
+OF_OPERATOR = 6
+"""For an operator that is compared with a guard, slot by slot."""
+OF_BROKEN = 20
+"""For an operator that is not as the guard wants it, in addition."""
+OF_COMPARED = 100
+"""The same, where slots are compared with another slot (`same_as`)."""
+OF_SELECTION = 12
+"""For an operator that guards with the same operators and keys have in common."""
+OF_HOP = 100
+"""For a kernel that a simulated call reaches."""
+OF_TEXT = 1
+"""For a text that is compared with a glob."""
+
+
+class Budget:
+    """The work that is left."""
+
+    def __init__(self) -> None:
+        self._left = MAX_WORK
+
+    def spend(self, work: int, guard: Guard) -> None:
+        """Take *work* for *guard*. Errors: InputError when there is not so much left."""
+        self._left -= work
+        if self._left < 0:
+            message = "the guards up to here need more comparisons and simulated calls than one run makes"
+            hint = "let guards name fewer operators and keys, or check them in several runs with --guards FILE"
+            raise InputError((Problem("too-many-comparisons", message, guard.span, hint=hint),))
