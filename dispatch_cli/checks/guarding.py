@@ -7,9 +7,9 @@ from functools import cached_property
 
 from dispatch_cli.checks.cells import Cells
 from dispatch_cli.checks.expectations import COMPUTING, OF_SLOTS
-from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_OPERATOR, OF_SELECTION, OF_TEXT, Budget
+from dispatch_cli.checks.guarding_budget import OF_BROKEN, OF_COMPARED, OF_OPERATOR, OF_SELECTION, OF_TEXT, GuardBudget
 from dispatch_cli.checks.guarding_calls import GuardedCalls
-from dispatch_cli.checks.guarding_slots import COUNTED, GuardedSlots, Selection
+from dispatch_cli.checks.guarding_slots import COUNTED, GuardedSelection, GuardedSlots
 from dispatch_cli.checks.text import wanted_words
 from dispatch_cli.checks.view import View
 from dispatch_cli.checks.violation import BrokenOperator, Tally, Violation
@@ -33,11 +33,11 @@ class Guards:
     def __init__(self, view: View) -> None:
         self._view = view
         self._cells = Cells(view)
-        self._budget = Budget()
+        self._budget = GuardBudget()
         self._calls = GuardedCalls(view.state, self._budget)
         self._found: dict[str, tuple[OperatorName, ...]] = {}
         self._operators: dict[tuple[str, ...], tuple[OperatorName, ...]] = {}
-        self._selections: dict[tuple[tuple[str, ...], int], Selection] = {}
+        self._selections: dict[tuple[tuple[str, ...], int], GuardedSelection] = {}
         self._slots_of: dict[str, tuple[str, ...]] = {}
         self._chosen: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
 
@@ -140,7 +140,7 @@ class Guards:
             self._budget.spend(len(names) * OF_SELECTION, guard)
             if len(self._selections) >= MOST_SELECTIONS:
                 self._selections.clear()
-            found = self._selections[guard.ops, bits] = Selection(names, self._cells, bits)
+            found = self._selections[guard.ops, bits] = GuardedSelection(names, self._cells, bits)
         want = guard.wants[0]
         self._budget.spend(found.texts * sum(map(is_glob, want.texts)) * OF_TEXT, guard)
         self._budget.spend(found.uncounted * OF_OPERATOR, guard)

@@ -21,7 +21,7 @@ OF_TEXT = 1
 """For a text that is compared with a glob."""
 
 
-class Budget:
+class GuardBudget:
     """The work that is left."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from dispatch_cli.checks.expectations import OF_CALLS, call_ends
-from dispatch_cli.checks.guarding_budget import OF_HOP, OF_TEXT, Budget
+from dispatch_cli.checks.guarding_budget import OF_HOP, OF_TEXT, GuardBudget
 from dispatch_cli.checks.text import call_words, end_words, first_line, kernel_text, wanted_call_words
 from dispatch_cli.checks.violation import Tally, Violation
 from dispatch_cli.engine.call.trace import Call, EndKind
@@ -18,7 +18,7 @@ from dispatch_cli.model.guard import Guard, GuardedCall, GuardField
 from dispatch_cli.model.names import OperatorName
 
 
-class _Ends(NamedTuple):
+class _CallEnds(NamedTuple):
     """Operators by how one call of each ends. refused: those that cannot be called so. made: how many can be.
 
     by_text: for each field that guards can ask for, what it is and the operators with that; None where it is not there.
@@ -32,11 +32,11 @@ class _Ends(NamedTuple):
 class GuardedCalls:
     """The calls that the guards of a state speak of."""
 
-    def __init__(self, state: State, budget: Budget) -> None:
+    def __init__(self, state: State, budget: GuardBudget) -> None:
         self._state = state
         self._budget = budget
         self._calls: dict[GuardedCall, dict[OperatorName, Call | CallError]] = {}
-        self._ends: dict[tuple[GuardedCall, tuple[str, ...]], _Ends] = {}
+        self._ends: dict[tuple[GuardedCall, tuple[str, ...]], _CallEnds] = {}
 
     def violation(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Violation | None:
         """How the call of an operator is not as the guard wants it; None where it is."""
@@ -71,7 +71,7 @@ class GuardedCalls:
         operators = partial(_operators, ends, want.field, there)
         return Tally({reason: count for reason, count in reasons.items() if count}, operators)
 
-    def _ends_of(self, guard: Guard, names: Sequence[OperatorName], call: GuardedCall) -> _Ends:
+    def _ends_of(self, guard: Guard, names: Sequence[OperatorName], call: GuardedCall) -> _CallEnds:
         found = self._ends.get((call, guard.ops))
         if found is None:
             refused, by_text = list[str](), {field: dict[str | None, list[str]]() for field in OF_CALLS}
@@ -82,7 +82,7 @@ class GuardedCalls:
                     continue
                 for field, text in _facts(done).items():
                     by_text[field].setdefault(text, []).append(str(name))
-            found = self._ends[call, guard.ops] = _Ends(refused, len(names) - len(refused), by_text)
+            found = self._ends[call, guard.ops] = _CallEnds(refused, len(names) - len(refused), by_text)
         return found
 
     def _call(self, guard: Guard, name: OperatorName, call: GuardedCall) -> Call | CallError:
@@ -101,7 +101,7 @@ class GuardedCalls:
         return found
 
 
-def _operators(ends: _Ends, field: GuardField, there: set[str]) -> frozenset[str]:
+def _operators(ends: _CallEnds, field: GuardField, there: set[str]) -> frozenset[str]:
     """Those that cannot be called, or whose calls are not among *there*."""
     return frozenset(ends.refused).union(*(names for text, names in ends.by_text[field].items() if text not in there))
 

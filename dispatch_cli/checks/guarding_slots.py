@@ -68,7 +68,7 @@ class GuardedSlots:
         return wanted
 
 
-class Selection:
+class GuardedSelection:
     """The slots of several operators as guards see them that speak of the same operators and keys.
 
     Such guards ask each content once, and not each operator. texts: how many texts there are to compare with a glob.
