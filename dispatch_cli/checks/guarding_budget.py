@@ -5,7 +5,7 @@ from __future__ import annotations
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.problem import InputError, Problem
 
-MAX_WORK = 4_000_000
+MAX_WORK = 3_000_000
 """Units of work of one run, of about a microsecond each."""
 OF_OPERATOR = 6
 """For an operator that is compared with a guard, slot by slot."""
