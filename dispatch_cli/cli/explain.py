@@ -84,12 +84,10 @@ def _key(dispatcher: Dispatcher, text: str) -> str:
     key = universe.key_named(text)
     if key in universe.slot or key in universe.aliases or key in universe.per_backend:
         return key
-    from dispatch_cli.model.suggest import suggestion
+    from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 
     close = suggestion(key, [*universe.slots, *universe.aliases, *universe.per_backend], 3)
-    hint = as_sentence(
-        close or "an out-of-tree backend has the keys of PrivateUse1; give its name with --privateuse1 NAME"
-    )
+    hint = as_sentence(close or KEYS_LISTED)
     raise click.BadParameter(f"{universe.name} has no dispatch key {text[:200]!r}.{hint}", param_hint="'KEY'")
 
 

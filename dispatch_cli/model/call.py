@@ -218,7 +218,7 @@ class Context(NamedTuple):
         if (enabled := _INFERENCE_MODE.get(head.lower())) is not None and len(words) == 1 and not equals:
             return Context(ContextKind.INFERENCE_MODE, enabled=enabled)
         kinds = {kind.value.lower(): kind for kind in ContextKind}
-        kind = kinds.get(head.lower())
+        kind = kinds.get(head.lower().removeprefix("torch.").removesuffix("()"))
         if kind is None:
             hint = suggestion(head, CONTEXT_WORDS) or "`dispatch-cli resolve --help` lists the contexts"
             raise CallError(f"{head!r} is not a context", text, hint)
@@ -300,9 +300,14 @@ def _device(words: list[str], text: str) -> tuple[str | None, int | None]:
     return name, None if number is None else int(number)
 
 
+_DTYPE = re.compile(r"(torch\.)?(b?float|complex|u?int|q?u?int)[0-9]+|(torch\.)?(bool|half|double|long)")
+_DTYPE_HINT = "a dtype does not change the keys of a tensor, except those of quantized tensors: write `quantized`"
+
+
 def _not_a_device(words: list[str], text: str) -> CallError:
     near = [(word, hint) for word in words if (hint := suggestion(word, TENSOR_WORDS))]
     if len(words) > 1:
+        near += [(word, _DTYPE_HINT) for word in words if _DTYPE.fullmatch(word)]
         word, hint = near[0] if near else (words[1], None)
         return CallError(f"{word!r} does not describe a tensor, or is a second device", text, hint)
     return CallError(

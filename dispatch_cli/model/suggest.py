@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 
 MAX_COMPARED = 200
 """The characters of a word that are looked at."""
-KEYS_LISTED = "`dispatch-cli keys` lists the dispatch keys"
+KEYS_LISTED = (
+    "`dispatch-cli keys` lists the dispatch keys; an out-of-tree backend has those of PrivateUse1, and can be given "
+    "its name with --privateuse1 NAME"
+)
 """The hint for a key that resembles none."""
 _OTHER_WORDS = {"gpu": "cuda"}
 """What people write, and what PyTorch calls it."""

@@ -276,3 +276,14 @@ def test_what_is_wrong_with_a_described_call_is_said_at_once() -> None:
         assert text in result.err
     for other in (("CPU",), ("--against", "torch-2.4")):
         assert "show the key set of a call" in call("keys", "--tensor", "cpu", *other).err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("keys", "npu"), ("register", "-k", "npu"), ("explain", "aten::add.Tensor", "npu")],
+    ids=lambda command: command[0],
+)
+def test_the_name_of_a_backend_outside_of_pytorch_is_no_key_until_it_is_given(command: tuple[str, ...]) -> None:
+    refused = call(*command)
+    assert (refused.code, refused.out) == (2, "")
+    assert "--privateuse1 NAME" in refused.err

@@ -24,7 +24,7 @@ from dispatch_cli.engine.keys.tokens import (
     tokens,
 )
 from dispatch_cli.model.problem import InputError, Problem
-from dispatch_cli.model.suggest import suggestion
+from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 from dispatch_cli.model.universe import Universe
 
 UNION = "DispatchKeySet"
@@ -233,7 +233,12 @@ class _ExpressionReader:
     def _unknown(self, name: str, token: Token, known: Iterable[str]) -> None:
         message = f"{self._universe.name} has no dispatch key {cut(name)!r}"
         problem = problem_at(
-            self._text, self._origin, token.start, message, suggestion(name, known), "unknown-dispatch-key"
+            self._text,
+            self._origin,
+            token.start,
+            message,
+            suggestion(name, known) or KEYS_LISTED,
+            "unknown-dispatch-key",
         )
         self.problems.append(problem)
 

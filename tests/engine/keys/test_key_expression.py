@@ -14,6 +14,7 @@ from dispatch_cli.engine.keys.notes import ExpressionNoteKind
 from dispatch_cli.engine.keys.tokens import MAX_DEPTH, MAX_LENGTH
 from dispatch_cli.model.problem import InputError
 from dispatch_cli.model.span import cut_start
+from dispatch_cli.model.suggest import KEYS_LISTED
 from tests.engine.keys.random_expressions import expression
 from tests.support import UNIVERSE_OF, load_recording
 
@@ -163,7 +164,7 @@ def test_notes(text: str, notes: list[tuple[ExpressionNoteKind, tuple[str, ...]]
             [
                 (1, "torch-2.15 has no dispatch key 'CPUU'", "did you mean CPU?"),
                 (19, "torch-2.15 has no dispatch key 'AutogradCPPU'", "did you mean AutogradCPU?"),
-                (2, "torch-2.15 has no dispatch key 'XYZZYQ'", None),
+                (2, "torch-2.15 has no dispatch key 'XYZZYQ'", KEYS_LISTED),
                 (10, "expected a key, found the end", None),
             ],
         ),
