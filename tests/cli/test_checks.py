@@ -472,7 +472,7 @@ def test_a_count_that_is_no_count(digits: int) -> None:
         assert "the number at line 9, column 13 has more than 20 digits" in result.err
     write("known.json", counts("9" * 20))
     result = check("a.yaml", "--select", "guard", "--baseline", "known.json", "--format", "markdown")
-    assert (result.code, f"1{'9' * 19}8" in result.out) == (0, True)
+    assert (result.code, f"1{'9' * 19}8" in result.out.replace("<!-- -->", "")) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -151,12 +151,15 @@ GUARDS = {
 def test_guards_over_pytorch_share_their_work(
     kind: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A further guard takes fewer steps than there are operators (3,624, of which 1,000 begin with aten::a)."""
+    """A further guard takes some steps for each of the 100 places that are listed, and none for each operator.
+
+    There are 3,624 operators, of which 1,000 begin with aten::a; to simulate a call takes hundreds of steps.
+    """
     monkeypatch.chdir(tmp_path)
     head = "dispatch: 1\nextends: [torch-2.15]\nguards:\n"
     count = Kind("", within(head, each(GUARDS[kind]), ""), (command, "x.yaml"))
     few, many = steps_of(count, 12), steps_of(count, 22)  # no more findings are listed from 10 on
-    assert (many - few) / 10 < 12_000, f"{few}, {many} steps"
+    assert (many - few) / 10 < 30_000, f"{few}, {many} steps"
 
 
 @pytest.mark.parametrize("command", ["guards", "check-invariants"])

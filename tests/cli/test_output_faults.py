@@ -322,7 +322,7 @@ def chunks_and_signal(chunks):
         if number == 0:
             os.kill(os.getpid(), getattr(signal, NAME))
 write = files.write_file
-files.write_file = lambda chunks, *rest: write(chunks_and_signal(chunks), *rest)
+files.write_file = lambda chunks, *rest, **named: write(chunks_and_signal(chunks), *rest, **named)
 from dispatch_cli.cli import main
 main()
 """

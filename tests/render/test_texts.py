@@ -92,7 +92,7 @@ def test_markdown_cells_are_no_markup() -> None:
     rows = [("CPU[alias]: fn", "a|b `c` *d* _e_ <f> \\ ~g~ #h\ni")]
     assert "".join(markdown([TableBlock(columns, rows)])) == (
         "| x | y |\n| --- | --- |\n"
-        "| CPU\\[alias\\]: fn | a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f> \\\\ \\~g\\~ \\#h\\\\ni |\n"
+        "| CPU\\[alias\\]: fn | a\\|b \\`c\\` \\*d\\* \\_e\\_ \\<f> \\\\ \\~<!-- -->g\\~ \\#h\\\\ni |\n"
     )
 
 

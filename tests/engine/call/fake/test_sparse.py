@@ -13,7 +13,7 @@ from dispatch_cli.model.call import Context, TensorSpec
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.render.call_end_wording import fake_sentence
 
-OPEN = "which ones is not known"
+OPEN = "which are not known here"
 
 
 @pytest.fixture(scope="module")
