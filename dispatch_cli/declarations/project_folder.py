@@ -26,8 +26,7 @@ def project_folder(file: str) -> str:
         start = os.path.abspath("" if file == STDIN else os.path.dirname(file))  # noqa: PTH100, PTH120
         begins = _begins(file, start)
         found = None
-        for folder in _down_to(start):
-            real = os.path.realpath(folder)
+        for folder, real in _down_to(start):
             around = found or (begins if begins is not None and is_in(folder, begins) else None)
             if around is not None and real != around and not is_in(real, around):
                 return around
@@ -50,12 +49,13 @@ def _begins(file: str, start: str) -> str | None:
     return None if begins == os.path.dirname(begins) else begins  # noqa: PTH120
 
 
-def _down_to(folder: str) -> Iterator[str]:
-    """The folders above a folder from the outside in, without the root, and itself."""
-    above = os.path.dirname(folder)  # noqa: PTH120
-    if above != folder:
-        yield from _down_to(above)
-        yield folder
+def _down_to(folder: str) -> Iterator[tuple[str, str]]:
+    """The folders above a folder from the outside in, without the root, and itself; each with links resolved, too."""
+    real = found = os.path.abspath(os.sep)  # noqa: PTH100
+    for part in filter(None, folder.removeprefix(found).split(os.sep)):  # noqa: PTH206
+        found = os.path.join(found, part)  # noqa: PTH118
+        real = os.path.realpath(found) if os.path.islink(found) else os.path.join(real, part)  # noqa: PTH114, PTH118
+        yield found, real
 
 
 def within(file: str, allow_outside: bool) -> str | None:

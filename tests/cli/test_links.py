@@ -150,3 +150,10 @@ def test_a_file_that_has_changed_shows_what_was_read(repo: Path) -> None:
     (repo / "a.yaml").symlink_to(repo.parent / "secret" / "conf.yaml")
     assert guard.span is not None
     assert line_at(guard.span) == GUARD.split("\n")[3]
+
+
+def test_a_name_of_very_many_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = call("register", f"{'a/' * 1900}x.yaml")
+    assert (refused.code, refused.out) == (2, "")
+    assert "does not exist" in refused.err
