@@ -18,7 +18,9 @@ ALLOWED: dict[str, set[str]] = {
     "bases": {"model", "universes", "bases"},
     "engine": {"model", "engine"},
     "declarations": {"model", "universes", "bases", "declarations"},
-    "api": {"model", "declarations", "engine", "bases", "universes"},
+    "extract": {"model", "extract", "declarations"},
+    "audit": {"model", "audit", "declarations.source"},  # independent of extract, whose work it checks
+    "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit"},
     "checks": {"model", "engine", "checks"},
     "report": {"model", "engine", "checks", "crossref", "bases", "report"},
     "render": {"", "model", "engine", "checks", "crossref", "report", "render", "declarations.text", "bases"},

@@ -1,0 +1,185 @@
+"""Conditions of a registration: what must hold of the build or of the machine for it to take place.
+
+A condition is a Boolean expression over *facts*, which are texts such as ``defined(USE_ROCM)``,
+``CUDA_VERSION >= 12000`` or ``torch.cuda.is_available()``. Its text joins facts with ``and``, ``or``, ``not`` and parentheses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+MAX_NESTING = 50
+"""How deeply parentheses of a condition may nest."""
+
+
+class Fact(NamedTuple):
+    """Something that is true or false. text: as the source has it, with single blanks."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Not(NamedTuple):
+    """The opposite."""
+
+    operand: Condition
+
+    def __str__(self) -> str:
+        return f"not {_part(self.operand)}"
+
+
+class And(NamedTuple):
+    """All of them hold."""
+
+    operands: tuple[Condition, ...]
+
+    def __str__(self) -> str:
+        return " and ".join(map(_part, self.operands))
+
+
+class Or(NamedTuple):
+    """At least one of them holds."""
+
+    operands: tuple[Condition, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(map(_part, self.operands))
+
+
+Condition = Fact | Not | And | Or
+
+
+def _part(condition: Condition) -> str:
+    return f"({condition})" if isinstance(condition, And | Or) else str(condition)
+
+
+def negated(condition: Condition) -> Condition:
+    """The opposite, without a double ``not``."""
+    return condition.operand if isinstance(condition, Not) else Not(condition)
+
+
+def facts(condition: Condition) -> Iterator[str]:
+    """The texts of the facts in it, in order; some more than once."""
+    match condition:
+        case Fact(text):
+            yield text
+        case Not(operand):
+            yield from facts(operand)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from facts(operand)
+
+
+def value(condition: Condition, known: Mapping[str, bool]) -> bool | None:
+    """Whether it holds; None where that depends on facts that are not *known*."""
+    match condition:
+        case Fact(text):
+            return known.get(text)
+        case Not(operand):
+            inner = value(operand, known)
+            return None if inner is None else not inner
+        case And(operands):
+            values = [value(operand, known) for operand in operands]
+            return False if False in values else None if None in values else True
+        case Or(operands):
+            values = [value(operand, known) for operand in operands]
+            return True if True in values else None if None in values else False
+
+
+_WORD = re.compile(r"(?:and|or|not)\b")
+_JOIN = re.compile(r"(?:and|or)\b")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?|\'(?:[^\'\\]|\\.)*\'?')
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+def parse_condition(text: str) -> Condition:
+    """Read the text of a condition. Errors: ValueError, with what is wrong."""
+    parser = _Parser(text)
+    condition = parser.either(0)
+    if parser.position < len(text):
+        raise ValueError(f"there is no '(' for the ')' at character {parser.position + 1}")
+    return condition
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.position = 0
+        self._blanks()
+
+    def either(self, depth: int) -> Condition:
+        parts = [self._all(depth)]
+        while self._word("or"):
+            parts.append(self._all(depth))
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def _all(self, depth: int) -> Condition:
+        parts = [self._single(depth)]
+        while self._word("and"):
+            parts.append(self._single(depth))
+        return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+    def _single(self, depth: int) -> Condition:
+        if depth > MAX_NESTING:
+            raise ValueError(f"parentheses nest more than {MAX_NESTING} deep")
+        if self._word("not"):
+            return Not(self._single(depth + 1))
+        start = self.position
+        if self._text.startswith("(", start):
+            self.position += 1
+            self._blanks()
+            inner = self.either(depth + 1)
+            if not self._text.startswith(")", self.position):
+                raise ValueError("a ')' is missing")
+            self.position += 1
+            self._blanks()
+            if self._ends():
+                return inner
+            self.position = start  # the parentheses belong to a fact, such as ``(x + 1) > 2``
+        return self._fact()
+
+    def _ends(self) -> bool:
+        rest = self._text[self.position : self.position + 4]
+        return not rest or rest[0] == ")" or _JOIN.match(rest) is not None
+
+    def _fact(self) -> Fact:
+        start, depth, text = self.position, 0, self._text
+        while self.position < len(text):
+            character = text[self.position]
+            if character in "\"'":
+                found = _STRING.match(text, self.position)
+                assert found is not None
+                self.position = found.end()
+                continue
+            if character in _OPEN:
+                depth += 1
+            elif character in _CLOSE:
+                if depth == 0:
+                    break
+                depth -= 1
+            elif depth == 0 and not (text[self.position - 1 : self.position] or " ").isalnum():
+                before = text[self.position - 1] if self.position else " "
+                if _JOIN.match(text, self.position) and before not in "_." and self.position > start:
+                    break
+            self.position += 1
+        found_text = " ".join(text[start : self.position].split())
+        if not found_text:
+            raise ValueError(f"a condition is missing at character {start + 1}")
+        self._blanks()
+        return Fact(found_text)
+
+    def _word(self, word: str) -> bool:
+        found = _WORD.match(self._text, self.position)
+        if found is None or found[0] != word:
+            return False
+        self.position = found.end()
+        self._blanks()
+        return True
+
+    def _blanks(self) -> None:
+        while self.position < len(self._text) and self._text[self.position].isspace():
+            self.position += 1

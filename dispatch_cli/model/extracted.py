@@ -1,0 +1,179 @@
+"""What is found in sources: registrations with their places and conditions, and what was not understood.
+
+The readers of C++, Python and torchgen's YAML make these; `extract.document` makes a declaration document of them.
+In all of them, *at* is the place in the source, *when* what must all hold (none: always).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.span import Span
+
+
+class SourceKind(Enum):
+    """What a file is, by its content."""
+
+    CPP = "C++"
+    PYTHON = "Python"
+    NATIVE_FUNCTIONS = "native_functions.yaml"
+    DERIVATIVES = "derivatives.yaml"
+    BACKEND_YAML = "out-of-tree backend YAML"
+    DECLARATIONS = "declarations"
+
+
+class Unknown(NamedTuple):
+    """A text that the sources do not decide. expression: what decides it, as the source has it."""
+
+    expression: str
+
+
+class ExtractedBlock(NamedTuple):
+    """A registration block or a Python ``Library``. Two blocks are the same when they are equal.
+
+    file, line: what PyTorch's debug texts name (``__FILE__`` and ``__LINE__`` of a C++ block).
+    python: it is made by ``torch.library``. implicit: no block was written down, as with ``torch.library.impl``.
+    """
+
+    kind: LibraryKind
+    namespace: str | Unknown
+    dispatch_key: str | Unknown | None
+    at: Span
+    when: tuple[Condition, ...] = ()
+    python: bool = False
+    implicit: bool = False
+
+
+class ExtractedDefinition(NamedTuple):
+    """``m.def``.
+
+    name: with namespace and overload. schema: with the name; None where it is not known.
+    why_unknown: why the schema is not known, as a sentence without a full stop.
+    alias_analysis: a name of `AliasAnalysisKind`, ``default``, or None for FROM_SCHEMA.
+    """
+
+    block: ExtractedBlock
+    name: str | Unknown
+    schema: str | None
+    at: Span
+    when: tuple[Condition, ...] = ()
+    tags: tuple[str, ...] = ()
+    alias_analysis: str | None = None
+    why_unknown: str | None = None
+
+
+class ExtractedKernel(NamedTuple):
+    """``m.impl``.
+
+    operator: with namespace and overload. key: None for the catch-all. kernel: the function, as the source names it.
+    signature: of the C++ function, where it is known. boxed_only: it has no unboxed function.
+    """
+
+    block: ExtractedBlock
+    operator: str | Unknown
+    key: str | Unknown | None
+    kernel: str
+    at: Span
+    when: tuple[Condition, ...] = ()
+    fallthrough: bool = False
+    signature: str | None = None
+    boxed_only: bool = False
+    python: bool = False
+
+
+class ExtractedFallback(NamedTuple):
+    """``m.fallback``."""
+
+    block: ExtractedBlock
+    key: str | Unknown
+    kernel: str
+    at: Span
+    when: tuple[Condition, ...] = ()
+    fallthrough: bool = False
+    python: bool = False
+
+
+class CustomOperator(NamedTuple):
+    """``torch.library.custom_op`` or ``triton_op``.
+
+    schema: with the name; None where it is not known. device_types: None for all; ``()`` for none.
+    """
+
+    name: str | Unknown
+    schema: str | None
+    function: str
+    at: Span
+    when: tuple[Condition, ...] = ()
+    device_types: tuple[str, ...] | None = None
+    mutates_args: tuple[str, ...] | str | None = None
+    tags: tuple[str, ...] = ()
+    triton: bool = False
+    why_unknown: str | None = None
+
+
+class FunctionRole(Enum):
+    """What ``torch.library`` is given a function for; the value is the name of its function."""
+
+    FAKE = "register_fake"
+    KERNEL = "register_kernel"
+    AUTOGRAD = "register_autograd"
+    VMAP = "register_vmap"
+    AUTOCAST = "register_autocast"
+    PY_IMPL = "py_impl"
+
+
+class OperatorFunction(NamedTuple):
+    """A Python function that ``torch.library`` registers for an operator, or ``py_impl`` of one.
+
+    devices: of KERNEL, the device types (``default`` for none given); of AUTOCAST, the one; of PY_IMPL, the dispatch
+        key.
+    setup_context: of AUTOGRAD. dtype: of AUTOCAST. allow_override: of FAKE, where it is given.
+    """
+
+    role: FunctionRole
+    operator: str | Unknown
+    function: str
+    at: Span
+    when: tuple[Condition, ...] = ()
+    devices: tuple[str | Unknown, ...] = ()
+    setup_context: str | None = None
+    dtype: str | None = None
+    allow_override: bool | None = None
+
+
+class NotUnderstood(NamedTuple):
+    """A statement that may register something, and is not understood.
+
+    text: the statement, shortened. why: a sentence.
+    """
+
+    at: Span
+    text: str
+    why: str
+    when: tuple[Condition, ...] = ()
+
+
+Extracted = (
+    ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback | CustomOperator | OperatorFunction
+)
+
+
+class Extraction(NamedTuple):
+    """What the files of one kind say.
+
+    found: in the order of files, then of places. A block comes before what is in it.
+    accounted: the places (file, line) of source text that registers something, as a reader finds it by looking for
+        ``.impl(`` or ``TORCH_LIBRARY``, and that is understood, known to be harmless, or in *not_understood*; also
+        those in the bodies of macros that were expanded.
+    read: the files that were read, headers included. missing: names that would decide more, such as macros for
+        ``-D``, with the number of statements that depend on each.
+    """
+
+    found: tuple[Extracted, ...] = ()
+    not_understood: tuple[NotUnderstood, ...] = ()
+    accounted: frozenset[tuple[str, int]] = frozenset()
+    read: tuple[str, ...] = ()
+    missing: tuple[tuple[str, int], ...] = ()
