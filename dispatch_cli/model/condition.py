@@ -1,7 +1,8 @@
 """Conditions of a registration: what must hold of the build or of the machine for it to take place.
 
-A condition is a Boolean expression over *facts*, which are texts such as ``defined(USE_ROCM)``,
-``CUDA_VERSION >= 12000`` or ``torch.cuda.is_available()``. Its text joins facts with ``and``, ``or``, ``not`` and parentheses.
+A condition is a Boolean expression over *atoms*, which are texts such as ``defined(USE_ROCM)``,
+``CUDA_VERSION >= 12000`` or ``torch.cuda.is_available()``. In its text they are joined by ``and``, ``or``, ``not`` and
+parentheses.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ MAX_NESTING = 50
 """How deeply parentheses of a condition may nest."""
 
 
-class Fact(NamedTuple):
+class Atom(NamedTuple):
     """Something that is true or false. text: as the source has it, with single blanks."""
 
     text: str
@@ -50,7 +51,7 @@ class Or(NamedTuple):
         return " or ".join(map(_part, self.operands))
 
 
-Condition = Fact | Not | And | Or
+Condition = Atom | Not | And | Or
 
 
 def _part(condition: Condition) -> str:
@@ -62,22 +63,22 @@ def negated(condition: Condition) -> Condition:
     return condition.operand if isinstance(condition, Not) else Not(condition)
 
 
-def facts(condition: Condition) -> Iterator[str]:
-    """The texts of the facts in it, in order; some more than once."""
+def atoms(condition: Condition) -> Iterator[str]:
+    """The texts of the atoms in it, in order; some more than once."""
     match condition:
-        case Fact(text):
+        case Atom(text):
             yield text
         case Not(operand):
-            yield from facts(operand)
+            yield from atoms(operand)
         case And(operands) | Or(operands):
             for operand in operands:
-                yield from facts(operand)
+                yield from atoms(operand)
 
 
 def value(condition: Condition, known: Mapping[str, bool]) -> bool | None:
-    """Whether it holds; None where that depends on facts that are not *known*."""
+    """Whether it holds; None where that depends on atoms that are not *known*."""
     match condition:
-        case Fact(text):
+        case Atom(text):
             return known.get(text)
         case Not(operand):
             inner = value(operand, known)
@@ -98,14 +99,14 @@ _OPEN, _CLOSE = "([{", ")]}"
 
 def parse_condition(text: str) -> Condition:
     """Read the text of a condition. Errors: ValueError, with what is wrong."""
-    parser = _Parser(text)
+    parser = _ConditionParser(text)
     condition = parser.either(0)
     if parser.position < len(text):
         raise ValueError(f"there is no '(' for the ')' at character {parser.position + 1}")
     return condition
 
 
-class _Parser:
+class _ConditionParser:
     def __init__(self, text: str) -> None:
         self._text = text
         self.position = 0
@@ -139,14 +140,14 @@ class _Parser:
             self._blanks()
             if self._ends():
                 return inner
-            self.position = start  # the parentheses belong to a fact, such as ``(x + 1) > 2``
-        return self._fact()
+            self.position = start  # the parentheses belong to an atom, such as ``(x + 1) > 2``
+        return self._atom()
 
     def _ends(self) -> bool:
         rest = self._text[self.position : self.position + 4]
         return not rest or rest[0] == ")" or _JOIN.match(rest) is not None
 
-    def _fact(self) -> Fact:
+    def _atom(self) -> Atom:
         start, depth, text = self.position, 0, self._text
         while self.position < len(text):
             character = text[self.position]
@@ -170,7 +171,7 @@ class _Parser:
         if not found_text:
             raise ValueError(f"a condition is missing at character {start + 1}")
         self._blanks()
-        return Fact(found_text)
+        return Atom(found_text)
 
     def _word(self, word: str) -> bool:
         found = _WORD.match(self._text, self.position)
