@@ -1,0 +1,56 @@
+"""A second look at sources, for registrations that ``extract`` did not see.
+
+It works on text alone, line by line, and shares no code with ``dispatch_cli.extract``: what one of them misses, the
+other one can find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dispatch_cli.audit import cpp_text, python_text
+from dispatch_cli.audit.place import Unaccounted
+from dispatch_cli.declarations.source import SourceError
+
+__all__ = ["Unaccounted", "audit"]
+
+
+def audit(files: Sequence[str], read: Callable[[str], str], accounted: frozenset[tuple[str, int]]) -> list[Unaccounted]:
+    """The places that look like registrations and are not in *accounted*, in the order of *files* and lines.
+
+    Args:
+        files: C++ and Python sources, also those from which nothing was extracted.
+        read: gives the text of one. A file that it refuses with SourceError is left out.
+        accounted: file and line of what is known.
+    """
+    found: list[Unaccounted] = []
+    in_macros: list[tuple[str, Unaccounted]] = []
+    for file in files:
+        text = _text(file, read)
+        if python_text.is_python(file, text):
+            found += python_text.places(file, text, accounted)
+        elif cpp_text.may_register(text):
+            here = cpp_text.places(file, text, accounted)
+            found += here.direct
+            in_macros += here.in_macros
+    used = _used({macro for macro, _ in in_macros}, files, read)
+    found += [place for macro, place in in_macros if macro in used]  # a macro that nobody uses registers nothing
+    order = {file: number for number, file in enumerate(files)}
+    return sorted(found, key=lambda place: (order[place.at.file], place.at.line))
+
+
+def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) -> set[str]:
+    """Those of the macros that occur elsewhere than in their definitions."""
+    used: set[str] = set()
+    for file in files:
+        if macros <= used:
+            break
+        used |= macros & cpp_text.names_used(_text(file, read))
+    return used
+
+
+def _text(file: str, read: Callable[[str], str]) -> str:
+    try:
+        return read(file)
+    except SourceError:
+        return ""

@@ -1,0 +1,242 @@
+"""Statements in C++ text that look like registrations."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.audit.place import Unaccounted, unaccounted
+from dispatch_cli.audit.python_text import blank
+
+_HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DEFINE = re.compile(r"#[ \t]*define[ \t]+([A-Za-z_]\w*)")
+_SKIPPED = re.compile(
+    r"//(?:[^\\\n]|\\.)*"
+    r"|/\*"
+    r'|(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{0,16})\('
+    r'|"(?:[^"\\\n]|\\.)*"?'
+    r"|(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)*'?",
+    re.S,
+)
+_TOKEN = re.compile(
+    r"(?P<directive>^[ \t]*#[ \t]*(?P<word>\w*)[^\n]*)"
+    r"|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>;)"
+    r"|(?P<what>\b\w*TORCH_LIBRARY\w*(?=\s*\()|\bRegisterOperators\b|(?:\.|->)\s*(?:impl|def|fallback|op)(?=\s*\((?!\s*\))))",
+    re.M,
+)
+_OTHER_REGISTRIES = re.compile(
+    r"PYBIND11|\bpy\s*::|\bpybind11\s*::|\bnb\s*::|NB_MODULE|\b\w*class_\s*[<(]|\benum_\s*<|\bjit\s*::\s*RegisterOperators\b"
+)
+"""Beginnings of statements and blocks that register elsewhere: with pybind11, nanobind, as TorchScript's classes."""
+_DISPATCHERS = re.compile(r"TORCH_LIBRARY|\bLibrary\s*[&(]|\bRegisterOperators\b")
+_MODULE = re.compile(
+    r"\b(?:py|pybind11)\s*::\s*(?:module_?|class_)\b[\s&]*([A-Za-z_]\w*)"
+    r"|\bauto\s*&?\s*([A-Za-z_]\w*)\s*=[^;{}]{0,200}?(?:\b(?:py|pybind11)\s*::|\bdef_submodule\b|\bclass_\b)"
+)
+"""Variables that pybind11 owns."""
+_RECEIVER = re.compile(r"([A-Za-z_]\w*)\s*$")
+_JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
+_OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
+_QUALIFIED = re.compile(r"(?:torch|c10)\s*::\s*$")
+_OBJECT = re.compile(r"RegisterOperators\s*(?:[A-Za-z_]\w*\s*[({;=]|[({])")
+_DECLARED = re.compile(r"\b(?:class|struct|using|friend)\b[\w\s]*$|~\s*$|\bRegisterOperators\s*::\s*$")
+MAX_HEAD = 400
+"""Characters of the beginning of a statement that are looked at."""
+
+
+class CppPlaces(NamedTuple):
+    """direct: those outside macros. in_macros: those in a ``#define``, with the macro's name."""
+
+    direct: list[Unaccounted]
+    in_macros: list[tuple[str, Unaccounted]]
+
+
+class _Owner(Enum):
+    """Whose registrations the text in a bracket makes."""
+
+    DISPATCHER = "the dispatcher's"
+    OTHER = "pybind11's, nanobind's or TorchScript's"
+    OPEN = "not known"
+
+
+class _Level(NamedTuple):
+    """A bracket that is open: the statement that it belongs to, and whose registry that concerns."""
+
+    statement: int
+    owner: _Owner
+    outer: _Level | None
+
+
+def may_register(text: str) -> bool:
+    """Whether the text has any of the words, be it in comments."""
+    return _HINT.search(text) is not None
+
+
+def names_used(text: str) -> set[str]:
+    """The names in a text, without those that a ``#define`` only defines."""
+    defined = _DEFINE.findall(text)
+    if not defined:
+        return set(_NAME.findall(text))
+    return set(_NAME.findall(_DEFINE.sub("", text)))
+
+
+def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> CppPlaces:
+    """The statements that look like registrations, except those on *accounted* lines."""
+    found = CppPlaces([], [])
+    code = without_literals(text)
+    lines = text.split("\n")
+    starts = [0, *(end.end() for end in re.finditer("\n", code))]
+    is_jit = _JIT.search(code) is not None or _OWN_CLASS.search(code) is not None
+    registers = "RegisterOperators" in code and not _OWN_CLASS.search(code)
+    for start, what, macro in _Scanner(code).run():
+        if what == "RegisterOperators" and not _constructs(code, start, is_jit):
+            continue
+        if what.startswith("EXECUTORCH") or (what.endswith("op") and not registers):
+            continue
+        name = what.lstrip(".-> \t\n\r")
+        at = start + len(what) - len(name)
+        line = bisect_right(starts, at)
+        if (file, line) in accounted:
+            continue
+        place = unaccounted(file, line, at - starts[line - 1] + 1, name, lines)
+        if macro is None:
+            found.direct.append(place)
+        else:
+            found.in_macros.append((macro, place))
+    return found
+
+
+def _constructs(code: str, start: int, is_jit: bool) -> bool:
+    """Whether this ``RegisterOperators`` makes an object, of the dispatcher's class: TorchScript has one, too."""
+    before = code[max(start - 60, 0) : start]
+    if _DECLARED.search(before) or (is_jit and not _QUALIFIED.search(before)):
+        return False
+    return _OBJECT.match(code, start) is not None
+
+
+class _Scanner:
+    """Goes through code without literals and comments once, and keeps the brackets that are open."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.modules = {one or other for one, other in _MODULE.findall(code)}
+        self.level = _Level(0, _Owner.OPEN, None)
+        self.statement = 0
+        """Where the current statement begins."""
+        self.branches: list[tuple[_Level, int]] = []
+        """What was open at each ``#if`` that has not ended: each of its branches begins with that."""
+
+    def run(self) -> list[tuple[int, str, str | None]]:
+        """Place, text and macro (None outside of ``#define``) of each candidate."""
+        found = []
+        position = 0
+        code = self.code
+        macro: str | None = None
+        macro_end = 0
+        outside = (self.level, self.statement)
+        while (token := _TOKEN.search(code, position)) is not None:
+            position = token.end()
+            if macro is not None and token.start() >= macro_end:
+                macro = None
+                self.level, self.statement = outside
+            if token["directive"] is not None:
+                if token["word"] == "define" and (name := _DEFINE.search(token[0])):
+                    outside = (self.level, self.statement)
+                    macro, macro_end = name[1], _end_of_directive(code, token.start())
+                    position = token.start() + name.end()
+                    self.level, self.statement = _Level(position, _Owner.OPEN, None), position
+                else:
+                    position = _end_of_directive(code, token.start())
+                    self._branch(token["word"])
+                    self.statement = position if not code[self.statement : token.start()].strip() else self.statement
+            elif token["what"] is not None:
+                if self._is_candidate(token):
+                    found.append((token.start(), token[0], macro))
+            else:
+                self._bracket(token)
+        return found
+
+    def _bracket(self, token: re.Match[str]) -> None:
+        if token["open"] is not None:
+            self.level = _Level(self.statement, self._owner(), self.level)
+            if token[0] != "[":
+                self.statement = token.end()
+        elif token["close"] is not None:
+            if self.level.outer is not None:
+                self.statement, self.level = self.level.statement, self.level.outer
+            if token[0] == "}":
+                self.statement = token.end() if self._ends_statement(token.end()) else self.statement
+        else:
+            self.statement = token.end()
+
+    def _ends_statement(self, position: int) -> bool:
+        """Whether a statement is over after the ``}`` before *position*: it does not go on as a lambda would."""
+        after = self.code[position : position + 40].lstrip()
+        return not after.startswith((")", ",", ".", "(", ";", "->"))
+
+    def _owner(self) -> _Owner:
+        """Whose registry the current statement concerns: by its own beginning, else by what it is in."""
+        head = self.code[self.statement : self.statement + MAX_HEAD].split(";")[0]
+        if _OTHER_REGISTRIES.search(head):
+            return _Owner.OTHER
+        return _Owner.DISPATCHER if _DISPATCHERS.search(head) else self.level.owner
+
+    def _is_candidate(self, token: re.Match[str]) -> bool:
+        owner = self._owner()
+        if owner is not _Owner.OPEN or not token["what"].startswith((".", "-")):
+            return owner is not _Owner.OTHER
+        receiver = _RECEIVER.search(self.code, max(token.start() - 80, 0), token.start())
+        return receiver is None or receiver[1] not in self.modules
+
+    def _branch(self, word: str) -> None:
+        if word.startswith("if"):
+            self.branches.append((self.level, self.statement))
+        elif word.startswith("el") and self.branches:
+            self.level, self.statement = self.branches[-1]
+        elif word == "endif" and self.branches:
+            self.branches.pop()
+
+
+def _end_of_directive(code: str, position: int) -> int:
+    """Where a directive ends that goes on over lines with a backslash at their end."""
+    while True:
+        end = code.find("\n", position)
+        if end == -1:
+            return len(code)
+        if not code[max(end - 2, position) : end].rstrip("\r").endswith("\\"):
+            return end
+        position = end + 1
+
+
+def without_literals(text: str) -> str:
+    """The text with blanks in place of comments and literals, which keep their first quote; lines and columns stay."""
+    parts: list[str] = []
+    position = 0
+    while (skipped := _SKIPPED.search(text, position)) is not None:
+        start, end = skipped.span()
+        if skipped[0] == "/*":
+            end = _after(text, "*/", end)
+        elif skipped["delimiter"] is not None:
+            end = _after(text, f'){skipped["delimiter"]}"', end)
+        if skipped[0][0] != "/":  # a call with a literal has an argument
+            start = text.index("'" if skipped[0][0] == "'" else '"', start) + 1
+        parts += [text[position:start], _blank_but_continued(text[start:end])]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _after(text: str, closing: str, position: int) -> int:
+    end = text.find(closing, position)
+    return len(text) if end == -1 else end + len(closing)
+
+
+def _blank_but_continued(text: str) -> str:
+    """Blanks; the backslashes at ends of lines stay, as a ``#define`` goes on with them."""
+    if "\\\n" not in text:
+        return blank(text)
+    return "\n".join(
+        " " * (len(line) - 1) + "\\" if line.endswith("\\") else " " * len(line) for line in text.split("\n")
+    )

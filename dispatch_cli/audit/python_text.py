@@ -1,0 +1,99 @@
+"""Calls in Python text that look like registrations."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from dispatch_cli.audit.place import Unaccounted, unaccounted
+
+_METHODS = (
+    "define|impl|fallback|_?register_fake|register_kernel|register_autograd|register_vmap|register_torch_dispatch|"
+    "_register_torch_dispatch_rule|register_autocast|impl_abstract|py_impl|py_functionalize_impl|custom_op|triton_op"
+)
+_FUNCTIONS = (
+    "register_fake|register_kernel|register_vmap|register_torch_dispatch|impl_abstract|custom_op|triton_op|"
+    "direct_register_custom_op|register_decomposition"
+)
+_IMPORTED = re.compile(r"^\s*from torch\.library import ([^\n(]+|\([^)]*\))", re.M)
+_NAMED = re.compile(rf"^[ \t]*(\w+)[ \t]*=[ \t]*(?:[\w.]+\.)?(?:{_METHODS}|{_FUNCTIONS})\b(?!\s*\()", re.M)
+_CALL = re.compile(
+    rf"(?<![\w.])(?:def|class)\s+\w+"  # what is defined is not called
+    rf"|\.\s*(?P<method>{_METHODS})\s*\("
+    rf"|(?<![\w.])(?:[\w.]+\.)?(?P<function>{_FUNCTIONS})\s*\("
+    rf"|(?<![\w.])(?:torch\.)?library\.(?P<library>Library)\s*\("
+    rf"|(?<![\w.])(?P<bare>[A-Za-z_]\w*)\s*\("
+    rf"|^[ \t]*@[ \t]*(?:[\w.]+\.)?(?P<decorator>{_METHODS}|{_FUNCTIONS})[ \t]*$",
+    re.M,
+)
+_HINT = re.compile(rf"\b(?:{_METHODS}|{_FUNCTIONS}|Library)\b")
+_LOOKS_LIKE_PYTHON = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |(?:async )?def \w+\(|class \w+.*:$)", re.M)
+_LOOKS_LIKE_C = re.compile(r"^[ \t]*#[ \t]*(?:include|define|ifdef|ifndef|pragma|endif)\b|[;{][ \t]*$", re.M)
+_TRIPLE = ('"""', "'''")
+_QUOTED = re.compile(r"\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|#[^\n]*", re.S)
+
+
+def is_python(file: str, text: str) -> bool:
+    """Whether a source is Python rather than C++: by its name, else by its first 64 KiB."""
+    if file.endswith((".py", ".pyi")):
+        return True
+    start = text[: 1 << 16]
+    return _LOOKS_LIKE_PYTHON.search(start) is not None and _LOOKS_LIKE_C.search(start) is None
+
+
+def places(file: str, text: str, accounted: frozenset[tuple[str, int]]) -> list[Unaccounted]:
+    """The calls that look like registrations, except those on *accounted* lines."""
+    if _HINT.search(text) is None:
+        return []
+    code = without_strings(text)
+    imported = {
+        words[-1]
+        for names in _IMPORTED.findall(code)
+        for name in names.strip("()").split(",")
+        if (words := name.split())  # ``impl as register_impl``: the last word is the name that is used
+    }
+    imported.update(_NAMED.findall(code))  # ``impl = torch.library.impl``
+    starts = [0, *(found.end() for found in re.finditer("\n", code))]
+    lines: list[str] | None = None
+    found = []
+    for call in _CALL.finditer(code):
+        what = call["method"] or call["function"] or call["library"] or call["decorator"]
+        group = next((group for group in ("method", "function", "library", "decorator") if call[group]), "bare")
+        if what is None:
+            what = call["bare"] if call["bare"] in imported else None
+        if what is None:
+            continue
+        start = call.start(group)
+        line = bisect_right(starts, start)
+        if (file, line) not in accounted:
+            lines = lines or text.split("\n")
+            found.append(unaccounted(file, line, start - starts[line - 1] + 1, what, lines))
+    return found
+
+
+def without_strings(text: str) -> str:
+    """The text with blanks in place of comments and of what is in strings; lines and columns stay."""
+    parts: list[str] = []
+    position = 0
+    while (quoted := _QUOTED.search(text, position)) is not None:
+        start, end = quoted.span()
+        if quoted[0] in _TRIPLE:
+            end = _end_of_triple(text, end, quoted[0])
+        parts += [text[position:start], blank(text[start:end])]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def _end_of_triple(text: str, position: int, quote: str) -> int:
+    """Where a string of three quotes ends; the end of the text for one that does not."""
+    while (end := text.find(quote, position)) != -1:
+        before = text[max(end - 50, position) : end]
+        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+            return end + 3
+        position = end + 1
+    return len(text)
+
+
+def blank(text: str) -> str:
+    """As many blanks as the text has characters; its line ends stay."""
+    return "".join("\n" if character == "\n" else " " for character in text) if "\n" in text else " " * len(text)

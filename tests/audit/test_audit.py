@@ -1,0 +1,172 @@
+"""The audit finds what looks like a registration, in C++ and in Python, and little else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from dispatch_cli.audit import audit
+from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.model.span import Span
+
+
+def found(text: str, file: str = "a.cpp", accounted: frozenset[tuple[str, int]] = frozenset()) -> list[tuple[int, str]]:
+    return [(place.at.line, place.what) for place in audit([file], lambda _: text, accounted)]
+
+
+def test_a_block_with_its_statements() -> None:
+    text = 'TORCH_LIBRARY_IMPL(mylib, CPU, m) {\n  m.impl("f", f);\n  m\n    .def("g() -> ()");\n  m.fallback(h);\n}\n'
+    assert found(text) == [(1, "TORCH_LIBRARY_IMPL"), (2, "impl"), (4, "def"), (5, "fallback")]
+    assert found(text, accounted=frozenset({("a.cpp", 2), ("a.cpp", 4), ("b.cpp", 1)})) == [
+        (1, "TORCH_LIBRARY_IMPL"),
+        (5, "fallback"),
+    ]
+
+
+def test_a_place_has_the_line_and_its_text() -> None:
+    (place,) = audit(["a.cpp"], lambda _: '\n  m.impl("f", f);  \n', frozenset())
+    assert (place.at, place.text) == (Span("a.cpp", 2, 5), 'm.impl("f", f);')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '// m.impl("f", f);',
+        "// a comment that goes on \\\nTORCH_LIBRARY(mylib, m) {}",
+        '/* TORCH_LIBRARY(mylib, m) {\n m.impl("f", f); } */',
+        'auto s = "TORCH_LIBRARY(mylib, m)";',
+        'auto s = R"x(\nm.impl("f", f); )" m.def(1) )x";',
+        "auto s = '\\''; auto t = \"m.impl(1)\";",
+    ],
+)
+def test_comments_and_literals_are_left_out(text: str) -> None:
+    assert found(text) == []
+    assert found(text + '\nm.impl("g", g);') == [(text.count("\n") + 2, "impl")]
+
+
+def test_a_separator_of_digits_begins_no_literal() -> None:
+    assert found("int x = 1'000; m.impl(\"f\", f); int y = 0xF'F;") == [(1, "impl")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'PYBIND11_MODULE(x, m) { m.def("f", &f); }',
+        'void init(py::module& m) {\n  m.def("f", &f);\n}',
+        'void init(PyObject* o) { auto m = py::handle(o).cast<py::module>(); m.def("f", [](int x) { return g(x); }); }',
+        'py::class_<X>(m, "X")\n  .def(py::init<>())\n  .def("f", &X::f);',
+        'static auto x = torch::class_<X>("a", "X").def("f", &X::f);',
+        "TORCH_LIBRARY_NOT(x)\nauto v = node.def();"[22:],
+        "EXECUTORCH_LIBRARY(aten, f, g);",
+        "node.op(1);",
+        "namespace torch::jit { RegisterOperators reg({Operator(1)}); }",
+        "torch::jit::RegisterOperators reg({Operator(1)});",
+        "class TORCH_API RegisterOperators { RegisterOperators() = default; };",
+    ],
+)
+def test_other_registries_are_left_out(text: str) -> None:
+    assert found(text) == []
+
+
+def test_blocks_beside_those_of_pybind11() -> None:
+    text = 'PYBIND11_MODULE(x, m) { m.def("f", &f); }\nTORCH_LIBRARY(y, m) { m.def("g() -> ()"); }\n'
+    assert found(text) == [(2, "TORCH_LIBRARY"), (2, "def")]
+    text = 'void f(py::module& m) {\n#if A\n  if (x) {\n#else\n  {\n#endif\n  m.def("f", &f);\n  }\n}\n'
+    text += "TORCH_LIBRARY(y, m) {}"
+    assert found(text) == [(10, "TORCH_LIBRARY")]
+
+
+def test_a_chain_of_the_old_interface() -> None:
+    text = 'static auto r = torch::RegisterOperators()\n  .op("a::f", &f)\n  .op("a::g", &g);'
+    assert found(text) == [(1, "RegisterOperators"), (2, "op"), (3, "op")]
+
+
+def test_what_is_in_a_macro_counts_where_the_macro_is_used() -> None:
+    define = "#define REG(x) \\\n  m.impl(#x, x)\n"
+    assert found(define) == []
+    assert found(define + "#define ALL REG(a)\n") == [(2, "impl")]
+    texts = {"a.h": define, "b.cpp": "REG(f);"}
+    assert [place.at for place in audit(["a.h", "b.cpp"], texts.__getitem__, frozenset())] == [Span("a.h", 2, 5)]
+
+
+PYTHON = '''
+import torch
+from torch.library import Library, impl as register, register_fake
+
+lib = Library("mylib", "DEF")
+lib.define("f(Tensor x) -> Tensor")
+@torch.library.custom_op("mylib::g", mutates_args=())
+def g(x): ...
+@g.register_fake
+def _(x): ...
+@register(lib, "f", "CPU")
+def f(x):
+    """lib.define("h() -> ()")"""
+    return "lib.impl(" + x  # lib.impl("f", f)
+direct_register_custom_op("h", h, [], None)
+op.py_impl(DispatchKey.CPU)(f)
+again = torch.library.impl
+again("mylib::f", "CUDA")(f)
+def register_fake(x): ...
+class Library: ...
+'''
+
+
+def test_python() -> None:
+    expected = [
+        (5, "Library"),
+        (6, "define"),
+        (7, "custom_op"),
+        (9, "register_fake"),
+        (11, "register"),
+        (15, "direct_register_custom_op"),
+        (16, "py_impl"),
+        (18, "again"),
+    ]
+    assert found(PYTHON, "a.py") == expected
+    assert found(PYTHON, "without an extension") == expected
+
+
+def test_strings_of_python_that_do_not_end() -> None:
+    assert found('lib.define("f() -> ()\nlib.define("g() -> ()")', "a.py") == [(1, "define"), (2, "define")]
+    assert found('x = """\nlib.define("g() -> ()")', "a.py") == []
+    assert found('x = """ \\""" """; lib.define("g() -> ()")', "a.py") == [(1, "define")]
+
+
+def test_a_file_that_cannot_be_read_is_left_out() -> None:
+    def read(file: str) -> str:
+        if file == "a.cpp":
+            raise SourceError(file, "is not a regular file")
+        return 'm.impl("f", f);'
+
+    assert [place.at.file for place in audit(["a.cpp", "b.cpp"], read, frozenset())] == ["b.cpp"]
+
+
+def lines_run(function: Callable[[], object]) -> int:
+    """How many lines of Python a call executes."""
+    count = 0
+
+    def trace(_frame: object, event: str, _argument: object) -> object:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)  # type: ignore[arg-type]
+    try:
+        function()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["{ m.impl(", "#if A\n{", 'R"x(', '"""', "/*", "'", "py::", "m.def(1);\n", "#define A m.impl(1)\n", "\\\n", "a.b."],
+)
+@pytest.mark.parametrize("file", ["a.cpp", "a.py"])
+def test_the_work_grows_with_the_text(unit: str, file: str) -> None:
+    few, many = lines_run(lambda: found(unit * 500, file)), lines_run(lambda: found(unit * 2000, file))
+    assert many <= 4.5 * few + 200
