@@ -16,7 +16,7 @@ _FUNCTIONS = (
     "direct_register_custom_op|register_decomposition"
 )
 _IMPORTED = re.compile(r"^\s*from torch\.library import ([^\n(]+|\([^)]*\))", re.M)
-_NAMED = re.compile(rf"^[ \t]*(\w+)[ \t]*=[ \t]*(?:[\w.]+\.)?(?:{_METHODS}|{_FUNCTIONS})\b(?!\s*\()", re.M)
+_NAMED = re.compile(rf"^[ \t]*(\w+)[ \t]*=[ \t]*(?:torch\.)?library\.(?:{_METHODS}|{_FUNCTIONS})\b(?!\s*\()", re.M)
 _CALL = re.compile(
     rf"(?<![\w.])(?:def|class)\s+\w+"  # what is defined is not called
     rf"|\.\s*(?P<method>{_METHODS})\s*\("
