@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dispatch_cli.declarations.keys import KeyReader
+from dispatch_cli.declarations.places import AT, WHEN, read_conditions, read_place
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.text import printable
-from dispatch_cli.declarations.tree import Node
-from dispatch_cli.model.declarations import Block, Define, Implement, LibraryKind, PythonKernel, Registrant, Step
+from dispatch_cli.declarations.tree import Mapping, Node
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.declarations import (
+    Block,
+    Define,
+    Implement,
+    LibraryKind,
+    OpenBlock,
+    PythonKernel,
+    Registrant,
+    Step,
+    Undecided,
+    UnreadStatement,
+)
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
@@ -34,12 +49,14 @@ class ReadSoFar:
     """What all files that are read have said so far, as far as later entries depend on it.
 
     functions: how functions go on with a call. operators: those that are defined.
-    python_keys: the operators and keys with a kernel that was registered from Python.
+    python_keys: the operators and keys with a kernel that was registered from Python, and the conditions of each.
+    conditions: by their texts.
     """
 
     functions: Functions = field(default_factory=Functions)
     operators: dict[OperatorName, DefinedOperator] = field(default_factory=dict)
-    python_keys: set[tuple[OperatorName, str]] = field(default_factory=set)
+    python_keys: dict[tuple[OperatorName, str], list[tuple[Condition, ...]]] = field(default_factory=dict)
+    conditions: dict[str, Condition] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -47,6 +64,7 @@ class FileContext:
     """One file that is being read, and what it has said so far.
 
     known: shared by all files. snapshot: it holds what PyTorch has printed. by: who registered what is being read.
+    extracted: it was written by ``extract``. when: the conditions of what is being read.
     """
 
     problems: Problems
@@ -54,6 +72,8 @@ class FileContext:
     known: ReadSoFar
     snapshot: bool = False
     by: Registrant = Registrant.USER
+    extracted: bool = False
+    when: tuple[Condition, ...] = ()
     core_fallbacks: bool = True
     steps: list[Step] = field(default_factory=list)
     python_kernels: list[PythonKernel] = field(default_factory=list)
@@ -63,22 +83,61 @@ class FileContext:
     guards: list[Guard] = field(default_factory=list)
     suppressions: list[Suppression] = field(default_factory=list)
     settings: list[CheckSettings] = field(default_factory=list)
+    undecided: list[Undecided] = field(default_factory=list)
+    unread: list[UnreadStatement] = field(default_factory=list)
+
+    def placed(self, node: Node) -> AbstractContextManager[None]:
+        """While an entry is read: its place, and its conditions beside those around it, where it has the fields."""
+        if type(node) is Mapping:
+            found = {key.text: value for key, value in node.pairs if key.text in _PLACED}
+            if found:
+                return self._placed(found)
+        return _AS_IT_IS
+
+    @contextmanager
+    def _placed(self, fields: dict[str, Node]) -> Iterator[None]:
+        at, when = self.problems.at, self.when
+        self.problems.at = read_place(self.problems, fields.get(AT)) or at
+        self.when = (*when, *read_conditions(self.problems, self.known.conditions, fields.get(WHEN)))
+        try:
+            yield
+        finally:
+            self.problems.at, self.when = at, when
+
+    def open(self, block: Block) -> None:
+        """Begin a block."""
+        self.steps.append(OpenBlock(block, self.when))
 
     def block(
         self, kind: LibraryKind, namespace: str, dispatch_key: str | None, at: Node, *, implicit: bool = False
     ) -> Block:
         """The registration block that begins at *at*."""
         span = self.problems.span(at)
-        return Block(kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit, self.by)
+        return Block(
+            kind, namespace, dispatch_key, printable(span.file), span.line, span, implicit, self.by, self.extracted
+        )
 
     def define(self, definition: Define | None, *, custom: bool = False) -> None:
         """Define an operator; None where a mistake in it was noted. custom: by ``torch.library.custom_op``."""
         if definition is not None:
-            self.steps.append(definition)
+            self.steps.append(definition._replace(when=self.when) if self.when else definition)
             self.known.operators[definition.schema.name] = DefinedOperator(definition.schema, definition.tags, custom)
 
     def implement(self, block: Block, name: OperatorName, key: str | None, kernel: Kernel, span: Span | None) -> None:
         """Register a kernel. key: None for the catch-all."""
-        self.steps.append(Implement(block, name, key, kernel, span))
+        self.steps.append(Implement(block, name, key, kernel, span, self.when))
         if kernel.python and key is not None:
-            self.known.python_keys.add((name, key))
+            self.known.python_keys.setdefault((name, key), []).append(self.when)
+
+    def has_python_kernel(self, name: OperatorName, key: str) -> bool:
+        """Whether a kernel was registered from Python, under conditions that can hold together with those of now."""
+        registered = self.known.python_keys.get((name, key), ())
+        if not registered or () in registered or not self.when:
+            return bool(registered)
+        from dispatch_cli.model.worlds import exclude_each_other
+
+        return any(not exclude_each_other(self.when, one) for one in registered)
+
+
+_PLACED = (AT, WHEN)
+_AS_IT_IS = nullcontext()

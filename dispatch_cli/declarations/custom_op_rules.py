@@ -41,6 +41,8 @@ def written(schema: FunctionSchema, mutates: tuple[str, ...] | None) -> tuple[Fu
 
     mutates: ``mutates_args``, for a schema that does not say what it writes to; None where that is not given.
     """
+    if schema.unknown is not None:
+        return schema, None
     said = [one.name for one in schema.arguments if writes(one)]
     if mutates is None or set(said) == set(mutates):
         return schema, None
@@ -108,6 +110,8 @@ def refused_autograd(
     schema: FunctionSchema, tags: tuple[str, ...], of_custom_op: bool, library: TorchLibrary
 ) -> str | None:
     """Why ``register_autograd`` refuses the operator; None where it takes it."""
+    if schema.unknown is not None:
+        return None
     shown = f"<CustomOpDef({schema.name})>" if of_custom_op else schema.name.in_python
     if library.takes_tags and OUT in tags:
         return (

@@ -65,7 +65,7 @@ def read_custom_op(context: FileContext, values: Values, block: Block, schema: F
     backward, wraps = read_backward(operator, values)
     place = span if backward is None else backward.span
     operator.register(AUTOGRAD, library.custom_op, wraps, place, Redispatch(RedispatchKind.BELOW_AUTOGRAD))
-    _register_in_place(operator, schema, span)
+    _register_in_place(operator, schema, span, "mutates_args" in values)
     _register_kernels(operator, schema, values, default, node)
     _register_vmap(operator, values)
     autocast = values.get("autocast")
@@ -98,9 +98,12 @@ def _register_fake(operator: LibraryOperator, values: Values, default: PythonFun
     operator.context.implement(operator.block, operator.name, META, kernel, span)
 
 
-def _register_in_place(operator: LibraryOperator, schema: FunctionSchema, span: Span) -> None:
-    """The kernels at ADInplaceOrView: PyTorch's fallback for views, and one that counts versions of what is written."""
-    library, mutable = operator.library, is_mutable(schema)
+def _register_in_place(operator: LibraryOperator, schema: FunctionSchema, span: Span, writes: bool) -> None:
+    """The kernels at ADInplaceOrView: PyTorch's fallback for views, and one that counts versions of what is written.
+
+    writes: the operator is said to write to something, where its schema is not known.
+    """
+    library, mutable = operator.library, is_mutable(schema) or (schema.unknown is not None and writes)
     if library.view_fallback and (mutable or rules.is_view(schema)):
         operator.register(AD_INPLACE_OR_VIEW, library.custom_op, None, span, _BELOW_KEY)
     if mutable:

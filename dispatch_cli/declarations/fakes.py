@@ -30,13 +30,14 @@ def read_fakes(context: FileContext, node: Node | None, block: Block, name: Oper
     name: None where it cannot be used; the rest is read all the same.
     """
     for entry in () if node is None else entries(context.problems, node):
-        found = read_fake(context, entry)
-        if found is not None and name is not None:
-            fake, debug = found
-            debug = debug or fake.function or f"registered at {block.file}:{block.line}"
-            # PyTorch wraps the function anew in every registration, so no two kernels are one function.
-            kernel = Kernel(debug, python=True, span=context.problems.span(entry), fake=fake)
-            context.implement(block, name, META, kernel, kernel.span)
+        with context.placed(entry):
+            found = read_fake(context, entry)
+            if found is not None and name is not None:
+                fake, debug = found
+                debug = debug or fake.function or f"registered at {block.file}:{block.line}"
+                # PyTorch wraps the function anew in every registration, so no two kernels are one function.
+                kernel = Kernel(debug, python=True, span=context.problems.span(entry), fake=fake)
+                context.implement(block, name, META, kernel, kernel.span)
 
 
 def read_fake_rules(context: FileContext, node: Node | None, name: OperatorName) -> None:

@@ -32,6 +32,7 @@ from dispatch_cli.declarations.kernel_format import (
     WRAPS,
 )
 from dispatch_cli.declarations.operator_format import DEFINITION, FAKE_TENSOR_MODE, LIBRARY, OPERATOR
+from dispatch_cli.declarations.source_format import NOT_UNDERSTOOD, SECTIONS, UNDECIDED
 from dispatch_cli.declarations.tree import Mapping, Scalar
 
 VERSION = "1"
@@ -121,6 +122,13 @@ FILE = Record(
             "For a snapshot: the registrations of modules that were imported after PyTorch. They are checked like "
             "declarations that extend the rest of the snapshot.",
         ),
+        Field(
+            "extracted",
+            BOOLEAN,
+            "The file was written by `extract`: what PyTorch refuses in it is reported as findings of "
+            "check-invariants; in other files it is an error.",
+            default="false",
+        ),
         Field("notes", list_of(TEXT, "strings"), "Notes for readers of the file; they have no effect."),
         OPERATORS,
         Field(
@@ -150,6 +158,7 @@ FILE = Record(
             "Accepted findings of check-invariants.",
         ),
         Field("check", record("check"), "Settings of check-invariants."),
+        *SECTIONS,
     ),
 )
 RECORDS = (
@@ -172,5 +181,7 @@ RECORDS = (
     RESOLVES,
     SUPPRESSION,
     CHECK,
+    UNDECIDED,
+    NOT_UNDERSTOOD,
 )
 """Every mapping of the format, in the order of the reference."""

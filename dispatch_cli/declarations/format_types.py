@@ -108,3 +108,18 @@ BARE_NAME = Type("a string", (Scalar,), {**NAME, "not": {"pattern": "::"}})
 BOOLEAN = Type("true or false", (Scalar,), {"type": "boolean"}, BOOLEANS, plain=True)
 ONE_KEY = Type("a dispatch key", (Scalar,), {"$ref": "#/$defs/dispatch_key"})
 TEXTS = some(TEXT, "strings")
+AT = Field(
+    "at",
+    TEXT,
+    "Where it is in the sources, as `FILE:LINE` or `FILE:LINE:COLUMN`; the path is relative to the working directory. "
+    "Findings and errors about it are shown there.",
+    default="its place in this file",
+)
+WHEN = Field(
+    "when",
+    TEXTS,
+    "The conditions under which it is registered, all of which must hold: `defined(USE_CUDA)`, `not (A or B >= 2)`. "
+    "They consist of any expressions, joined by `and`, `or` and `not`. Registrations whose conditions exclude each "
+    "other are never loaded together.",
+    default="always",
+)

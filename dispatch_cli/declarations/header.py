@@ -34,6 +34,7 @@ class Header:
     """The head of a file. sections: the fields whose values can be read, in the order they are written.
 
     by: who registered what the file holds. privateuse1: the name that it gives to the backend there.
+    extracted: ``extract`` wrote it.
     """
 
     universe: UniverseName | None
@@ -41,6 +42,7 @@ class Header:
     extends: tuple[Extension, ...]
     sections: tuple[tuple[str, Node], ...]
     privateuse1: Scalar | None = None
+    extracted: bool = False
 
 
 def read_header(problems: Problems, root: Node) -> Header | None:
@@ -73,9 +75,10 @@ def read_header(problems: Problems, root: Node) -> Header | None:
                 key = next(key for key, _ in root.pairs if key.text == name)
                 problems.add("bad-value", f"{name!r} is only for snapshots", key, "add snapshot: true")
     extends = _extensions(problems, values.get("extends"))
+    extracted = is_true(values.get("extracted")) is True
     backend = values.get("privateuse1")
     named = backend if type(backend) is Scalar and word_of(problems, backend) is not None else None
-    return Header(_universe(problems, values.get("universe")), by, extends, sections, named)
+    return Header(_universe(problems, values.get("universe")), by, extends, sections, named, extracted)
 
 
 def _is_of_torchgen(root: Node) -> bool:

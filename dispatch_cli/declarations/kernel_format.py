@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dispatch_cli.declarations.format_types import (
+    AT,
     BOOLEAN,
     BOOLEANS,
     ONE_KEY,
     TEXT,
     TEXTS,
+    WHEN,
     Field,
     Record,
     Type,
@@ -81,6 +83,8 @@ _KERNEL_FIELDS = (
         default="assumed from the kernel's dispatch key, and the answer says so",
     ),
     Field("wraps", record("wraps"), "The user's Python function that the kernel wraps."),
+    AT,
+    WHEN,
 )
 PYTHON_FUNCTION = Record(
     "python_function",
@@ -165,6 +169,7 @@ FAKE_IMPL = Record(
             "Whether it may replace an earlier fake implementation or kernel at `Meta`; otherwise PyTorch refuses it.",
             default="true; false before PyTorch's `register_fake` had this parameter",
         ),
+        AT,
     ),
     ("kernel", "missing"),
 )

@@ -11,11 +11,11 @@ from dispatch_cli.declarations.format import NO_FALLBACKS
 from dispatch_cli.declarations.kernel_format import CATCH_ALL, LIBRARY_KERNEL
 from dispatch_cli.declarations.kernels import described_kernel, entries, named_kernel, read_kernel
 from dispatch_cli.declarations.operator_format import DEFINITION, LIBRARY
-from dispatch_cli.declarations.operators import read_definition_fields
+from dispatch_cli.declarations.operators import read_definition_fields, read_unknown_schema
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, LibraryKind, OpenBlock
+from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
@@ -26,7 +26,8 @@ _CONTENTS = ("define", "impl", "fallback", "fake")
 def read_libraries(context: FileContext, section: Node) -> None:
     """Read the section ``libraries``."""
     for node, values in read_records(context.problems, section, LIBRARY):
-        _read_library(context, node, values)
+        with context.placed(node):
+            _read_library(context, node, values)
 
 
 def read_fallbacks(context: FileContext, section: Node) -> None:
@@ -52,7 +53,9 @@ def read_fallbacks(context: FileContext, section: Node) -> None:
             continue
         kernel = read_kernel(context, value, block)
         if kernel is not None and key is not None:
-            context.steps += (OpenBlock(block), Fallback(block, key, kernel, problems.span(key_node)))
+            with context.placed(value):
+                context.open(block)
+                context.steps.append(Fallback(block, key, kernel, problems.span(key_node), context.when))
 
 
 def _read_library(context: FileContext, node: Node, values: Values) -> None:
@@ -66,7 +69,7 @@ def _read_library(context: FileContext, node: Node, values: Values) -> None:
     block = context.block(kind or LibraryKind.IMPL, namespace or "", key, node)
     if kind is not None and namespace is not None:
         _check_contents(context, values, block, node)
-    context.steps.append(OpenBlock(block))
+    context.open(block)
     for name in values:
         value = values[name]
         if name not in _CONTENTS or value is None:
@@ -80,7 +83,8 @@ def _read_library(context: FileContext, node: Node, values: Values) -> None:
         else:
             kernel = read_kernel(context, value, block)
             if kernel is not None and key is not None:
-                context.steps.append(Fallback(block, key, kernel, problems.span(value)))
+                with context.placed(value):
+                    context.steps.append(Fallback(block, key, kernel, problems.span(value), context.when))
 
 
 def _key(context: FileContext, node: Node | None, needed: bool) -> str | None:
@@ -139,12 +143,18 @@ def _read_definitions(context: FileContext, section: Node, block: Block, is_usab
         values: Values | None = {"func": node} if type(node) is Scalar else read_record(problems, node, DEFINITION)
         if values is None:
             continue
-        func = values.get("func")
-        schema = read_schema(context, func, block.namespace)
-        if schema is not None and func is not None and is_usable:
-            name = _in_block(context, func, schema.name, block, in_schema=True)
-            schema = None if name is None else replace(schema, name=name)
-        context.define(read_definition_fields(context, values, block, schema))
+        with context.placed(node):
+            func = values.get("func")
+            schema = read_schema(context, func, block.namespace)
+            unknown = read_unknown_schema(context, values)
+            if "func" not in values:
+                schema, func = unknown, values.get("name")
+                if "schema" not in values and func is not None:
+                    problems.add("missing-field", "a definition needs the field 'func'", func, "or add schema: unknown")
+            if schema is not None and func is not None and is_usable:
+                name = _in_block(context, func, schema.name, block, in_schema=True)
+                schema = None if name is None else replace(schema, name=name)
+            context.define(read_definition_fields(context, values, block, schema))
 
 
 def _in_block(
@@ -164,10 +174,11 @@ def _read_implementations(context: FileContext, section: Node, block: Block, is_
     for name_node, value in section.pairs:
         name = _member_name(context, name_node, block, is_usable)
         for entry in entries(problems, value):
-            found = _read_member(context, entry, block)
-            if found is not None and name is not None:
-                kernel, key = found
-                context.implement(block, name, key, kernel, problems.span(name_node))
+            with context.placed(entry):
+                found = _read_member(context, entry, block)
+                if found is not None and name is not None:
+                    kernel, key = found
+                    context.implement(block, name, key, kernel, problems.span(name_node))
 
 
 def _read_fakes(context: FileContext, section: Node, block: Block, is_usable: bool) -> None:

@@ -7,11 +7,13 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from dispatch_cli import bases as states
 from dispatch_cli import universes
 from dispatch_cli.declarations import limits, source
 from dispatch_cli.declarations.context import FileContext, ReadSoFar
+from dispatch_cli.declarations.extracted import ExtractedDocument, tree_of
 from dispatch_cli.declarations.fields import read_record
 from dispatch_cli.declarations.format import IMPORTED
 from dispatch_cli.declarations.guards import read_guards
@@ -25,10 +27,19 @@ from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
+from dispatch_cli.declarations.undecided import read_not_understood, read_undecided
 from dispatch_cli.declarations.universe_file import UniverseName, agree, can_be_read, load_universe, read_file
 from dispatch_cli.declarations.yaml_reader import parse
-from dispatch_cli.model.budget import MAX_THINGS, OverBudget
-from dispatch_cli.model.declarations import Declarations, Define, Implement, Registrant, Settle, Step
+from dispatch_cli.model.budget import MAX_BYTES, MAX_THINGS, Budget, OverBudget
+from dispatch_cli.model.declarations import (
+    Declarations,
+    Define,
+    Implement,
+    RefusedDeclaration,
+    Registrant,
+    Settle,
+    Step,
+)
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
@@ -36,10 +47,23 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import Universe
 
 _START = Place(1, 1)
+REFUSALS = frozenset(
+    {
+        "bad-schema",
+        "bad-signature",
+        "bad-operator-name",
+        "unknown-dispatch-key",
+        "no-backend",
+        "block-misuse",
+        "torch-library",
+        "more-problems",
+    }
+)
+"""The codes of problems that PyTorch would have, too, with what sources register: in those, they are findings."""
 
 
 def load(
-    paths: Sequence[str],
+    paths: Sequence[str | ExtractedDocument],
     *,
     universe: str | Universe | None = None,
     bases: Sequence[str] = (),
@@ -49,10 +73,10 @@ def load(
 ) -> Declarations:
     """Read declaration files, in order, as one history.
 
-    paths: files; ``-`` is standard input. universe: an embedded name or a path, or the universe itself, for files that
-    name none; a file that names another does not agree with it. bases: embedded states that the history continues,
-    before those that the files extend. guards: files that are read after them, and that may say what must hold, but
-    register nothing.
+    paths: files, and documents that were made of sources; ``-`` is standard input.
+    universe: an embedded name or a path, or the universe itself, for files that name none; a file that
+    names another does not agree with it. bases: embedded states that the history continues, before those that the files
+    extend. guards: files that are read after them, and that may say what must hold, but register nothing.
     allow_outside: whether files may lead to others outside of their project (`project_folder`).
     privateuse1: the name of the backend at PrivateUse1; by default what the files say.
 
@@ -61,10 +85,18 @@ def load(
     with _no_collection():
         loader = _Loader(universe, bases, allow_outside, privateuse1)
         for path in paths:
-            loader.add(path)
+            if isinstance(path, ExtractedDocument):
+                loader.add_document(path)
+            else:
+                loader.add(path)
         for path in guards:
             loader.add(path, only_guards=True)
-        return loader.finish(frozenset(source.identity(path) for path in (*paths, *guards)))
+        return loader.finish(frozenset(map(_identity, (*paths, *guards))))
+
+
+def _identity(path: str | ExtractedDocument) -> str:
+    """The same text for every name of the same file; documents are files of their own."""
+    return f"\0{path.name}" if isinstance(path, ExtractedDocument) else source.identity(path)
 
 
 @contextmanager
@@ -105,6 +137,7 @@ class _Loader:
         self._wanted = universe.name if isinstance(universe, Universe) else universe
         self._allow_outside = allow_outside
         self._problems: list[Problem] = []
+        self._refused: list[RefusedDeclaration] = []
         self._bases: dict[str, tuple[Span, ...]] = {}
         self._files: dict[str, _File] = {}
         self._history: list[_File] = []
@@ -126,6 +159,23 @@ class _Loader:
         else:
             self._add(name, (), only_guards, project)
 
+    def add_document(self, document: ExtractedDocument) -> None:
+        """Read a document that was made of sources."""
+        identity = _identity(document)
+        if identity in self._files:
+            return
+        budget = Budget(MAX_BYTES, MAX_THINGS - self._spent())
+        problems = Problems(source.Source(document.name, "", budget), document.lines)
+        file = self._files[identity] = _File(document.name, identity, problems)
+        try:
+            file.header = read_header(problems, tree_of(document.data, budget))
+        except OverBudget as over:
+            problems.add("too-large", over.message, _START, over.hint)
+        self._history.append(file)
+
+    def _spent(self) -> int:
+        return sum(file.problems.source.budget.spent for file in self._files.values())
+
     def _add(self, name: str, through: tuple[Span, ...], only_guards: bool, project: str | None) -> None:
         """Read a file and, before it takes its place in the history, what it extends.
 
@@ -134,7 +184,7 @@ class _Loader:
         identity = source.identity(name)
         if identity in self._files:
             return
-        file = self._files[identity] = self._read(name, identity)
+        file = self._files[identity] = self._read(name, identity, project)
         file.through, file.only_guards, file.project = through, only_guards, project
         self._open.append(file)
         for extension in file.header.extends if file.header is not None else ():
@@ -148,7 +198,7 @@ class _Loader:
         readers = {snapshot: KeyReader(universe, constants=snapshot) for snapshot in (False, True)}
         known = ReadSoFar()
         contexts = [
-            FileContext(file.problems, readers[snapshot], known, snapshot, _registrant(file))
+            FileContext(file.problems, readers[snapshot], known, snapshot, _registrant(file), _is_extracted(file))
             for file, snapshot in zip(self._history, map(_is_snapshot, self._history), strict=True)
         ]
         for file, context in zip(self._history, contexts, strict=True):
@@ -156,7 +206,11 @@ class _Loader:
         for context in contexts:
             context.steps = known.functions.completed(context.steps)
         for file in self._files.values():
-            self._problems += file.problems.problems
+            for problem in file.problems.problems:
+                if _is_extracted(file) and problem.code in REFUSALS:
+                    self._refused.append(_refusal(problem))
+                else:
+                    self._problems.append(problem)
         if universe is None:
             raise InputError(tuple(self._problems))
         declarations = self._declarations(universe, contexts, named)
@@ -198,17 +252,20 @@ class _Loader:
             settings=tuple(settings for context in contexts for settings in context.settings),
             files=tuple(file.name for file in self._files.values()),
             inherited=tuple(self._inherited(named)),
+            undecided=tuple(one for context in contexts for one in context.undecided),
+            unread=tuple(one for context in contexts for one in context.unread),
+            refused=tuple(self._refused),
         )
 
-    def _read(self, name: str, identity: str) -> _File:
-        spent = sum(file.problems.source.budget.spent for file in self._files.values())
+    def _read(self, name: str, identity: str, project: str | None) -> _File:
+        spent = self._spent()
         try:
             text = source.read(name, left=MAX_THINGS - spent)
         except source.SourceError as error:
             problems = Problems(source.Source(name, ""))
             problems.add(error.code, error.message, Place(error.line, error.column), error.hint)
             return _File(name, identity, problems)
-        problems = Problems(text)
+        problems = Problems(text, partial(source.lines_inside, project))
         root = parse(problems)
         if root is not None and not (type(root) is Scalar and is_nothing(root)):
             return _File(name, identity, problems, read_header(problems, root))
@@ -351,6 +408,8 @@ _SECTIONS: Mapping[str, Callable[[FileContext, Node], None]] = {
     "guards": read_guards,
     "suppress": read_suppressions,
     "check": read_settings,
+    "undecided": read_undecided,
+    "not_understood": read_not_understood,
 }
 
 
@@ -373,6 +432,16 @@ def _read_sections(file: _File, context: FileContext) -> None:
         file.problems.add("too-large", over.message, _START, over.hint)
     if _is_snapshot(file):
         context.steps.append(Settle(_operators(context.steps)))
+
+
+def _refusal(problem: Problem) -> RefusedDeclaration:
+    related = tuple((one.message, one.span) for one in problem.related)
+    where = problem.span, None, problem.line_text
+    return RefusedDeclaration(problem.code, problem.message, *where, problem.hint, related)
+
+
+def _is_extracted(file: _File) -> bool:
+    return file.header is not None and file.header.extracted
 
 
 def _is_snapshot(file: _File) -> bool:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping as AnyMapping
 
 from dispatch_cli.declarations.format_types import (
+    AT,
     BOOLEAN,
     KEYS,
     NAME,
     ONE_KEY,
     TEXT,
+    WHEN,
     Field,
     Record,
+    Type,
     choice,
     either,
     list_of,
@@ -28,6 +31,7 @@ from dispatch_cli.declarations.kernel_format import (
     MEMBERS,
     SOME_FUNCTIONS,
 )
+from dispatch_cli.declarations.tree import Scalar
 
 PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
     "abstract_impl": ("fake",),
@@ -45,7 +49,6 @@ PYTORCHS_WORDS: AnyMapping[str, tuple[str, ...]] = {
     "register_fake": ("fake",),
     "register_kernel": ("kernels",),
     "register_vmap": ("vmap",),
-    "schema": ("func",),
 }
 """What PyTorch calls something that has another name here: the fields that it may be, for hints."""
 CUSTOM_OP, TRITON_OP = "custom_op", "triton_op"
@@ -75,6 +78,15 @@ _DEBUG = Field(
     "The debug string of the definition, which dumps show after `debug:`.",
     default="registered at FILE:LINE",
 )
+UNKNOWN = "unknown"
+_SCHEMA = Field(
+    "schema",
+    Type(f"{UNKNOWN} (a known schema is given with func)", (Scalar,), {"const": UNKNOWN}, (UNKNOWN,)),
+    f"`{UNKNOWN}`: the operator is defined here, but its schema is not known. What depends on the schema is not "
+    "checked.",
+    default="known, or the operator is defined elsewhere",
+)
+_REASON = Field("reason", TEXT, f"With `schema: {UNKNOWN}`: why it is not known.", default="not said")
 FAKE_TENSOR_MODE = Record(
     "fake_tensor_mode",
     "a FakeTensorMode entry",
@@ -121,6 +133,8 @@ OPERATOR = Record(
     "An operator with all its registrations, in order. It needs one of these fields: `func`, a schema; `custom_op` "
     "or `triton_op` for an operator made with `torch.library`; or `name` for an operator that is defined elsewhere.",
     (
+        AT,
+        WHEN,
         Field("func", TEXT, "The schema with its namespace: `mylib::add(Tensor a, Tensor b) -> Tensor`."),
         Field(
             "custom_op",
@@ -133,7 +147,14 @@ OPERATOR = Record(
         Field(
             "triton_op", TEXT, "The same for `torch.library.triton_op`; its function is also the fake implementation."
         ),
-        Field("name", TEXT, "Only the name, such as `mylib::add.out`, of an operator that is defined elsewhere."),
+        Field(
+            "name",
+            TEXT,
+            "Only the name, such as `mylib::add.out`, of an operator that is defined elsewhere, or whose schema is not "
+            "known.",
+        ),
+        _SCHEMA,
+        _REASON,
         Field(
             "mutates_args",
             either(TEXT, list_of(TEXT, "strings")),
@@ -197,11 +218,17 @@ DEFINITION = Record(
     "a definition",
     "A definition in a library, when more than the schema is given.",
     (
-        Field("func", TEXT, "The schema; it may leave out the block's namespace.", required=True),
+        AT,
+        WHEN,
+        Field("func", TEXT, "The schema; it may leave out the block's namespace."),
+        Field("name", TEXT, "In the place of `func`: the name of an operator whose schema is not known."),
+        _SCHEMA,
+        _REASON,
         _DEBUG,
         _ALIAS_ANALYSIS,
         _TAGS,
     ),
+    ("func", "name"),
 )
 LIBRARY = Record(
     "library",
@@ -209,6 +236,8 @@ LIBRARY = Record(
     "A registration block as in C++: `TORCH_LIBRARY`, `TORCH_LIBRARY_FRAGMENT` or `TORCH_LIBRARY_IMPL`. Its content "
     "is registered in the order in which it is written.",
     (
+        AT,
+        WHEN,
         Field(
             "kind",
             choice("DEF", "FRAGMENT", "IMPL"),

@@ -7,9 +7,9 @@ from dispatch_cli.declarations.fakes import read_fake_rules, read_fakes
 from dispatch_cli.declarations.fields import Values, expect, read_records, scalars, text_of
 from dispatch_cli.declarations.kernels import NAME_OF_A_KERNEL, entries, read_kernel
 from dispatch_cli.declarations.operator_format import FUNCTIONS, MAKERS, ONLY_CUSTOM, OPERATOR
-from dispatch_cli.declarations.schemas import read_operator_name, read_schema
+from dispatch_cli.declarations.schemas import read_operator_name, read_schema, unknown_schema
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
-from dispatch_cli.model.declarations import WILDCARD, Block, Define, LibraryKind, OpenBlock, PythonKernel
+from dispatch_cli.model.declarations import WILDCARD, Block, Define, LibraryKind, PythonKernel
 from dispatch_cli.model.kernel import AliasAnalysisKind
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.schema import FunctionSchema
@@ -22,7 +22,8 @@ _NEEDS_SCHEMA = ("debug", "alias_analysis", "tags")
 def read_operators(context: FileContext, section: Node) -> None:
     """Read the section ``operators``."""
     for node, values in read_records(context.problems, section, OPERATOR):
-        _read_operator(context, node, values)
+        with context.placed(node):
+            _read_operator(context, node, values)
 
 
 def _read_operator(context: FileContext, node: Node, values: Values) -> None:
@@ -31,7 +32,7 @@ def _read_operator(context: FileContext, node: Node, values: Values) -> None:
     # With a name that cannot be used the rest is still read, for its own mistakes.
     block = context.block(LibraryKind.FRAGMENT, namespace or WILDCARD, None, node, implicit=True)
     name = name if name is not None else OperatorName("")
-    context.steps.append(OpenBlock(block))
+    context.open(block)
     is_custom = not values.keys().isdisjoint(MAKERS)
     if is_custom:
         from dispatch_cli.declarations.custom_ops import read_custom_op
@@ -66,12 +67,17 @@ def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | No
             problems.add(
                 "bad-value", f"an operator with the field {makers[0]!r} already has a name", name_node, "remove 'name'"
             )
-        schema = read_schema(context, func)
+        if makers[0] in MAKERS and values.get("schema") is not None:
+            named = read_operator_name(problems, func)
+            schema = None if named is None else unknown_schema(named, text_of(problems, values.get("reason")))
+        else:
+            schema = read_schema(context, func)
+            read_unknown_schema(context, values)
         name, place = schema.name if schema is not None else None, func
     else:
-        schema = None
-        name, place = read_operator_name(problems, name_node), name_node
-        for field in _NEEDS_SCHEMA:
+        schema = read_unknown_schema(context, values)
+        name, place = schema.name if schema is not None else read_operator_name(problems, name_node), name_node
+        for field in _NEEDS_SCHEMA if schema is None else ():
             if (node := values.get(field)) is not None:
                 problems.add("bad-value", f"{field!r} is only for a definition, which needs the field 'func'", node)
     if name is None or place is None:
@@ -83,13 +89,30 @@ def _identity(context: FileContext, values: Values) -> tuple[FunctionSchema | No
     return schema, name
 
 
+def read_unknown_schema(context: FileContext, values: Values) -> FunctionSchema | None:
+    """The schema of a definition that says that it is not known; None, noting mistakes, where it does not say so."""
+    problems = context.problems
+    said, reason = values.get("schema"), text_of(problems, values.get("reason"))
+    name_node = values.get("name")
+    if said is None:
+        if "reason" in values and "schema" not in values and (at := values["reason"]) is not None:
+            problems.add("bad-value", "'reason' is only for a schema that is not known", at, "add schema: unknown")
+        return None
+    if "func" in values:
+        problems.add("bad-value", "a definition with the field 'func' has a known schema", said, "remove 'schema'")
+    if name_node is None or "func" in values:
+        return None
+    name = read_operator_name(problems, name_node)
+    return None if name is None else unknown_schema(name, reason)
+
+
 def read_definition_fields(
     context: FileContext, values: Values, block: Block, schema: FunctionSchema | None
 ) -> Define | None:
     """The definition that the fields beside ``func`` belong to; None without a schema."""
     problems = context.problems
     debug = text_of(problems, values.get("debug"))
-    kind_node, func = values.get("alias_analysis"), values.get("func")
+    kind_node, func = values.get("alias_analysis"), values.get("func") or values.get("name")
     tags = [text_of(problems, item) or "" for item in scalars(problems, values.get("tags"), "the name of a tag")]
     if schema is None or func is None:
         return None
@@ -106,9 +129,10 @@ def _read_dispatch(context: FileContext, node: Node | None, block: Block, name: 
     for key_node, key, value in context.keys.pairs(problems, node, catch_all=True):
         span = problems.span(key_node)
         for entry in entries(problems, value):
-            kernel = read_kernel(context, entry, block)
-            if kernel is not None:
-                context.implement(block, name, key, kernel, span)
+            with context.placed(entry):
+                kernel = read_kernel(context, entry, block)
+                if kernel is not None:
+                    context.implement(block, name, key, kernel, problems.at or span)
 
 
 def _read_python_dispatch(context: FileContext, node: Node | None, name: OperatorName) -> None:
@@ -119,4 +143,6 @@ def _read_python_dispatch(context: FileContext, node: Node | None, name: Operato
             continue
         kernel = text_of(problems, value, *NAME_OF_A_KERNEL)
         if kernel is not None and key is not None:
-            context.python_kernels.append(PythonKernel(name, key, kernel, problems.span(at), context.by))
+            context.python_kernels.append(
+                PythonKernel(name, key, kernel, problems.span(at), context.by, when=context.when)
+            )

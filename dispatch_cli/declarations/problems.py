@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.declarations.limits import MAX_PROBLEMS
 from dispatch_cli.declarations.source import Source
 from dispatch_cli.declarations.tree import Node, Scalar
+from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import Problem, Related
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Span, cut_line
 
 
 class Place(NamedTuple):
@@ -20,11 +21,17 @@ class Place(NamedTuple):
 
 
 class Problems:
-    """The problems of one file."""
+    """The problems of one file.
 
-    def __init__(self, source: Source) -> None:
+    lines: gives the lines of a source file that a place in this file names; none where it is not to be read.
+    at: the place in a source file that is to blame for what is found now; None for the place in this file.
+    """
+
+    def __init__(self, source: Source, lines: Callable[[str], Sequence[str]] | None = None) -> None:
         self.source = source
-        self._found: dict[tuple[str, str, int, int], Problem] = {}
+        self.at: Span | None = None
+        self._lines = lines
+        self._found: dict[tuple[str, str, Span], Problem] = {}
         self._more = 0
 
     def __bool__(self) -> bool:
@@ -53,7 +60,8 @@ class Problems:
         related: tuple[Related, ...] = (),
     ) -> None:
         """Note a problem. A hint that is costly to find is given as a function, and found only when it is shown."""
-        identity = (code, message, at.line, at.column)
+        span = self.span(at)
+        identity = (code, message, span)
         if identity in self._found:
             return  # An alias leads to the same text more than once.
         if len(self._found) >= MAX_PROBLEMS:
@@ -62,15 +70,32 @@ class Problems:
         self._found[identity] = Problem(
             code,
             message,
-            self.span(at),
-            self.source.snippet(at.line, at.column) or None,
+            span,
+            self._snippet(span) or None,
             hint() if callable(hint) else hint,
             related,
         )
 
+    def add_at(self, code: str, message: str, span: Span) -> None:
+        """Note a problem at a place that `span` gave."""
+        before, self.at = self.at, span if span.file != self.source.file else None
+        self.add(code, message, Place(span.line, span.column))
+        self.at = before
+
     def span(self, at: Node | Place) -> Span:
-        """The place of a node in this file."""
-        return Span(self.source.file, at.line, at.column)
+        """The place of a node in this file, or that in a source file which is to blame for it."""
+        return self.at or Span(self.source.file, at.line, at.column)
+
+    def source_of(self, file: str) -> None:
+        """Make the lines of a source file known, that places in this file name."""
+        if self._lines is not None:
+            read_lines.keep_source(file, self._lines)
+
+    def _snippet(self, span: Span) -> str:
+        if self.at is None:
+            return self.source.snippet(span.line, span.column)
+        lines = read_lines.lines_of(span.file)
+        return cut_line(lines[span.line - 1], span.column) if span.line <= len(lines) else ""
 
     def inside(self, node: Scalar, offset: int) -> Place:
         """The place of character *offset* (0-based) of a text; its start, when the text is not written in one piece."""
@@ -80,5 +105,5 @@ class Problems:
         return Place(node.line, node.column)
 
 
-def _place(problem: Problem) -> tuple[int, int]:
-    return (problem.span.line, problem.span.column) if problem.span is not None else (0, 0)
+def _place(problem: Problem) -> tuple[str, int, int]:
+    return problem.span if problem.span is not None else ("", 0, 0)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dispatch_cli.declarations.fields import Values, expect, read_record, text_of
 from dispatch_cli.declarations.kernel_format import PYTHON_FUNCTION, WRAPS
 from dispatch_cli.declarations.keys import KeyReader
+from dispatch_cli.declarations.places import parse_place
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import read_redispatches
 from dispatch_cli.declarations.tree import Node, Scalar, Sequence
@@ -37,11 +38,14 @@ def read_function(problems: Problems, keys: KeyReader, node: Node | None) -> Pyt
     if values is None:
         return None
     name_node = values.get("kernel")
-    name, place = text_of(problems, name_node, *_NAME), text_of(problems, values.get("at"))
+    name, place, span = text_of(problems, name_node, *_NAME), text_of(problems, values.get("at")), None
+    if place is not None and (found := parse_place(place)) is not None:
+        problems.source_of(found.file)
+        place, span = f"{found.file}:{found.line}", found
     redispatches = read_redispatches(problems, keys, values.get("redispatches"))
     if name == "" and name_node is not None:
         expect(problems, name_node, _NAME[0])
-    return PythonFunction(name, place, redispatches, problems.span(node)) if name else None
+    return PythonFunction(name, place, redispatches, span or problems.span(node)) if name else None
 
 
 def read_functions(problems: Problems, keys: KeyReader, node: Node | None) -> list[PythonFunction]:

@@ -42,6 +42,11 @@ def read_schema(context: FileContext, node: Node | None, namespace: str | None =
     return _read(problems, node, parse, "bad-schema")
 
 
+def unknown_schema(name: OperatorName, reason: str | None) -> FunctionSchema:
+    """The schema of an operator whose schema is not known: nothing but its name is."""
+    return FunctionSchema(name, (), (), is_vararg=True, is_varret=True, unknown=reason or "")
+
+
 def read_signature(problems: Problems, node: Scalar) -> FunctionSchema | None:
     """The inferred signature in a text; None, noting it, when it is not one."""
     return _read(problems, node, parse_signature, "bad-signature")

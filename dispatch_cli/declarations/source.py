@@ -26,6 +26,8 @@ STDIN = "-"
 _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """The line breaks that YAML counts."""
 
+MAX_SOURCE_BYTES = 32 << 20
+"""Bytes of one source file. The largest of PyTorch's has 3 MB."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
 _XZ_MEMORY = 128 << 20
@@ -136,6 +138,19 @@ def read_plain(file: str, limit: int, within: str | None = None) -> bytes:
         most = f"{limit >> 20} MiB" if limit >> 20 else f"{limit >> 10} KiB"
         raise SourceError("too-large", f"the file is larger than {most}")
     return data
+
+
+def lines_inside(within: str | None, file: str) -> list[str]:
+    """The lines of a source file that a place in a declaration file names; none where it cannot be read.
+
+    within: as for `read_bytes`.
+    """
+    if file == STDIN:
+        return []
+    try:
+        return _LINE_BREAK.split(read_plain(file, MAX_SOURCE_BYTES, within).decode("utf-8", "replace"))
+    except SourceError:
+        return []
 
 
 def read_json(file: str, within: str | None = None) -> tuple[Any, Budget]:

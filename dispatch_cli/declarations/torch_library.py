@@ -63,13 +63,13 @@ class LibraryOperator(NamedTuple):
         self, key: str, debug: str, wraps: Wrapped | None, span: Span, redispatches: Redispatch | None = None
     ) -> None:
         """Register a kernel, where PyTorch does not refuse a second one. wraps: None for one of PyTorch's in C++."""
-        if (self.name, key) in self.context.known.python_keys and not self.library.overrides:
+        if not self.library.overrides and self.context.has_python_kernel(self.name, key):
             message = (
                 "This is not allowed since there's already a kernel registered from python overriding "
                 f"{str(self.name).rpartition('::')[2]}'s behavior for {key} dispatch key and {self.name.namespace} "
                 "namespace."
             )
-            self.refuse(message, Place(span.line, span.column))
+            self.context.problems.add_at(CODE, message, span)
             return
         kernel = Kernel(debug, python=wraps is not None, span=span, redispatches=redispatches, wraps=wraps)
         self.context.implement(self.block, self.name, key, kernel, span)
@@ -156,7 +156,7 @@ def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
     context = operator.context
     for key, dtype, span in read_autocast(operator, node):
         register_autocast(operator, key, dtype, span)
-        kernel = PythonKernel(operator.name, key, _AUTOCAST_KERNEL, span, context.by, replaces=True)
+        kernel = PythonKernel(operator.name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when)
         context.python_kernels.append(kernel)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
+from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.fake_tensor import DeclaredFakeRules
 from dispatch_cli.model.guard import Guard
 from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
@@ -55,6 +56,7 @@ class Block(NamedTuple):
     file, line: what the C++ macro would have seen; they go into debug texts and error messages.
     implicit: the block was not written down; it carries the short form's entries.
     by: who registers what is in it.
+    extracted: it was found in sources, so that what PyTorch refuses of it is a finding.
     """
 
     kind: LibraryKind
@@ -65,6 +67,7 @@ class Block(NamedTuple):
     span: Span | None = None
     implicit: bool = False
     by: Registrant = Registrant.USER
+    extracted: bool = False
 
     @property
     def where(self) -> str:
@@ -97,6 +100,7 @@ class Define(NamedTuple):
 
     alias_analysis: None for a legacy definition, which leaves the kind at its default.
     debug: text of the dump's ``debug:`` line; None for ``registered at FILE:LINE`` of the block.
+    when: what must all hold for it to take place, here as in the other steps.
     """
 
     block: Block
@@ -105,6 +109,7 @@ class Define(NamedTuple):
     tags: tuple[str, ...] = ()
     debug: str | None = None
     span: Span | None = None
+    when: tuple[Condition, ...] = ()
 
 
 class Implement(NamedTuple):
@@ -115,6 +120,7 @@ class Implement(NamedTuple):
     dispatch_key: str | None
     kernel: Kernel
     span: Span | None = None
+    when: tuple[Condition, ...] = ()
 
 
 class Fallback(NamedTuple):
@@ -124,12 +130,14 @@ class Fallback(NamedTuple):
     dispatch_key: str
     kernel: Kernel
     span: Span | None = None
+    when: tuple[Condition, ...] = ()
 
 
 class OpenBlock(NamedTuple):
     """The block begins; a second DEF block of one namespace is refused here."""
 
     block: Block
+    when: tuple[Condition, ...] = ()
 
 
 class Settle(NamedTuple):
@@ -153,6 +161,52 @@ class PythonKernel(NamedTuple):
     span: Span | None = None
     by: Registrant = Registrant.USER
     replaces: bool = False
+    when: tuple[Condition, ...] = ()
+
+
+class Undecided(NamedTuple):
+    """A registration that is in the sources, and of which something is not known; it is listed, and not run.
+
+    registers: what it is, such as ``kernel``. unknown: what is not known, by field, and the expression that decides it.
+    The other texts are those that are known.
+    """
+
+    registers: str
+    at: Span
+    unknown: tuple[tuple[str, str], ...]
+    name: str | None = None
+    namespace: str | None = None
+    dispatch_key: str | None = None
+    kernel: str | None = None
+    schema: str | None = None
+    when: tuple[Condition, ...] = ()
+
+
+class UnreadStatement(NamedTuple):
+    """A statement in sources that was not understood. text: the statement, shortened. why: a sentence."""
+
+    at: Span
+    text: str
+    why: str
+    when: tuple[Condition, ...] = ()
+
+
+class RefusedDeclaration(NamedTuple):
+    """What PyTorch refuses of what sources say; the rest counts all the same.
+
+    message: PyTorch's text, or why PyTorch cannot read it. operator: what it is about, where that is known.
+    related: other places that matter, in words. line_text, hint: as in `Problem`. when: the conditions of what is
+    refused.
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    operator: str | None = None
+    line_text: str | None = None
+    hint: str | None = None
+    related: tuple[tuple[str, Span], ...] = ()
+    when: tuple[Condition, ...] = ()
 
 
 class Declarations(NamedTuple):
@@ -166,6 +220,8 @@ class Declarations(NamedTuple):
     suppressions: findings that are meant to be so. settings: what each file with a section ``check`` says, in the order
     of the history.
     files: every file read, in order of reading.
+    undecided, unread: what sources register beside that, as far as it was found. refused: what PyTorch refuses
+    of what sources say.
     """
 
     universe: Universe
@@ -182,6 +238,9 @@ class Declarations(NamedTuple):
     settings: tuple[CheckSettings, ...] = ()
     files: tuple[str, ...] = ()
     inherited: tuple[Inherited, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
+    unread: tuple[UnreadStatement, ...] = ()
+    refused: tuple[RefusedDeclaration, ...] = ()
 
     @property
     def own_steps(self) -> tuple[Step, ...]:

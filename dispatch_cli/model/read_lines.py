@@ -1,11 +1,13 @@
 """The lines of files that were read, for those who show them.
 
-A file is not read again for that: its name can lead to another file by then, and ``-`` is not the name of one.
+A declaration file is not read again for that: its name can lead to another file by then, and ``-`` is not the name of
+one. Source files are many and large: their reader is kept instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 MOST = 32 << 20
@@ -13,10 +15,11 @@ MOST = 32 << 20
 
 
 class _ReadText(NamedTuple):
-    """A text that was read. lines: makes its lines when they are asked for."""
+    """A text that was read. lines: makes its lines when they are asked for. of_source: by reading them again."""
 
     characters: int
     lines: Callable[[], Sequence[str]]
+    of_source: bool = False
 
 
 _KEPT: dict[str, _ReadText] = {}
@@ -31,6 +34,18 @@ def keep(file: str, characters: int, lines: Callable[[], Sequence[str]]) -> None
         if kept <= MOST:
             break
         kept -= _KEPT.pop(name).characters
+
+
+def keep_source(file: str, read: Callable[[str], Sequence[str]]) -> None:
+    """Keep how the lines of a source file are read, where the file was not read as another one."""
+    kept = _KEPT.get(file)
+    if kept is None or kept.of_source:
+        _KEPT[file] = _ReadText(0, partial(_read, read, file), True)
+
+
+@lru_cache(maxsize=16)
+def _read(read: Callable[[str], Sequence[str]], file: str) -> Sequence[str]:
+    return read(file)
 
 
 def lines_of(file: str) -> Sequence[str]:

@@ -24,6 +24,7 @@ extends: []
 core_fallbacks: false
 snapshot: true
 pytorch: true
+extracted: true
 notes: [taken after lunch]
 imported: {modules: [mine], operators: [{func: m::e() -> (), dispatch: {CPU: e}}], fallbacks: {CUDA: f}}
 operators:
@@ -47,6 +48,7 @@ operators:
     fake: [f, {missing: true}]
     fake_tensor_mode:
       {decomposition: d, no_decomposition: true, prim_meta: p, implementation: i, raises: E, meta_refuses: [x]}
+  - {name: m::unknown, schema: unknown, reason: no types, at: "x.cpp:3:4", when: [A, "not (B or C >= 2)"]}
   - name: m::devices
     fake_tensor_mode: {mixes: cpu, zero_dim_counts: true}
   - custom_op: m::made(Tensor x) -> ()
@@ -82,9 +84,15 @@ guards:
   - {op: "*", layout: torch.sparse_coo, dtype: qint8, generator: cpu boxed, resolves: x}
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}
+undecided:
+  - {at: "x.cpp:1", registers: kernel, unknown: {dispatch_key: key()}, name: m::a, namespace: m, kernel: k, when: A}
+  - {at: "x.cpp:1", registers: definition, unknown: {name: NAME}, schema: "() -> ()", dispatch_key: CPU}
+not_understood:
+  - {at: "x.cpp:9:1", text: m.impl(x), reason: it is not known, when: A}
 check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}
 """
 BEYOND_JSON_SCHEMA = {
+    "places and conditions",
     # What text means, and what holds between fields, is for the loader alone.
     "bad name",
     "func is a name",

@@ -488,6 +488,8 @@ def _check_signature(
     name: OperatorName, schema: FunctionSchema, debug: str, kernel: Kernel, earlier: Definition | Registration
 ) -> None:
     """Refuse a kernel whose inferred signature contradicts the schema."""
+    if schema.unknown is not None:
+        return
     if kernel.signature is None:
         return
     from dispatch_cli.model.schema import find_schema_differences, real_types, takes_symint

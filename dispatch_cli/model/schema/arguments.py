@@ -29,5 +29,10 @@ def is_mutable(schema: FunctionSchema | None) -> bool:
 
 
 def has_tensors(schema: FunctionSchema | None) -> bool:
-    """Whether an argument takes a tensor, or several (``contains_tensor_types``, ``has_tensor_arg``)."""
+    """Whether an argument takes a tensor, or several (``contains_tensor_types``, ``has_tensor_arg``).
+
+    An operator whose schema is not known is taken for one with tensors, as nearly all are.
+    """
+    if schema is not None and schema.unknown is not None:
+        return True
     return schema is not None and any(is_tensor(one.type) or is_tensor_list(one.type) for one in schema.arguments)

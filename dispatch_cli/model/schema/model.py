@@ -100,6 +100,7 @@ class FunctionSchema:
 
     name: both parts are empty for a bare signature. is_vararg, is_varret: whether the arguments or returns end in
     ``...``.
+    unknown: why the schema is not known, where it is not; nothing but the name is then to be believed.
     """
 
     name: OperatorName
@@ -107,6 +108,7 @@ class FunctionSchema:
     returns: tuple[Argument, ...]
     is_vararg: bool = False
     is_varret: bool = False
+    unknown: str | None = None
 
     def __str__(self) -> str:
         text = self.printed()

@@ -1,0 +1,70 @@
+"""The fields of declarations that only those have which were extracted from sources."""
+
+from __future__ import annotations
+
+from dispatch_cli.declarations.format_types import AT, TEXT, WHEN, Field, Record, choice, list_of, map_of, record
+
+REGISTERS = (
+    "block",
+    "definition",
+    "kernel",
+    "fallback",
+    "custom_op",
+    "triton_op",
+    "register_fake",
+    "register_kernel",
+    "register_autograd",
+    "register_vmap",
+    "register_autocast",
+    "py_impl",
+)
+"""What something undecided registers."""
+UNKNOWN_FIELDS = ("name", "namespace", "dispatch_key", "device")
+"""What of it can be unknown."""
+_AT = Field("at", TEXT, AT.doc, required=True)
+UNDECIDED = Record(
+    "undecided",
+    "an undecided registration",
+    "A registration in the sources of which something is not known, such as its dispatch key. It is not registered: "
+    "answers and findings do not take it into account.",
+    (
+        _AT,
+        WHEN,
+        Field("registers", choice(*REGISTERS), "What it registers.", required=True),
+        Field(
+            "unknown",
+            map_of({"enum": [*UNKNOWN_FIELDS]}, TEXT, "fields to expressions"),
+            "What is not known, by field, and the expression in the sources that decides it: "
+            "`{dispatch_key: current_platform.dispatch_key}`.",
+            required=True,
+        ),
+        Field("name", TEXT, "The operator's name, if it is known."),
+        Field("namespace", TEXT, "The namespace of the block, if it is known."),
+        Field("dispatch_key", TEXT, "The dispatch key or device type, if it is known."),
+        Field("kernel", TEXT, "The function, as the sources name it."),
+        Field("schema", TEXT, "The schema, if it is known."),
+    ),
+)
+NOT_UNDERSTOOD = Record(
+    "not_understood",
+    "a statement that was not understood",
+    "A statement in the sources that may register something, and that `extract` did not understand.",
+    (
+        _AT,
+        WHEN,
+        Field("text", TEXT, "The statement, shortened.", required=True),
+        Field("reason", TEXT, "Why it was not understood.", required=True),
+    ),
+)
+SECTIONS = (
+    Field(
+        "undecided",
+        list_of(record("undecided"), "undecided registrations"),
+        "Registrations in the sources of which something is not known.",
+    ),
+    Field(
+        "not_understood",
+        list_of(record("not_understood"), "statements"),
+        "Statements in the sources that were not understood.",
+    ),
+)

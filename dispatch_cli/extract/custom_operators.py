@@ -1,0 +1,114 @@
+"""Operators of ``torch.library.custom_op`` and functions that ``torch.library`` registers, as entries of a document.
+
+What is registered for an operator of ``custom_op`` in other places belongs into its entry, as PyTorch decides by all of
+it. Where a function is registered under a condition only, the operator has an entry for each case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+
+from dispatch_cli.declarations.operator_format import UNKNOWN
+from dispatch_cli.extract.undecided import Data, placed
+from dispatch_cli.model.condition import And, Condition, negated
+from dispatch_cli.model.extracted import CustomOperator, FunctionRole, OperatorFunction
+from dispatch_cli.model.worlds import can_hold, exclude_each_other
+
+DEFAULT = "default"
+"""What stands for all device types."""
+MOST = 4
+"""Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
+
+
+def operator_entries(found: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
+    """The entries of the section ``operators``, in the order of the sources."""
+    those = list(found)
+    customs: dict[str, list[CustomOperator]] = {}
+    functions: dict[str, list[OperatorFunction]] = {}
+    for one in those:
+        if isinstance(one, CustomOperator):
+            customs.setdefault(str(one.name), []).append(one)
+        else:
+            functions.setdefault(str(one.operator), []).append(one)
+    for one in those:
+        if isinstance(one, CustomOperator):
+            yield from _custom(one, [it for it in functions.get(str(one.name), ()) if it.role in _OF_CUSTOM])
+        elif one.role not in _OF_CUSTOM or str(one.operator) not in customs:
+            yield {**placed(one.at, one.when), "name": str(one.operator), **_fields([one], (), with_places=False)}
+
+
+_OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL}
+"""What is registered through ``custom_op``'s object; ``py_impl`` is apart from it."""
+
+
+def _custom(one: CustomOperator, functions: Sequence[OperatorFunction]) -> Iterator[Data]:
+    """The entries of an operator: one for each consistent choice of the conditions of its functions."""
+    possible = [it for it in functions if not exclude_each_other(one.when, it.when)]
+    whens = {it: tuple(each for each in it.when if each not in one.when) for it in possible}
+    conditions = list(dict.fromkeys(when for when in whens.values() if when))
+    for chosen in product((True, False), repeat=min(len(conditions), MOST)):
+        truth = dict(zip(conditions, chosen, strict=False))
+        added = [each for when, holds in truth.items() for each in _all(when, holds)]
+        if can_hold((*one.when, *added)):
+            present = [it for it in possible if not whens[it] or truth.get(whens[it], True)]
+            entry = {**placed(one.at, (*one.when, *added)), **_definition(one), **_fields(present, _own(one))}
+            if default := entry.get("kernels", {}).pop(DEFAULT, None):
+                entry["kernel"] = default[-1]
+            yield entry
+
+
+def _all(when: tuple[Condition, ...], holds: bool) -> tuple[Condition, ...]:
+    if holds:
+        return when
+    return (negated(when[0] if len(when) == 1 else And(when)),)
+
+
+def _definition(one: CustomOperator) -> Data:
+    maker = "triton_op" if one.triton else "custom_op"
+    entry: Data = {maker: str(one.name) if one.schema is None else one.schema}
+    if one.schema is None:
+        entry |= {"schema": UNKNOWN} | ({"reason": one.why_unknown} if one.why_unknown else {})
+    if one.mutates_args is not None and one.mutates_args != ():
+        entry["mutates_args"] = one.mutates_args if isinstance(one.mutates_args, str) else list(one.mutates_args)
+    if one.tags:
+        entry["tags"] = list(one.tags)
+    if one.device_types is None:
+        entry["kernel"] = {"kernel": one.function, "at": str(one.at)}
+    elif not one.device_types:
+        entry["kernels"] = {}
+    return entry
+
+
+def _own(one: CustomOperator) -> Sequence[tuple[str, Data]]:
+    """The function of the definition itself, where it is for some device types."""
+    return [(", ".join(one.device_types), {"kernel": one.function, "at": str(one.at)})] if one.device_types else []
+
+
+def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data]], with_places: bool = True) -> Data:
+    """The fields of an operator that say which functions are registered; the last backward counts, as in PyTorch."""
+    fields: Data = {}
+    kernels = [(devices, entry) for devices, entry in own]
+    for one in functions:
+        entry: Data = {"kernel": one.function, **({"at": str(one.at)} if with_places else {})}
+        devices = [str(device) for device in one.devices]
+        match one.role:
+            case FunctionRole.FAKE:
+                if one.allow_override is not None:
+                    entry["allow_override"] = one.allow_override
+                fields.setdefault("fake", []).append(entry)
+            case FunctionRole.KERNEL:
+                kernels.append((", ".join(devices) or DEFAULT, entry))
+            case FunctionRole.AUTOGRAD:
+                fields["backward"] = entry
+                if one.setup_context is not None:
+                    fields["setup_context"] = one.setup_context
+            case FunctionRole.VMAP:
+                fields.setdefault("vmap", []).append(entry)
+            case FunctionRole.AUTOCAST:
+                fields.setdefault("autocast", {}).update(dict.fromkeys(devices, one.dtype or "float16"))
+            case FunctionRole.PY_IMPL:
+                fields.setdefault("python_dispatch", {}).update(dict.fromkeys(devices, one.function))
+    for name, entry in kernels:
+        fields.setdefault("kernels", {}).setdefault(name, []).append(entry)
+    return fields

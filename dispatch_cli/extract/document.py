@@ -1,0 +1,118 @@
+"""A declaration document out of what sources say: plain data, with the place and the conditions of each entry.
+
+`declarations.format` says what it means. Reading the document gives the same whether it was written to a file before or
+not. What is not known well enough to be registered is in the sections ``undecided`` and ``not_understood``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dispatch_cli.declarations.format import VERSION
+from dispatch_cli.declarations.kernel_format import CATCH_ALL
+from dispatch_cli.declarations.operator_format import UNKNOWN
+from dispatch_cli.extract.custom_operators import operator_entries
+from dispatch_cli.extract.undecided import Data, is_decided, not_understood_entry, placed, undecided_entry
+from dispatch_cli.model.declarations import WILDCARD, LibraryKind
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    Extraction,
+    OperatorFunction,
+)
+
+
+def document(extractions: Sequence[Extraction]) -> dict[str, object]:
+    """The declaration document of all sources of a run, C++ blocks before what Python registers for operators."""
+    found = [one for extraction in extractions for one in extraction.found]
+    decided, undecided = [one for one in found if is_decided(one)], [one for one in found if not is_decided(one)]
+    not_understood = [one for extraction in extractions for one in extraction.not_understood]
+    entries = {
+        "libraries": [*_libraries(decided)],
+        "operators": [*operator_entries([one for one in decided if isinstance(one, _OF_OPERATORS)])],
+        "undecided": [undecided_entry(one) for one in undecided],
+        "not_understood": [not_understood_entry(one) for one in not_understood],
+    }
+    return {"dispatch": int(VERSION), "extracted": True, **{name: those for name, those in entries.items() if those}}
+
+
+_OF_OPERATORS = (CustomOperator, OperatorFunction)
+
+
+def _libraries(found: Iterable[Extracted]) -> Iterator[Data]:
+    """The blocks in their order, each with what is in it. A second fallback of a block is in a block of its own."""
+    blocks: dict[ExtractedBlock, Data] = {}
+    further: list[Data] = []
+    for one in found:
+        match one:
+            case ExtractedBlock():
+                _block(blocks, one)
+            case ExtractedDefinition():
+                _block(blocks, one.block).setdefault("define", []).append(_definition(one))
+            case ExtractedKernel():
+                members = _block(blocks, one.block).setdefault("impl", {})
+                members.setdefault(str(one.operator), []).append(_kernel(one))
+            case ExtractedFallback():
+                library = _block(blocks, one.block)
+                if "fallback" in library or library.get("dispatch_key", one.key) != one.key:
+                    library = {**_head(one.block), "namespace": WILDCARD}
+                    further.append(library)
+                library["dispatch_key"] = one.key
+                library["fallback"] = _fallback(one)
+    yield from blocks.values()
+    yield from further
+
+
+def _block(blocks: dict[ExtractedBlock, Data], block: ExtractedBlock) -> Data:
+    if block not in blocks:
+        blocks[block] = _head(block)
+    return blocks[block]
+
+
+def _head(block: ExtractedBlock) -> Data:
+    head = placed(block.at, block.when)
+    head |= {"kind": block.kind.name, "namespace": str(block.namespace)}
+    if block.dispatch_key is not None:
+        head["dispatch_key"] = str(block.dispatch_key)
+    return head
+
+
+def _definition(one: ExtractedDefinition) -> Data:
+    entry = placed(one.at, one.when, one.block.when)
+    if one.schema is None:
+        entry |= {"name": str(one.name), "schema": UNKNOWN}
+        if one.why_unknown:
+            entry["reason"] = one.why_unknown
+    else:
+        entry["func"] = one.schema
+    if one.alias_analysis is not None:
+        entry["alias_analysis"] = one.alias_analysis
+    if one.tags:
+        entry["tags"] = list(one.tags)
+    return entry
+
+
+def _kernel(one: ExtractedKernel) -> Data:
+    entry = placed(one.at, one.when, one.block.when)
+    entry |= {"fallthrough": True} if one.fallthrough else {"kernel": one.kernel}
+    if one.key != one.block.dispatch_key and not (one.key is None and one.block.kind is LibraryKind.IMPL):
+        entry["dispatch_key"] = CATCH_ALL if one.key is None else str(one.key)
+    if one.signature is not None:
+        entry["signature"] = one.signature
+    if one.boxed_only:
+        entry["unboxed"] = False
+    if one.python and not one.fallthrough:
+        entry["python"] = True
+    return entry
+
+
+def _fallback(one: ExtractedFallback) -> Data:
+    entry = placed(one.at, one.when, one.block.when)
+    entry |= {"fallthrough": True} if one.fallthrough else {"kernel": one.kernel}
+    if one.python and not one.fallthrough:
+        entry["python"] = True
+    return entry

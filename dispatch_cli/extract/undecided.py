@@ -1,0 +1,101 @@
+"""What is not known well enough to be registered, as entries of a declaration document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    FunctionRole,
+    NotUnderstood,
+    OperatorFunction,
+    Unknown,
+)
+from dispatch_cli.model.span import Span
+
+MAX_TEXT = 200
+"""Characters of a statement, or of an expression, that an entry has."""
+
+Data = dict[str, Any]
+"""A mapping of the document."""
+
+
+def placed(at: Span, when: Iterable[Condition], around: Sequence[Condition] = ()) -> Data:
+    """The fields ``at`` and ``when``; without the conditions of what is around it."""
+    texts = [str(one) for one in when if one not in around]
+    return {"at": str(at), **({"when": texts[0] if len(texts) == 1 else texts} if texts else {})}
+
+
+def one_line(text: str) -> str:
+    """A text on one line, shortened, without characters that are not for printing."""
+    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
+    return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1]}…"
+
+
+def is_decided(one: Extracted) -> bool:
+    """Whether everything that a registration needs is known."""
+    return not any(True for _ in _unknown(one))
+
+
+def _unknown(one: Extracted) -> Iterator[tuple[str, Unknown]]:
+    match one:
+        case ExtractedBlock():
+            fields: tuple[tuple[str, object], ...] = (("namespace", one.namespace), ("dispatch_key", one.dispatch_key))
+        case ExtractedDefinition():
+            fields = (("name", one.name), ("namespace", one.block.namespace), ("dispatch_key", one.block.dispatch_key))
+        case ExtractedKernel():
+            key = one.key if one.key is not None else one.block.dispatch_key
+            fields = (("name", one.operator), ("namespace", one.block.namespace), ("dispatch_key", key))
+            if not isinstance(key, Unknown):
+                fields = (*fields, ("dispatch_key", one.block.dispatch_key))
+        case ExtractedFallback():
+            fields = (("namespace", one.block.namespace), ("dispatch_key", one.key))
+        case CustomOperator():
+            fields = (("name", one.name),)
+        case OperatorFunction():
+            device = "dispatch_key" if one.role is FunctionRole.PY_IMPL else "device"
+            fields = (("name", one.operator), *((device, device_type) for device_type in one.devices))
+    for field, value in fields:
+        if isinstance(value, Unknown):
+            yield field, value
+
+
+def undecided_entry(one: Extracted) -> Data:
+    """The entry of a registration of which something is not known."""
+    entry = placed(one.at, one.when)
+    found: dict[str, object] = {}
+    match one:
+        case ExtractedBlock():
+            registers = "block"
+            found = {"namespace": one.namespace, "dispatch_key": one.dispatch_key}
+        case ExtractedDefinition():
+            registers = "definition"
+            found = {"namespace": one.block.namespace, "name": one.name, "schema": one.schema}
+        case ExtractedKernel():
+            registers = "kernel"
+            key = one.block.dispatch_key if one.key is None else one.key
+            found = {"namespace": one.block.namespace, "name": one.operator, "dispatch_key": key, "kernel": one.kernel}
+        case ExtractedFallback():
+            registers, found = "fallback", {"dispatch_key": one.key, "kernel": one.kernel}
+        case CustomOperator():
+            registers = "triton_op" if one.triton else "custom_op"
+            found = {"name": one.name, "schema": one.schema, "kernel": one.function}
+        case OperatorFunction():
+            registers = one.role.value
+            devices = [device for device in one.devices if isinstance(device, str)]
+            found = {"name": one.operator, "dispatch_key": ", ".join(devices) or None, "kernel": one.function}
+    entry |= {"registers": registers, "unknown": {field: one_line(value.expression) for field, value in _unknown(one)}}
+    entry |= {field: one_line(value) for field, value in found.items() if isinstance(value, str) and value.strip()}
+    return entry
+
+
+def not_understood_entry(one: NotUnderstood) -> Data:
+    """The entry of a statement that was not understood."""
+    return placed(one.at, one.when) | {"text": one_line(one.text) or "…", "reason": one_line(one.why) or "not said"}

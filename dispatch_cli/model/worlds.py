@@ -1,0 +1,176 @@
+"""Which atoms of conditions can be true together.
+
+Atoms that speak of one name are related: ``defined(X)``, ``X``, ``X >= 2``, ``X == 'a'``. A *world* of a name is one
+consistent choice of truth values for all atoms that speak of it: it is what they are for some value of the name, or
+where it is not defined, which in ``#if`` is the same as 0. All other atoms are independent of each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from dispatch_cli.model.condition import Condition, atoms, value
+
+MOST = 4_096
+"""Combinations of worlds that are looked at; beyond that, conditions are taken for independent."""
+UNDEFINED = "undefined"
+"""What `Choice` says of a name that is not defined."""
+_NAME = r"[A-Za-z_][\w.]*"
+_INTEGER = r"(-?(?:0[xX][0-9a-fA-F]{1,15}|\d{1,18}))[uUlL]*"
+_STRING = r"'([^'\\]*)'|\"([^\"\\]*)\""
+_DEFINED = re.compile(rf"defined\s*\(?\s*({_NAME})\s*\)?")
+_COMPARED = re.compile(rf"({_NAME})\s*(>=|<=|==|!=|>|<)\s*{_INTEGER}")
+_TURNED = re.compile(rf"{_INTEGER}\s*(>=|<=|==|!=|>|<)\s*({_NAME})")
+_EQUAL = re.compile(rf"({_NAME})\s*(==|!=)\s*(?:{_STRING})")
+_MIRROR = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "==": "==", "!=": "!="}
+
+Value = int | str | None
+"""What a name stands for; None where it is not defined."""
+
+
+class Meaning(NamedTuple):
+    """What an atom says of a name. operator: ``defined``, ``true`` or a comparison with *constant*."""
+
+    name: str
+    operator: str
+    constant: int | str = 0
+
+    def holds(self, found: Value) -> bool:
+        """Whether it is true where the name stands for that."""
+        if self.operator == "defined":
+            return found is not None
+        known: int | str = 0 if found is None else found
+        if self.operator == "true":
+            return bool(known)
+        if isinstance(known, str) or isinstance(self.constant, str):
+            return (known == self.constant) == (self.operator == "==") if self.operator in ("==", "!=") else False
+        return _compare(known, self.operator, self.constant)
+
+
+def _compare(one: int, operator: str, other: int) -> bool:
+    match operator:
+        case ">=":
+            return one >= other
+        case "<=":
+            return one <= other
+        case ">":
+            return one > other
+        case "<":
+            return one < other
+        case "==":
+            return one == other
+        case _:
+            return one != other
+
+
+@cache
+def meaning(atom: str) -> Meaning | None:
+    """What an atom says of one name; None for one that says something else."""
+    if re.fullmatch(_NAME, atom):
+        return Meaning(atom, "true")
+    if found := _DEFINED.fullmatch(atom):
+        return Meaning(found[1], "defined")
+    if found := _COMPARED.fullmatch(atom):
+        return Meaning(found[1], found[2], _integer(found[3]))
+    if found := _TURNED.fullmatch(atom):
+        return Meaning(found[3], _MIRROR[found[2]], _integer(found[1]))
+    if found := _EQUAL.fullmatch(atom):
+        return Meaning(found[1], found[2], found[3] if found[3] is not None else found[4])
+    return None
+
+
+def _integer(text: str) -> int:
+    octal = re.fullmatch(r"(-?)0([0-7]+)", text)
+    return int(f"{octal[1]}{octal[2]}", 8) if octal else int(text, 0) if "x" in text.lower() else int(text)
+
+
+World = Mapping[str, bool]
+"""Truth values of atoms."""
+
+
+class AtomGroup(NamedTuple):
+    """A name with the atoms that speak of it, or an atom that speaks of none. worlds: those that can be."""
+
+    name: str
+    worlds: tuple[World, ...]
+
+
+def groups_of(texts: Iterable[str], chosen: Mapping[str, str] | None = None) -> list[AtomGroup]:
+    """What atoms speak of, in the order of the first atom of each.
+
+    chosen: what names stand for, or whether atoms are true; ``undefined`` for a name that is not defined.
+    """
+    by_name: dict[str, dict[str, Meaning | None]] = {}
+    for text in texts:
+        said = meaning(text)
+        by_name.setdefault(text if said is None else said.name, {})[text] = said
+    return [_group(name, said, chosen or {}) for name, said in by_name.items()]
+
+
+def _group(name: str, said: Mapping[str, Meaning | None], chosen: Mapping[str, str]) -> AtomGroup:
+    meanings = {atom: one for atom, one in said.items() if one is not None}
+    fixed = {atom: _truth(chosen[atom]) for atom in said if atom in chosen and atom != name}
+    if not meanings:
+        values = [True, False] if name not in chosen else [_truth(chosen[name])]
+        return AtomGroup(name, tuple({name: one} for one in values))
+    values_of_name = _values(meanings.values()) if name not in chosen else [_value(chosen[name])]
+    worlds: dict[tuple[bool, ...], World] = {}
+    for found in values_of_name:
+        world = {atom: one.holds(found) for atom, one in meanings.items()}
+        if all(world[atom] is wanted for atom, wanted in fixed.items()):
+            worlds.setdefault(tuple(world.values()), world)
+    return AtomGroup(name, tuple(worlds.values()))
+
+
+def _truth(text: str) -> bool:
+    return text.strip().lower() not in ("0", "false", UNDEFINED, "")
+
+
+def _value(text: str) -> Value:
+    if text == UNDEFINED:
+        return None
+    if re.fullmatch(_INTEGER, text):
+        return _integer(text.rstrip("uUlL"))
+    lowered = text.lower()
+    return {"true": 1, "false": 0, "": 1}.get(lowered, text.strip("'\""))
+
+
+def _values(meanings: Iterable[Meaning]) -> list[Value]:
+    """What a name can stand for, as far as it makes a difference."""
+    found: dict[Value, None] = {1: None, None: None, 0: None}
+    for one in meanings:
+        if isinstance(one.constant, str):
+            found |= dict.fromkeys((one.constant, ""))
+        elif one.operator not in ("defined", "true"):
+            found |= dict.fromkeys((one.constant, one.constant + 1, one.constant - 1))
+    return list(found)
+
+
+def assignments(those: Sequence[AtomGroup]) -> Iterator[dict[str, bool]]:
+    """Every consistent choice of truth values."""
+    for worlds in product(*(one.worlds for one in those)):
+        yield {atom: truth for world in worlds for atom, truth in world.items()}
+
+
+def count(those: Sequence[AtomGroup]) -> int:
+    """How many there are."""
+    return prod(len(one.worlds) for one in those)
+
+
+def can_hold(when: Sequence[Condition]) -> bool:
+    """Whether conditions can hold together; True where that would take too long to find out."""
+    those = groups_of(dict.fromkeys(atom for one in when for atom in atoms(one)))
+    if count(those) > MOST:
+        return True
+    return any(all(value(one, known) for one in when) for known in assignments(those))
+
+
+@cache
+def exclude_each_other(one: tuple[Condition, ...], other: tuple[Condition, ...]) -> bool:
+    """Whether never all of these conditions hold."""
+    return bool(one) and bool(other) and not can_hold((*one, *other))

@@ -1,0 +1,113 @@
+"""Documents that are made of what sources say: read as they are, and from a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped, unused-ignore]
+
+from dispatch_cli.declarations.extracted import ExtractedDocument
+from dispatch_cli.declarations.json_schema import json_schema
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.extract.document import document
+from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
+from dispatch_cli.model.extracted import ExtractedBlock, ExtractedDefinition, ExtractedKernel, Extraction
+from dispatch_cli.model.problem import InputError
+from tests.extract.examples import CUDA, EVERYTHING, FILE, LIBRARY, at, when
+
+
+def loaded(*extractions: Extraction) -> Declarations:
+    return load([ExtractedDocument("the sources", document(extractions))])
+
+
+def test_a_document_is_valid_against_the_json_schema() -> None:
+    Draft202012Validator(json_schema()).validate(document([EVERYTHING]))
+
+
+@pytest.mark.parametrize("written", [json.dumps, yaml.safe_dump])
+def test_a_document_in_a_file_says_the_same(tmp_path: Path, written) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "extracted.yaml"
+    file.write_text(written(document([EVERYTHING])))
+    directly, from_file = loaded(EVERYTHING), load([str(file)])
+    assert set(from_file.steps) == set(directly.steps)  # PyYAML sorts fields
+    assert from_file._replace(files=(), steps=()) == directly._replace(files=(), steps=())
+
+
+def test_each_registration_has_the_place_and_the_conditions_of_its_source() -> None:
+    steps = loaded(EVERYTHING).steps
+    kernels = {str(one.kernel.function): one for one in steps if isinstance(one, Implement)}
+    assert kernels["add_cpu"].span == kernels["add_cpu"].kernel.span == at(5)
+    assert kernels["add_cuda"].when == when("defined(USE_CUDA)", "not A or B")
+    assert (kernels["add_cuda"].block.file, kernels["add_cuda"].block.line) == (FILE, 20)
+    defined = {str(one.schema.name): one for one in steps if isinstance(one, Define)}
+    assert defined["mylib::tagged"].when == when("X >= 2")
+    assert defined["mylib::inferred"].schema.unknown == "the signature is not known"
+    fallbacks = {one.dispatch_key: one.span for one in steps if isinstance(one, Fallback)}
+    assert fallbacks == {"PrivateUse1": at(31), "AutogradPrivateUse1": at(32)}
+
+
+def test_what_is_not_known_is_listed_and_not_registered() -> None:
+    found = loaded(EVERYTHING)
+    assert [(one.registers, dict(one.unknown)) for one in found.undecided] == [
+        ("kernel", {"dispatch_key": "key()"}),
+        ("block", {"namespace": "NAMESPACE"}),
+        ("kernel", {"name": "NAMESPACE::op", "namespace": "NAMESPACE"}),
+        ("register_kernel", {"device": "platform.key"}),
+    ]
+    assert [(one.at, one.text) for one in found.unread] == [(at(50), "m.impl( names[i], f)")]
+
+
+def test_an_operator_of_custom_op_has_what_is_registered_for_it_in_other_places() -> None:
+    made = [one for one in loaded(EVERYTHING).steps if isinstance(one, Implement) and "made" in str(one.operator)]
+    for condition, backward in (("HAS_GRAD", "back"), ("not HAS_GRAD", None)):
+        kernels = {one.dispatch_key: one.kernel for one in made if one.when == when(condition)}
+        assert set(kernels) == {"Meta", "Autograd", "CompositeExplicitAutograd", "CUDA", "XPU"}
+        assert kernels["Meta"].function_name == "made_fake"
+        assert kernels["Autograd"].function_name == backward
+
+
+def test_what_pytorch_refuses_does_not_keep_the_rest_from_being_read() -> None:
+    text = 'm.def("bad(Tensr x) -> ()");'
+    bad = Extraction(
+        (
+            LIBRARY,
+            ExtractedDefinition(LIBRARY, "mylib::bad", "bad(Tensr x) -> ()", at(2, 1)),
+            ExtractedKernel(CUDA, "mylib::add", "NoSuchKey", "f", at(3)),
+            ExtractedDefinition(LIBRARY, "mylib::good", "good(Tensor x) -> ()", at(4)),
+        )
+    )
+    found = load([ExtractedDocument("the sources", document([bad]), lambda file: ["", text] if file == FILE else [])])
+    assert [one.schema.name.name for one in found.steps if isinstance(one, Define)] == ["mylib::good"]
+    schema, key = found.refused
+    assert (schema.code, schema.span, schema.line_text) == ("bad-schema", at(2, 1), text)
+    assert key.code in ("unknown-dispatch-key", "block-misuse")
+    assert key.span == at(3)
+
+
+def test_a_place_outside_the_project_is_not_shown(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "pyproject.toml").write_text("")
+    for name, folder in (("inside.cpp", project), ("outside.cpp", tmp_path)):
+        (folder / name).write_text("the line\n")
+    shown = {}
+    for name, path in (("inside", project / "inside.cpp"), ("outside", tmp_path / "outside.cpp")):
+        file = project / f"{name}.yaml"
+        file.write_text(f"dispatch: 1\noperators:\n- {{func: 'm::f(', at: '{path}:1:1'}}\n")
+        with pytest.raises(InputError) as caught:
+            load([str(file)])
+        (problem,) = caught.value.problems
+        assert problem.span is not None
+        assert problem.span.file == str(path)
+        shown[name] = problem.line_text
+    assert shown == {"inside": "the line", "outside": None}
+
+
+def test_blocks_that_are_equal_are_one() -> None:
+    block = ExtractedBlock(LIBRARY.kind, "mylib", None, at(1, 1))
+    data = document([Extraction((LIBRARY,)), Extraction((block,))])
+    assert isinstance(data["libraries"], list)
+    assert len(data["libraries"]) == 1
