@@ -1,0 +1,104 @@
+"""Brackets in a list of tokens: which belong together, and the parts between commas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dispatch_cli.extract.cpp.tokens import CppToken
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+MAX_ANGLE = 4000
+"""Tokens between ``<`` and ``>`` of template arguments."""
+
+
+def partners(tokens: Sequence[CppToken]) -> dict[int, int] | None:
+    """The closing bracket of each opening one, by index; None where they do not match."""
+    pairs: dict[int, int] = {}
+    stack: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.kind != "mark":
+            continue
+        if token.text in _CLOSING:
+            stack.append(index)
+        elif token.text in ")]}":
+            if not stack or _CLOSING[tokens[stack[-1]].text] != token.text:
+                return None
+            pairs[stack.pop()] = index
+    return None if stack else pairs
+
+
+def angle_end(tokens: Sequence[CppToken], start: int) -> int | None:
+    """The index behind the ``>`` of template arguments that begin with the ``<`` at *start*; None for less-than."""
+    depth, inner = 0, 0
+    for index in range(start, min(len(tokens), start + MAX_ANGLE)):
+        token = tokens[index]
+        text = token.text if token.kind == "mark" else ""
+        if not text:
+            continue
+        if text in "([{":
+            inner += 1
+        elif text in ")]}":
+            inner -= 1
+            if inner < 0:
+                return None
+        elif inner == 0:
+            if text == "<":
+                depth += 1
+            elif text in (">", ">>"):
+                depth -= len(text)
+                if depth <= 0:
+                    return index + 1
+            elif text in (";", "&&", "||"):
+                return None
+    return None
+
+
+def split(tokens: Sequence[CppToken], separator: str = ",") -> list[list[CppToken]]:
+    """The parts between separators that are in no brackets, template arguments included."""
+    parts: list[list[CppToken]] = [[]]
+    depth = 0
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        text = token.text if token.kind == "mark" else ""
+        if text == "<" and index and tokens[index - 1].kind == "name":
+            end = angle_end(tokens, index)
+            if end is not None:
+                parts[-1].extend(tokens[index:end])
+                index = end
+                continue
+        if text in ("(", "[", "{"):
+            depth += 1
+        elif text in (")", "]", "}"):
+            depth -= 1
+        if text == separator and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+        index += 1
+    return parts if len(parts) > 1 or parts[0] else []
+
+
+def inside(tokens: Sequence[CppToken], opening: int = 0) -> tuple[list[CppToken], int]:
+    """What is between the bracket at *opening* and its partner, and the index behind that."""
+    depth = 0
+    for index in range(opening, len(tokens)):
+        text = tokens[index].text if tokens[index].kind == "mark" else ""
+        if text in ("(", "[", "{"):
+            depth += 1
+        elif text in (")", "]", "}"):
+            depth -= 1
+            if depth == 0:
+                return list(tokens[opening + 1 : index]), index + 1
+    return list(tokens[opening + 1 :]), len(tokens)
+
+
+def unwrapped(tokens: Sequence[CppToken]) -> list[CppToken]:
+    """Without parentheses around all of it."""
+    result = list(tokens)
+    while len(result) >= 2 and result[0].text == "(" and result[0].kind == "mark":
+        body, end = inside(result)
+        if end != len(result):
+            break
+        result = body
+    return result

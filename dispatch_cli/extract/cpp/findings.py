@@ -1,0 +1,67 @@
+"""What the reader of one translation unit has found so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from dispatch_cli.extract.cpp.context import When, joined
+from dispatch_cli.extract.cpp.tokens import CppToken, spelled
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.extracted import (
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    NotUnderstood,
+)
+
+MAX_TEXT = 200
+"""Characters of a statement that are shown."""
+_MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
+FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
+
+
+class Findings:
+    """Registrations, statements that are not understood, and the places that are accounted for."""
+
+    def __init__(self) -> None:
+        self.found: dict[Extracted, None] = {}
+        self.not_understood: dict[NotUnderstood, None] = {}
+        self.accounted: set[tuple[str, int]] = set()
+        self.missing: Counter[str] = Counter()
+        self.forks: set[str] = set()
+
+    def add(self, item: FromCpp) -> None:
+        """Keep a registration."""
+        self.found[item] = None
+
+    def refuse(self, tokens: Sequence[CppToken], why: str, when: Iterable[Condition] = ()) -> None:
+        """Keep a statement that is not understood."""
+        first = tokens[0]
+        text = spelled(tuple(tokens[:80]))
+        if len(text) > MAX_TEXT:
+            text = text[: MAX_TEXT - 1] + "…"
+        self.not_understood[NotUnderstood(first.at, " ".join(text.split()), why, joined(first.when, when))] = None
+        self.account(tokens)
+
+    def account(self, tokens: Iterable[CppToken]) -> None:
+        """Note that the registrations among *tokens* have been looked at."""
+        seen: set[tuple[str, int, tuple[object, int] | None]] = set()
+        for token in tokens:
+            if token.kind == "name" and (token.text in _MARKS or "_LIBRARY" in token.text):
+                key = (token.source.name, token.offset, token.use)
+                if key in seen:
+                    continue
+                seen.add(key)
+                self.accounted.add((token.source.name, token.source.line(token.offset)))
+                if token.use is not None:
+                    source, offset = token.use
+                    self.accounted.add((source.name, source.line(offset)))
+
+
+def same_conditions(tokens: Sequence[CppToken]) -> bool:
+    """Whether one condition holds for all of *tokens*."""
+    first: When = tokens[0].when if tokens else ()
+    return all(token.when is first or token.when == first for token in tokens)

@@ -1,0 +1,227 @@
+"""The expressions of ``#if`` in three values: true, false, or a condition that the sources do not decide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from dispatch_cli.extract.cpp.tokens import CppToken, spelled
+from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
+
+MAX_DEPTH = 60
+"""How deeply an expression may nest."""
+Decision = bool | Condition
+_Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
+
+_LEVELS: tuple[frozenset[str], ...] = (
+    frozenset({"||"}),
+    frozenset({"&&"}),
+    frozenset({"|"}),
+    frozenset({"^"}),
+    frozenset({"&"}),
+    frozenset({"==", "!="}),
+    frozenset({"<", ">", "<=", ">="}),
+    frozenset({"<<", ">>"}),
+    frozenset({"+", "-"}),
+    frozenset({"*", "/", "%"}),
+)
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*")
+_NAMED = {"and": "&&", "or": "||", "not": "!", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~"}
+
+
+class ExpressionError(Exception):
+    """The expression is malformed."""
+
+
+def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> Decision:
+    """What an expression says, whose macros are replaced, but for those of ``defined``. Errors: ExpressionError."""
+    parser = _IfParser(tokens, is_defined)
+    value = parser.binary(0, 0)
+    if parser.index < len(tokens):
+        raise ExpressionError(f"'{tokens[parser.index].text}' is not expected")
+    return _decision(value)
+
+
+def conjunction(parts: Sequence[Decision]) -> Decision:
+    """All of them."""
+    left = [part for part in parts if part is not True]
+    if False in left:
+        return False
+    conditions = [part for part in left if not isinstance(part, bool)]
+    return True if not conditions else conditions[0] if len(conditions) == 1 else And(tuple(conditions))
+
+
+def disjunction(parts: Sequence[Decision]) -> Decision:
+    """At least one of them."""
+    left = [part for part in parts if part is not False]
+    if True in left:
+        return True
+    conditions = [part for part in left if not isinstance(part, bool)]
+    return False if not conditions else conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
+
+
+def opposite(decision: Decision) -> Decision:
+    """The opposite."""
+    return (not decision) if isinstance(decision, bool) else negated(decision)
+
+
+def _decision(value: _Value) -> Decision:
+    if isinstance(value, int):
+        return bool(value)
+    return Atom(value) if isinstance(value, str) else value
+
+
+class _IfParser:
+    def __init__(self, tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> None:
+        self._tokens = tokens
+        self._is_defined = is_defined
+        self.index = 0
+
+    def _text(self) -> str:
+        if self.index >= len(self._tokens):
+            return ""
+        text = self._tokens[self.index].text
+        return _NAMED.get(text, text)
+
+    def _take(self, text: str) -> None:
+        if self._text() != text:
+            raise ExpressionError(f"'{text}' is missing")
+        self.index += 1
+
+    def binary(self, level: int, depth: int) -> _Value:
+        if depth > MAX_DEPTH:
+            raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
+        if level == len(_LEVELS):
+            return self._unary(depth + 1)
+        left = self.binary(level + 1, depth)
+        while self._text() in _LEVELS[level]:
+            operator = self._text()
+            self.index += 1
+            left = _combined(operator, left, self.binary(level + 1, depth))
+        if level == 0 and self._text() == "?":
+            self.index += 1
+            yes = self.binary(0, depth + 1)
+            self._take(":")
+            no = self.binary(0, depth + 1)
+            condition = _decision(left)
+            if isinstance(condition, bool):
+                return yes if condition else no
+            return _as_value(
+                disjunction(
+                    [
+                        conjunction([condition, _decision(yes)]),
+                        conjunction([opposite(condition), _decision(no)]),
+                    ]
+                )
+            )
+        return left
+
+    def _unary(self, depth: int) -> _Value:
+        if depth > MAX_DEPTH:
+            raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
+        text = self._text()
+        if text in ("!", "-", "+", "~"):
+            self.index += 1
+            operand = self._unary(depth + 1)
+            if text == "!":
+                return _as_value(opposite(_decision(operand)))
+            if isinstance(operand, int):
+                return -operand if text == "-" else ~operand if text == "~" else operand
+            return f"{text}{_shown(operand)}"
+        if text == "(":
+            self.index += 1
+            inner = self.binary(0, depth + 1)
+            self._take(")")
+            return f"({inner})" if isinstance(inner, str) and not inner.isidentifier() and self._text() else inner
+        return self._primary()
+
+    def _primary(self) -> _Value:
+        if self.index >= len(self._tokens):
+            raise ExpressionError("an operand is missing")
+        token = self._tokens[self.index]
+        self.index += 1
+        if token.kind == "number":
+            found = _NUMBER.fullmatch(token.text)
+            if found is None:
+                return token.text
+            digits = found[1].replace("'", "")
+            octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+            try:
+                return int(digits, 8) if octal else int(digits, 0)
+            except ValueError:
+                raise ExpressionError(f"'{token.text}' is not a number") from None
+        if token.kind == "character":
+            return ord(token.text[1]) if len(token.text) == 3 else token.text
+        if token.kind != "name":
+            raise ExpressionError(f"'{token.text}' is not expected")
+        if token.text in ("true", "false"):
+            return int(token.text == "true")
+        if token.text == "defined":
+            return self._defined()
+        return self._name(token)
+
+    def _defined(self) -> _Value:
+        closed = self._text() == "("
+        self.index += closed
+        if self.index >= len(self._tokens):
+            raise ExpressionError("a name is missing behind 'defined'")
+        name = self._tokens[self.index].text
+        self.index += 1
+        if closed:
+            self._take(")")
+        return _as_value(self._is_defined(name))
+
+    def _name(self, token: CppToken) -> _Value:
+        if self._text() != "(":
+            return token.text
+        start, depth = self.index, 0
+        while self.index < len(self._tokens):
+            text = self._tokens[self.index].text
+            depth += (text == "(") - (text == ")")
+            self.index += 1
+            if depth == 0:
+                return token.text + spelled(self._tokens[start : self.index])  # type: ignore[arg-type]
+        raise ExpressionError("')' is missing")
+
+
+def _as_value(decision: Decision) -> _Value:
+    return int(decision) if isinstance(decision, bool) else decision
+
+
+def _shown(value: _Value) -> str:
+    return str(value) if isinstance(value, int | str) else f"({value})"
+
+
+def _combined(operator: str, left: _Value, right: _Value) -> _Value:
+    if operator == "&&":
+        return _as_value(conjunction([_decision(left), _decision(right)]))
+    if operator == "||":
+        return _as_value(disjunction([_decision(left), _decision(right)]))
+    if isinstance(left, int) and isinstance(right, int):
+        return _calculated(operator, left, right)
+    return f"{_shown(left)} {operator} {_shown(right)}"
+
+
+def _calculated(operator: str, left: int, right: int) -> int:
+    if operator in ("/", "%"):
+        if right == 0:
+            raise ExpressionError("division by zero")
+        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+        return quotient if operator == "/" else left - quotient * right
+    if operator in ("<<", ">>"):
+        shift = right % 64
+        return (left << shift) & 0xFFFFFFFFFFFFFFFF if operator == "<<" else left >> shift
+    results = {
+        "|": left | right,
+        "^": left ^ right,
+        "&": left & right,
+        "==": int(left == right),
+        "!=": int(left != right),
+        "<": int(left < right),
+        ">": int(left > right),
+        "<=": int(left <= right),
+        ">=": int(left >= right),
+        "+": left + right,
+        "-": left - right,
+    }
+    return results[operator] if operator != "*" else left * right

@@ -1,0 +1,100 @@
+"""The macros that are defined at a place of a translation unit, with the conditions of their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from dispatch_cli.extract.cpp.context import When, excludes, facts, undecided
+from dispatch_cli.extract.cpp.if_expression import Decision
+from dispatch_cli.extract.cpp.known import KNOWN, RESERVED
+from dispatch_cli.extract.cpp.macros import Macro
+from dispatch_cli.model.condition import Atom, Condition, value
+
+FIXED = {"__cplusplus": "201703L", "__has_include": ""}
+"""Macros that every compiler defines."""
+_UNDEFINED = ("__CUDA_ARCH__", "__HIP_DEVICE_COMPILE__", "__ASSEMBLER__")
+"""Macros that are not defined where a compiler makes code for the host, which is what registers."""
+MAX_DEFINITIONS = 8
+"""Definitions of one macro under different conditions that are kept."""
+
+
+class MacroDefinition(NamedTuple):
+    """What a macro is defined as, and under which conditions."""
+
+    macro: Macro
+    when: When
+
+
+class MacroTable:
+    """The macros at one place.
+
+    assumed: atoms that are taken to be true or false. forks: the atoms that decide between definitions of a macro that
+    is used. in_if: an expression of ``#if`` is read, where a macro that is not decided stays as it is.
+    """
+
+    def __init__(self, undefined: Iterable[str], defined: Iterable[Macro], assumed: Mapping[str, bool]) -> None:
+        self.assumed = dict(assumed)
+        self.forks: set[str] = set()
+        self.in_if = False
+        self._macros: dict[str, tuple[MacroDefinition, ...]] = dict.fromkeys((*_UNDEFINED, *undefined), ())
+        for macro in defined:
+            self._macros[macro.name] = (MacroDefinition(macro, ()),)
+
+    def chosen(self, name: str, when: When) -> Macro | None:
+        """What *name* is replaced by where *when* holds."""
+        if name in RESERVED:
+            return KNOWN.get(name)
+        definitions = self._macros.get(name)
+        if definitions is None:
+            return KNOWN.get(name)
+        if len(definitions) < 2:
+            return definitions[0].macro if definitions else None
+        possible = [definition for definition in definitions if not excludes(when, definition.when)]
+        if not possible:
+            return None
+        last = possible[-1]
+        if all(condition in when for condition in last.when) or all(last.macro.same(other.macro) for other in possible):
+            return last.macro
+        if self.in_if:
+            return None
+        self.forks.update(
+            undecided((condition for definition in possible for condition in definition.when), facts(when))
+        )
+        return last.macro
+
+    def define(self, macro: Macro, when: When) -> None:
+        """Define a macro where *when* holds."""
+        if macro.name in RESERVED:
+            return
+        earlier = self._macros.get(macro.name, ())
+        if when:
+            kept = tuple(old for old in earlier if not all(condition in old.when for condition in when))
+            self._macros[macro.name] = (*kept[-MAX_DEFINITIONS:], MacroDefinition(macro, when))
+        else:
+            self._macros[macro.name] = (MacroDefinition(macro, ()),)
+
+    def undefine(self, name: str, when: When) -> None:
+        """Forget a macro where *when* holds."""
+        earlier = self._macros.get(name, ())
+        self._macros[name] = tuple(
+            old for old in earlier if when and not all(condition in old.when for condition in when)
+        )
+
+    def is_defined(self, name: str, when: When) -> Decision:
+        """Whether a macro is defined here, as ``defined(NAME)`` tells."""
+        if name in FIXED:
+            return True
+        definitions = self._macros.get(name)
+        if definitions is None:
+            return True if name in RESERVED else self.known(Atom(f"defined({name})"), when)
+        if not definitions:
+            return False
+        if any(all(condition in when for condition in definition.when) for definition in definitions):
+            return True
+        return self.known(Atom(f"defined({name})"), when)
+
+    def known(self, condition: Condition, when: When) -> Decision:
+        """What is known of a condition where *when* holds."""
+        decided = value(condition, {**self.assumed, **facts(when)})
+        return condition if decided is None else decided

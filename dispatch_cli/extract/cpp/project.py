@@ -1,0 +1,137 @@
+"""The C++ files of a run: which of them can hold registrations, and the headers that those include."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.extract.cpp.known import RESERVED
+from dispatch_cli.extract.cpp.macros import Macro, defined_as
+from dispatch_cli.extract.cpp.sourcefile import SourceFile, Stretch, source_file
+from dispatch_cli.extract.cpp.tokens import SourceText
+from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.extracted import NotUnderstood, SourceKind
+from dispatch_cli.model.span import Span
+
+MAX_WRAPPERS = 2000
+"""Macros of a project that may stand for a registration block."""
+_SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
+_BEGINS = r"[A-Z0-9_]*_LIBRARY\w*|RegisterOperators\b|(?:Stable)?Library\s*&"
+_BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
+_REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
+
+
+class CppProject:
+    """The C++ files of a run.
+
+    mains: files that can hold registrations, in order. pattern: finds where a registration can begin.
+    accounted: places of text that registers nothing, such as definitions of macros, or that is left out by ``#if``.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.not_understood: list[NotUnderstood] = []
+        self.accounted: set[tuple[str, int]] = set()
+        self.was_read: dict[str, None] = {}
+        self._headers: dict[str, SourceFile | None] = {}
+        self._found: dict[tuple[str, str, bool], str | None] = {}
+        self._interesting: dict[str, bool] = {}
+        self._texts: dict[str, str] = {}
+        self.mains: list[str] = []
+        self.pattern = _BEGINNING
+        self._look()
+
+    def settings(self, name: str) -> ReadSettings:
+        """How a file is read."""
+        return self.sources.settings(name)
+
+    def defined(self, name: str) -> Iterable[Macro]:
+        """The macros of ``-D``."""
+        return (defined_as(macro, value) for macro, value in self.settings(name).defines)
+
+    def find(self, target: str, including: str, quoted: bool) -> str | None:
+        """The file that ``#include`` means."""
+        at = (target, including.rpartition("/")[0] if quoted else "", quoted)
+        if at not in self._found:
+            self._found[at] = self.sources.find(target, including, quoted)
+        return self._found[at]
+
+    def file(self, name: str) -> SourceFile:
+        """A file to extract from. Errors: SourceError."""
+        return self._headers.get(name) or source_file(name, self._text(name))
+
+    def header(self, name: str) -> SourceFile | None:
+        """An included file; None where it cannot be read."""
+        if name not in self._headers:
+            try:
+                self._headers[name] = source_file(name, self._text(name))
+            except SourceError as error:
+                self._headers[name] = None
+                self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
+        return self._headers[name]
+
+    def interesting(self, file: SourceFile) -> bool:
+        """Whether a registration can begin in a file."""
+        name = file.text.name
+        if name not in self._interesting:
+            self._interesting[name] = self.pattern.search(file.text.blanked) is not None
+        return self._interesting[name]
+
+    def left_out(self, text: SourceText, stretch: Stretch) -> None:
+        """Note that ``#if`` leaves a part of a file out."""
+        for found in _REGISTERS.finditer(text.blanked, stretch.start, stretch.end):
+            self.accounted.add((text.name, text.line(found.start())))
+
+    def _attempt(self, name: str) -> str | None:
+        try:
+            return self.sources.read(name)
+        except SourceError as error:
+            self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
+            return None
+
+    def _text(self, name: str) -> str:
+        self.was_read[name] = None
+        text = self._texts.pop(name, None)
+        return self.sources.read(name) if text is None else text
+
+    def _look(self) -> None:
+        """Find the files that can hold registrations, and the macros of the project that stand for one."""
+        files = self.sources.files.get(SourceKind.CPP, ())
+        texts: dict[str, str] = {}
+        for name in files:
+            text = self._attempt(name)
+            if text is not None:
+                texts[name] = text
+        self.was_read.update(dict.fromkeys(texts))
+        chosen = {name for name, text in texts.items() if any(sign in text for sign in _SIGNS)}
+        wrappers: dict[str, None] = {}
+        fresh = chosen
+        while fresh:
+            new = self._wrappers(fresh, texts, wrappers)
+            if not new or len(wrappers) > MAX_WRAPPERS:
+                break
+            wrappers.update(dict.fromkeys(new))
+            names = re.compile("|".join(map(re.escape, new)))
+            fresh = {name for name, text in texts.items() if any(word in text for word in new) and names.search(text)}
+            chosen |= fresh
+        if wrappers:
+            self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, wrappers))})\b)")
+        self._texts = {name: texts[name] for name in files if name in chosen}
+        mains = [name for name in files if name in chosen]
+        headers = [name for name in mains if name.endswith((".h", ".hpp", ".cuh", ".hh", ".inl", ".inc", ".def"))]
+        self.mains = [name for name in mains if name not in set(headers)] + headers
+
+    @staticmethod
+    def _wrappers(files: Iterable[str], texts: dict[str, str], known: dict[str, None]) -> list[str]:
+        """Macros whose bodies begin a registration, by the text."""
+        inner = re.compile(rf"\b(?:{_BEGINS}" + "".join(rf"|{re.escape(name)}\b" for name in known) + ")")
+        new: dict[str, None] = {}
+        for name in files:
+            for found in _DEFINE.finditer(texts[name]) if "define" in texts[name] else ():
+                macro, body = found[1], found[2]
+                if macro not in known and macro not in RESERVED and inner.search(body):
+                    new[macro] = None
+        return list(new)

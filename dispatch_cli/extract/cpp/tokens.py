@@ -1,0 +1,156 @@
+"""Tokens of C++: the lexer, and texts of which comments and literals are blanked."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.span import Span
+
+_PREFIX = r"(?:u8|[uUL])?"
+_RAW = r'R"(?P<{0}>[^()\\\s"]{{0,16}})\((?:.*?\)(?P={0})"|.*)'
+_PATTERN = re.compile(
+    r"(?P<blank>(?:[ \t\n\f\v\r]+|\\\n|//(?:[^\n\\]|\\.)*|/\*(?:.*?\*/|.*))+)"
+    rf"|(?P<raw>{_PREFIX}{_RAW.format('delimiter')})"
+    rf'|(?P<string>{_PREFIX}"(?:[^"\\\n]|\\.)*"(?:_\w+)?)'
+    rf"|(?P<character>{_PREFIX}'(?:[^'\\\n]|\\.)*')"
+    r"|(?P<name>[A-Za-z_$@](?:[\w$]|\\\n(?=\w))*)"
+    r"|(?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)"
+    r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
+    re.S,
+)
+_BLANKED = re.compile(
+    r"//(?:[^\n\\]|\\.)*|/\*(?:.*?\*/|.*)"
+    rf"|(?<![\w]){_PREFIX}{_RAW.format('d')}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'(?:[^'\\\n]|\\.)*'",
+    re.S,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]+")
+
+
+class SourceText:
+    """The text of a file, with ``\\n`` at the ends of its lines.
+
+    blanked: the same, with blanks in place of comments and literals; a newline inside a comment is spliced.
+    """
+
+    __slots__ = ("_starts", "blanked", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text.replace("\r\n", "\n") if "\r" in text else text
+        self.blanked = _BLANKED.sub(_blank, self.text)
+        self._starts: list[int] | None = None
+
+    def line(self, offset: int) -> int:
+        """The line, from 1, of a character."""
+        if self._starts is None:
+            self._starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
+        return bisect_right(self._starts, offset)
+
+    def span(self, offset: int) -> Span:
+        """The place of a character."""
+        line = self.line(offset)
+        assert self._starts is not None
+        return Span(self.name, line, offset - self._starts[line - 1] + 1)
+
+
+def _blank(found: re.Match[str]) -> str:
+    text = found[0]
+    if "\n" not in text:
+        return " " * len(text)
+    if not text.startswith("/*"):
+        return _NOT_NEWLINE.sub(lambda line: " " * len(line[0]), text)
+    # a comment over several lines is one blank: a directive goes on behind it
+    return _NOT_NEWLINE.sub(lambda line: " " * (len(line[0]) - 1) + "\\", text[: text.rindex("\n")]) + text[
+        text.rindex("\n") :
+    ].replace("*/", "  ").translate(_Blanks())
+
+
+class _Blanks(dict[int, str]):
+    def __missing__(self, key: int) -> str:
+        return "\n" if key == 10 else " "
+
+
+class CppToken(NamedTuple):
+    """A token.
+
+    kind: a group of the lexer: name, string, raw, character, number, mark; ``placemarker`` for an empty argument.
+    space: there are blanks before it. source, offset: where it is written; of one out of a macro, in the macro's body.
+    use: where the outermost macro is used, of a token out of a macro. when: what has to hold for it.
+    hide: the macros that do not expand it any more.
+    """
+
+    kind: str
+    text: str
+    space: bool
+    source: SourceText
+    offset: int
+    when: tuple[Condition, ...] = ()
+    use: tuple[SourceText, int] | None = None
+    hide: frozenset[str] = frozenset()
+
+    @property
+    def at(self) -> Span:
+        """Its place, that of the use of the outermost macro for one out of a macro."""
+        source, offset = self.use or (self.source, self.offset)
+        return source.span(offset)
+
+
+def lex(source: SourceText, start: int, end: int, when: tuple[Condition, ...] = ()) -> Iterator[CppToken]:
+    """The tokens of a part of a file, without blanks and comments."""
+    space = False
+    nothing: frozenset[str] = frozenset()
+    for found in _PATTERN.finditer(source.text, start, end):
+        kind = found.lastgroup
+        assert kind is not None
+        if kind == "blank":
+            space = True
+            continue
+        text = found[0]
+        if kind == "name" and "\\" in text:
+            text = text.replace("\\\n", "")
+        yield CppToken(kind, text, space, source, found.start(), when, None, nothing)
+        space = False
+
+
+def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
+    """The tokens of a text that is not in a file."""
+    source = SourceText(name, text)
+    return list(lex(source, 0, len(source.text)))
+
+
+_ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_QUOTED = re.compile(rf'{_PREFIX}"(.*)"(?:_\w+)?', re.S)
+
+
+def string_value(token: CppToken) -> str:
+    """The value of a string literal."""
+    text = token.text
+    if token.kind == "raw":
+        opening = text.index("(")
+        delimiter = text[text.index('"') + 1 : opening]
+        return text[opening + 1 :].removesuffix(f'){delimiter}"')
+    found = _QUOTED.fullmatch(text)
+    assert found is not None
+    return _ESCAPE.sub(_escaped, found[1]) if "\\" in found[1] else found[1]
+
+
+def _escaped(found: re.Match[str]) -> str:
+    body = found[1]
+    if body in _ESCAPES:
+        return _ESCAPES[body]
+    if body[0] in "xuU" and len(body) > 1:
+        code = int(body[1:], 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "\N{REPLACEMENT CHARACTER}"
+    return chr(int(body, 8)) if body[0] in "01234567" else body
+
+
+def spelled(tokens: list[CppToken] | tuple[CppToken, ...]) -> str:
+    """The tokens as text, with single blanks where the source has blanks."""
+    return "".join(" " + token.text if token.space and index else token.text for index, token in enumerate(tokens))

@@ -1,0 +1,244 @@
+"""A translation unit: a file with what it includes, as a stream of tokens whose macros are replaced.
+
+Where ``#if`` is not decided, all branches are in the stream, and each token has its conditions. Where that cannot be
+read (brackets that do not match within a branch, a macro with two definitions), the atoms to decide are in `forks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dispatch_cli.extract.cpp.context import When, conjuncts, facts, joined, undecided
+from dispatch_cli.extract.cpp.expander import Expander, TooMuch
+from dispatch_cli.extract.cpp.if_expression import Decision, ExpressionError, decide, opposite
+from dispatch_cli.extract.cpp.macro_table import FIXED, MacroTable
+from dispatch_cli.extract.cpp.project import CppProject
+from dispatch_cli.extract.cpp.sourcefile import Directive, SourceFile, Stretch
+from dispatch_cli.extract.cpp.tokens import CppToken, lex, tokens_of
+from dispatch_cli.model.condition import Atom, Condition, value
+
+MAX_INCLUDES = 200
+"""How deeply files may include one another."""
+MAX_CONDITIONALS = 200
+"""How deeply ``#if`` may nest."""
+
+
+class _Frame:
+    __slots__ = ("before", "brackets", "conditions", "done", "off", "outer", "skipping")
+
+    def __init__(self, outer: When, off: bool) -> None:
+        self.outer, self.off = outer, off
+        self.before: list[Condition] = []  # the conditions of earlier branches, negated
+        self.conditions: list[Condition] = []
+        self.done = False
+        self.brackets = 0
+        self.skipping = True
+
+
+class TranslationUnit:
+    """The tokens of *main*. assumed: atoms that are taken to be true or false.
+
+    skip: tells the reader to go on to the next text that can begin a registration.
+    """
+
+    def __init__(self, project: CppProject, main: str, assumed: Mapping[str, bool]) -> None:
+        self.project, self.main, self.assumed = project, main, dict(assumed)
+        self.when: When = ()
+        self.forks: set[str] = set()
+        self.skipping = True
+        self.included: set[str] = set()
+        self._off = False
+        self._frames: list[_Frame] = []
+        self._brackets = 0
+        settings = project.settings(main)
+        self._table = MacroTable(settings.undefines, project.defined(main), assumed)
+        self._expander = Expander(self._table, self._file(project.file(main), 0))
+
+    def next(self) -> CppToken | None:
+        """The next token that no macro replaces; None at the end. Errors: TooMuch."""
+        return self._expander.next()
+
+    def skip(self) -> None:
+        """Leave out what follows, up to the next text that can begin a registration."""
+        self.skipping = True
+
+    def all_forks(self) -> set[str]:
+        """The atoms to decide."""
+        return self.forks | self._table.forks
+
+    # ---- files and directives
+
+    def _file(self, file: SourceFile, depth: int) -> Iterator[CppToken]:
+        if depth > MAX_INCLUDES:
+            raise TooMuch(f"files include one another more than {MAX_INCLUDES} deep")
+        frames = len(self._frames)
+        interesting = self.project.interesting
+        for item in file.items:
+            if isinstance(item, Directive):
+                if item.kind in ("include", "include_next", "import"):
+                    if not self._off:
+                        yield from self._include(item, depth)
+                else:
+                    self._directive(item, file)
+                continue
+            if self._off:
+                self.project.left_out(file.text, item)
+                continue
+            if not self.skipping or interesting(file):
+                yield from self._stretch(file, item)
+        while len(self._frames) > frames:
+            self._close()
+
+    def _stretch(self, file: SourceFile, item: Stretch) -> Iterator[CppToken]:
+        position = item.start
+        mark = self.project.pattern
+        while position < item.end:
+            if self.skipping:
+                found = mark.search(file.text.blanked, position, item.end)
+                if found is None:
+                    return
+                position = found.start()
+                self.skipping = False
+            for token in lex(file.text, position, item.end, self.when):
+                text = token.text
+                if text in "()[]{}" and token.kind == "mark":
+                    self._brackets += 1 if text in "([{" else -1
+                position = token.offset + len(text)
+                yield token
+                if self.skipping:
+                    break
+            else:
+                return
+
+    def _include(self, directive: Directive, depth: int) -> Iterator[CppToken]:
+        target = directive.target
+        if target is None:
+            made = self._expander.all_replaced(directive.tokens)
+            if made and made[0].kind == "string":
+                target = (made[0].text.strip('"'), True)
+            elif made and made[0].text == "<" and made[-1].text == ">":
+                target = ("".join(token.text for token in made[1:-1]), False)
+        if target is None:
+            return
+        name = self.project.find(target[0], directive.source.name, target[1])
+        if name is None:
+            return
+        file = self.project.header(name)
+        if file is None or (file.once and name in self.included) or (name == self.main and file.once):
+            return
+        self.included.add(name)
+        yield from self._file(file, depth + 1)
+
+    def _directive(self, directive: Directive, file: SourceFile) -> None:
+        kind = directive.kind
+        if kind == "define":
+            macro = None if self._off else directive.macro
+            if macro is not None:
+                self._table.define(macro, self.when)
+        elif kind == "undef":
+            if not self._off:
+                self._table.undefine(directive.name, self.when)
+        elif kind in ("if", "ifdef", "ifndef"):
+            if len(self._frames) >= MAX_CONDITIONALS:
+                raise TooMuch(f"'#if' nests more than {MAX_CONDITIONALS} deep")
+            self._frames.append(_Frame(self.when, self._off))
+            if not self._off:
+                guard = kind == "ifndef" and directive.name == file.guard and file.once
+                self._branch(True if guard else self._decision(directive))
+        elif not self._frames:
+            return
+        elif kind == "endif":
+            self._close()
+        elif kind.startswith("el"):
+            self._balance()
+            frame = self._frames[-1]
+            if not frame.off:
+                self.when = frame.outer
+                self._branch(False if frame.done else True if kind == "else" else self._decision(directive))
+        elif kind == "error" and not self._off:
+            self._impossible()
+
+    def _decision(self, directive: Directive) -> Decision:
+        if directive.kind.endswith("def"):
+            defined = self._table.is_defined(directive.name, self.when)
+            return opposite(defined) if directive.kind.endswith("ndef") else defined
+        self._table.in_if = True
+        try:
+            decision = decide(self._if_tokens(directive), self._is_defined)
+        except ExpressionError:
+            return Atom(" ".join(directive.source.text[directive.start : directive.end].replace("\\\n", " ").split()))
+        finally:
+            self._table.in_if = False
+        return decision if isinstance(decision, bool) else self._table.known(decision, self.when)
+
+    def _is_defined(self, name: str) -> Decision:
+        return self._table.is_defined(name, self.when)
+
+    def _if_tokens(self, directive: Directive) -> list[CppToken]:
+        result: list[CppToken] = []
+        part: list[CppToken] = []
+        tokens = iter(directive.tokens)
+        for token in tokens:
+            if token.text != "defined":
+                part.append(token)
+                continue
+            result.extend(self._expander.all_replaced(part))
+            part = []
+            result.append(token)
+            name = next(tokens, None)
+            if name is not None:
+                result.append(name)
+                if name.text == "(":
+                    result.extend(token for token in (next(tokens, None), next(tokens, None)) if token is not None)
+        result.extend(self._expander.all_replaced(part))
+        return [made for token in result for made in _fixed(token)]
+
+    def _branch(self, decision: Decision) -> None:
+        """A branch begins. Those before it do not hold."""
+        frame = self._frames[-1]
+        outer = joined(frame.outer, frame.before)
+        frame.brackets, frame.skipping = self._brackets, self.skipping
+        if isinstance(decision, bool):
+            self._off = not decision
+            frame.done = frame.done or decision
+            self.when = outer
+            return
+        decided = value(decision, {**self._table.assumed, **facts(outer)})
+        if decided is not None:
+            self._branch(decided)
+            return
+        self._off = False
+        frame.conditions.append(decision)
+        self.when = joined(outer, [decision])
+        negative = opposite(decision)
+        assert not isinstance(negative, bool)
+        frame.before.extend(conjuncts(negative))
+
+    def _balance(self) -> None:
+        """A branch ends: its brackets have to match, or the branches are read one by one."""
+        frame = self._frames[-1]
+        if not frame.off and not self._off and frame.conditions and self._brackets != frame.brackets:
+            self.forks.update(undecided(frame.conditions, facts(frame.outer)))
+            self._brackets = frame.brackets
+
+    def _close(self) -> None:
+        self._balance()
+        frame = self._frames.pop()
+        self.when, self._off = frame.outer, frame.off
+
+    def _impossible(self) -> None:
+        """``#error``: this branch is in no build."""
+        frame = self._frames[-1] if self._frames else None
+        if frame is None or len(frame.conditions) != 1 or frame.outer:
+            return
+        known = facts((frame.conditions[0],))
+        branch = facts(self.when)
+        for text in known:
+            if text in branch:
+                self._table.assumed[text] = not branch[text]
+        self._off = True
+
+
+def _fixed(token: CppToken) -> list[CppToken]:
+    text = FIXED.get(token.text)
+    return [made._replace(hide=token.hide) for made in tokens_of(text)] if text else [token]
