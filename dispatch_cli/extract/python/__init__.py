@@ -1,0 +1,64 @@
+"""Reads Python sources: what they register with ``torch.library``, without running or importing anything."""
+
+from __future__ import annotations
+
+import re
+
+from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
+from dispatch_cli.extract.python.reading import PythonReader
+from dispatch_cli.extract.python.results import joined, missing_names
+from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.extracted import Extraction, NotUnderstood, SourceKind
+from dispatch_cli.model.span import Span
+
+_REGISTERS = re.compile(
+    r"torch\.library|torch\._library|_custom_ops?\b|\bLibrary\(|_scoped_library|custom_op\b|triton_op\b|py_impl\b|"
+    r"register_(?:fake|kernel|autograd|vmap|autocast)\b|impl_abstract\b|_register_fake\b|direct_register_custom_op|"
+    r"\.(?:impl|define|fallback)\("
+)
+"""What a file has that registers something itself."""
+_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)|^(\w+)[ \t]*=", re.MULTILINE)
+MAX_HELPERS = 2000
+
+
+def extract_python(sources: Sources) -> Extraction:
+    """What the Python files of a run register."""
+    files = list(dict.fromkeys(sources.files.get(SourceKind.PYTHON, ())))
+    index = ModuleIndex(files, sources)
+    run = PythonRun(sources, index)
+    reader = PythonReader(run)
+    chosen = _chosen(files, index, run)
+    for file in chosen:
+        reader.module(file)
+    for file in chosen:
+        reader.unreached(file)
+    order = {file: place for place, file in enumerate(files)}
+    found = sorted(joined(run.found), key=lambda one: order.get(one[0], len(order)))
+    said = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
+    run.accounted.update((one.at.file, one.at.line) for one in said)
+    return Extraction(
+        tuple(thing for _, thing in found),
+        tuple(said),
+        frozenset(run.accounted),
+        tuple(index.read),
+        missing_names([thing for _, thing in found]),
+    )
+
+
+def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
+    """The files that can register something: by themselves, or by a function of such a file."""
+    chosen: list[str] = []
+    rest: list[str] = []
+    for file in files:
+        try:
+            text = index.text(file)
+        except UnreadablePython as error:
+            run.not_understood.append(NotUnderstood(Span(file, error.line, 1), "", error.why))
+            continue
+        (chosen if _REGISTERS.search(text) else rest).append(file)
+    helpers = index.helpers(chosen)
+    if helpers and rest:
+        uses = re.compile(r"\bimport\b[^#]*?\b(?:" + "|".join(map(re.escape, sorted(helpers)[:MAX_HELPERS])) + r")\b")
+        chosen += [file for file in rest if uses.search(index.text(file))]
+    return [file for file in files if file in set(chosen)]

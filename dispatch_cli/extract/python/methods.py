@@ -1,0 +1,201 @@
+"""Methods of strings, lists and dictionaries, and Python's own functions, on values that are known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dispatch_cli.extract.python.values import Dotted, FunctionValue, OperatorHandle, Value, constant
+
+MAX_ITEMS = 20_000
+"""Items of a list, and a tenth of the characters of a text, that are made."""
+
+_STRING_METHODS = frozenset(
+    [
+        "lower",
+        "upper",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "split",
+        "rsplit",
+        "replace",
+        "startswith",
+        "endswith",
+        "removeprefix",
+        "removesuffix",
+        "title",
+        "capitalize",
+        "partition",
+        "rpartition",
+        "join",
+        "find",
+        "rfind",
+        "count",
+        "isidentifier",
+        "isdigit",
+        "isupper",
+        "islower",
+        "splitlines",
+    ]
+)
+_LIST_METHODS = frozenset(["append", "extend", "insert", "remove", "pop", "index", "count", "copy", "reverse", "clear"])
+_DICT_METHODS = frozenset(["items", "keys", "values", "get", "update", "setdefault", "pop", "copy", "clear"])
+
+
+def items_of(value: Value) -> list[Value] | None:
+    """The items that a loop goes through; None where they are not known."""
+    if isinstance(value, str | list | tuple | dict | range) or type(value).__name__ in ("dict_keys", "dict_values"):
+        return list(value) if len(value) <= MAX_ITEMS else None
+    return None
+
+
+class NoResult(Exception):
+    """The value of a call is not known."""
+
+
+def constant_method(owner: Value, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    """The value of a method's call. Errors: `NoResult`."""
+    try:
+        if isinstance(owner, str):
+            return _of_text(owner, name, arguments, keywords)
+        if isinstance(owner, list) and name in _LIST_METHODS and not keywords:
+            if len(owner) > MAX_ITEMS:
+                raise NoResult
+            if name == "extend":
+                more = items_of(arguments[0])
+                if more is None:
+                    raise NoResult
+                owner.extend(more)
+                return None
+            return getattr(owner, name)(*arguments)
+        if isinstance(owner, dict) and name in _DICT_METHODS:
+            found = getattr(owner, name)(*arguments, **keywords)
+            return list(found) if name in ("items", "keys", "values") else found
+        if isinstance(owner, tuple) and name in ("index", "count"):
+            return getattr(owner, name)(*arguments)
+    except NoResult:
+        raise
+    except Exception:
+        raise NoResult from None
+    raise NoResult
+
+
+def _of_text(owner: str, name: str, arguments: Sequence[Value], keywords: dict[str, Value]) -> Value:
+    if name == "format":
+        if not all(map(constant, [*arguments, *keywords.values()])) or any(c in owner for c in ":["):
+            raise NoResult
+        return _bounded(owner.format(*arguments, **keywords))
+    if name == "join":
+        parts = items_of(arguments[0])
+        if parts is None or not all(isinstance(one, str) for one in parts):
+            raise NoResult
+        return _bounded(owner.join(parts))
+    if name in _STRING_METHODS and all(constant(one) or isinstance(one, tuple) for one in arguments):
+        if name == "replace" and len(owner) * max(1, len(str(arguments[1]))) > MAX_ITEMS * 10:
+            raise NoResult
+        return getattr(owner, name)(*arguments, **keywords)
+    raise NoResult
+
+
+def _bounded(text: str) -> str:
+    if len(text) > MAX_ITEMS * 10:
+        raise NoResult
+    return text
+
+
+def format_constant(value: Value, piece: ast.FormattedValue, evaluate: Callable[[ast.expr], Value]) -> str | None:
+    """What a part in braces of an f-string prints; None where that is not known."""
+    if not constant(value):
+        return None
+    if piece.conversion == ord("r"):
+        return repr(value)
+    if piece.format_spec is None:
+        return str(value)
+    form = evaluate(piece.format_spec)
+    if not isinstance(form, str) or sum(map(str.isdigit, form)) > 2:
+        return None
+    try:
+        return format(value, form)
+    except (ValueError, TypeError):
+        return None
+
+
+def _zip(*rows: Value, **_: Value) -> list[Value]:
+    found = [items_of(row) for row in rows]
+    if None in found:
+        raise NoResult
+    return list(zip(*(row for row in found if row is not None), strict=False))
+
+
+def _enumerate(row: Value, start: int = 0) -> list[Value]:
+    return list(enumerate(_items(row), start))
+
+
+def _items(row: Value) -> list[Value]:
+    found = items_of(row)
+    if found is None:
+        raise NoResult
+    return found
+
+
+def _range(*bounds: Value) -> Value:
+    found = range(*bounds)
+    if len(found) > MAX_ITEMS:
+        raise NoResult
+    return found
+
+
+def _sorted(row: Value, *, reverse: bool = False) -> list[Value]:
+    found = _items(row)
+    if not all(isinstance(one, str) for one in found) and not all(isinstance(one, int | float) for one in found):
+        raise NoResult
+    return sorted(found, reverse=reverse)
+
+
+def _text(value: Value = "") -> str:
+    if isinstance(value, Dotted | OperatorHandle | FunctionValue) or not constant(value):
+        raise NoResult
+    return str(value)
+
+
+def _dictionary(*rows: Value, **more: Value) -> dict[Value, Value]:
+    found: dict[Value, Value] = {}
+    for row in rows:
+        found.update(row if isinstance(row, dict) else dict(_items(row)))
+    return {**found, **more}
+
+
+def _truth_of_all(row: Value) -> bool:
+    found = _items(row)
+    if not all(map(constant, found)):
+        raise NoResult
+    return all(found)
+
+
+def _truth_of_any(row: Value) -> bool:
+    found = _items(row)
+    if not all(map(constant, found)):
+        raise NoResult
+    return any(found)
+
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    "zip": _zip,
+    "enumerate": _enumerate,
+    "range": _range,
+    "list": lambda row=(): list(_items(row)),
+    "tuple": lambda row=(): tuple(_items(row)),
+    "set": lambda row=(): dict.fromkeys(_items(row)).keys(),
+    "frozenset": lambda row=(): dict.fromkeys(_items(row)).keys(),
+    "reversed": lambda row: _items(row)[::-1],
+    "sorted": _sorted,
+    "len": lambda row: len(_items(row)),
+    "str": _text,
+    "repr": lambda value: repr(_text(value)),
+    "dict": _dictionary,
+    "all": _truth_of_all,
+    "any": _truth_of_any,
+}
+"""Python's own functions, for values that are known; others raise what Python raises, or `NoResult`."""

@@ -1,0 +1,220 @@
+"""The Python modules of a run: their text, their trees, and which file an import means."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.extract.sources import Sources
+
+MAX_PYTHON_BYTES = 4 << 20
+"""Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 MB."""
+
+MAX_CHAIN = 4000
+"""Operators in a row in one expression. Python 3.10 crashes on some 50,000."""
+
+_MARKS = re.compile(r"[\n,;(\[{)\]}]|[-+*/%@&|^~<>=.:]|\b(?:and|or|not|if|else|lambda|await|in|is)\b")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+class UnreadablePython(Exception):
+    """A file that is not Python, or that is too large. line: where."""
+
+    def __init__(self, why: str, line: int = 1) -> None:
+        super().__init__(why)
+        self.why = why
+        self.line = line
+
+
+def parse_python(text: str) -> ast.Module:
+    """The tree of a file. Errors: `UnreadablePython`, for whatever the text is."""
+    if len(text) > MAX_PYTHON_BYTES:
+        raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters")
+    if sys.version_info < (3, 11) and _long_chain(text):
+        raise UnreadablePython("an expression is nested too deeply")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text.removeprefix("\ufeff"))
+    except SyntaxError as error:
+        raise UnreadablePython(f"it is not valid Python: {error.msg}", error.lineno or 1) from None
+    except (RecursionError, MemoryError):
+        raise UnreadablePython("its statements or expressions are nested too deeply") from None
+    except ValueError as error:
+        raise UnreadablePython(f"it is not valid Python: {error}") from None
+
+
+def _long_chain(text: str) -> bool:
+    """Whether more operators follow each other than Python 3.10 can take without crashing."""
+    counts = [0]
+    for mark in _MARKS.finditer(text):
+        one = mark[0]
+        if one in "([{":
+            counts[-1] += 1
+            counts.append(0)
+        elif one in ")]}":
+            if len(counts) > 1:
+                counts.pop()
+        elif one in ",;" or (one == "\n" and len(counts) == 1):
+            counts[-1] = 0
+        else:
+            counts[-1] += 1
+        if counts[-1] > MAX_CHAIN or len(counts) > MAX_CHAIN:
+            return True
+    return False
+
+
+class ModuleIndex:
+    """Which file a module is, by its dotted name."""
+
+    def __init__(self, files: Sequence[str], sources: Sources) -> None:
+        self._sources = sources
+        self._trees: dict[str, ast.Module | UnreadablePython] = {}
+        self._texts: dict[str, str | UnreadablePython] = {}
+        self.files = {str(PurePath(file)): file for file in files}
+        self._packages = {
+            str(PurePath(file).parent) for file in files if PurePath(file).name in ("__init__.py", "__init__.pyi")
+        }
+        self._named = {file: self._dotted(PurePath(file)) for file in files}
+        self._by_last: dict[str, list[str]] = {}
+        for file, name in self._named.items():
+            self._by_last.setdefault(name.rpartition(".")[2], []).append(file)
+        self._resolved: dict[tuple[str, str], str | None] = {}
+
+    def dotted(self, file: str) -> str:
+        """The name under which the module is imported."""
+        return self._named[file]
+
+    def _dotted(self, path: PurePath) -> str:
+        parts = [] if path.stem == "__init__" else [path.stem]
+        folder = path.parent
+        while str(folder) in self._packages:
+            parts.append(_package_name(folder))
+            if folder.parent == folder:
+                break
+            folder = folder.parent
+        return ".".join(reversed(parts)) or _package_name(path.parent)
+
+    def text(self, file: str) -> str:
+        """The text of a file. Errors: `UnreadablePython`."""
+        if file not in self._texts:
+            try:
+                self._texts[file] = self._sources.read(file)
+            except SourceError as error:
+                self._texts[file] = UnreadablePython(error.message, error.line)
+        found = self._texts[file]
+        if isinstance(found, UnreadablePython):
+            raise found
+        return found
+
+    @property
+    def read(self) -> list[str]:
+        """The files whose trees were made, in order."""
+        return [file for file, tree in self._trees.items() if isinstance(tree, ast.Module)]
+
+    def helpers(self, files: Sequence[str]) -> set[str]:
+        """The names of functions of these files that register something when they are called."""
+        found: set[str] = set()
+        for file in files:
+            try:
+                tree = self.tree(file)
+            except UnreadablePython:
+                continue
+            for one in tree.body:
+                if isinstance(one, ast.FunctionDef | ast.ClassDef) and _registers_inside(one):
+                    found.add(one.name)
+        return found
+
+    def tree(self, file: str) -> ast.Module:
+        """The tree of a file. Errors: `UnreadablePython`."""
+        if file not in self._trees:
+            try:
+                self._trees[file] = parse_python(self.text(file))
+            except UnreadablePython as error:
+                self._trees[file] = error
+        found = self._trees[file]
+        if isinstance(found, UnreadablePython):
+            raise found
+        return found
+
+    def relative(self, file: str, level: int, name: str) -> str | None:
+        """The file of ``from ..name import``; None where it is not in the sources."""
+        folder = PurePath(file).parent
+        for _ in range(level - 1):
+            folder = folder.parent
+        return self._in_folder(folder, name.split(".") if name else [])
+
+    def _in_folder(self, folder: PurePath, parts: list[str]) -> str | None:
+        base = folder.joinpath(*parts)
+        if parts and (found := self.files.get(f"{base}.py")):
+            return found
+        return self.files.get(str(base / "__init__.py"))
+
+    def absolute(self, name: str, importer: str) -> str | None:
+        """The file of ``import name``; None where it is not in the sources. importer: the nearest one to it wins."""
+        key = name, str(PurePath(importer).parent)
+        if key not in self._resolved:
+            candidates = [
+                file for file in self._by_last.get(name.rpartition(".")[2], ()) if self._is_called(file, name)
+            ]
+            self._resolved[key] = max(candidates, key=lambda file: _nearness(file, importer), default=None)
+        return self._resolved[key]
+
+    def _is_called(self, file: str, name: str) -> bool:
+        own = self._named[file]
+        if own == name:
+            return True
+        if not name.endswith("." + own):
+            return False  # a folder without __init__.py may be a package, too
+        path = PurePath(file)
+        folder = path.parent.parent if path.stem == "__init__" else path.parent
+        ahead = name[: -len(own) - 1].split(".")
+        for _ in range(own.count(".")):
+            folder = folder.parent
+        return list(folder.parts[-len(ahead) :]) == ahead
+
+
+def _package_name(folder: PurePath) -> str:
+    name = folder.name or PurePath(os.path.abspath(folder)).name  # noqa: PTH100
+    found = _NAME.match(name)
+    return found[0] if found else name
+
+
+def _nearness(file: str, importer: str) -> tuple[int, int]:
+    ours, theirs = PurePath(file).parts, PurePath(importer).parts
+    common = next(
+        (n for n, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), min(len(ours), len(theirs))
+    )
+    return common, -len(ours)
+
+
+_INSIDE = frozenset(
+    [
+        "define",
+        "impl",
+        "_register_fake",
+        "register_fake",
+        "impl_abstract",
+        "register_kernel",
+        "register_autograd",
+        "custom_op",
+        "triton_op",
+    ]
+)
+
+
+def _registers_inside(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Whether a call in the body, not among the decorators, has the name of a function that registers something."""
+    for statement in node.body:
+        for one in ast.walk(statement):
+            if isinstance(one, ast.Call):
+                name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
+                if name in _INSIDE:
+                    return True
+    return False

@@ -1,0 +1,264 @@
+"""Names of Python and PyTorch that mean something to the reader of Python sources."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import itertools
+import sys
+
+from dispatch_cli.extract.python.methods import MAX_ITEMS
+from dispatch_cli.extract.python.modules import ModuleIndex
+from dispatch_cli.extract.python.values import Bound, Dotted, Opaque, Prepared, Value, source_text
+from dispatch_cli.model.condition import Atom, Condition
+
+BUILTIN_NAMES = frozenset(dir(builtins))
+
+_LIBRARY = "torch.library."
+_FUNCTIONS = [
+    "Library",
+    "define",
+    "impl",
+    "impl_abstract",
+    "register_fake",
+    "register_kernel",
+    "register_autograd",
+    "register_vmap",
+    "register_autocast",
+    "register_torch_dispatch",
+    "custom_op",
+    "triton_op",
+    "infer_schema",
+    "fallthrough_kernel",
+    "get_ctx",
+    "_scoped_library",
+    "opcheck",
+    "wrap_triton",
+    "capture_triton",
+    "_impl",
+    "_register_effectful_op",
+    "register_opaque_type",
+    "get_kernel",
+]
+_OWN = {f"{_LIBRARY}{name}": name for name in _FUNCTIONS}
+_ELSEWHERE = {
+    "torch._library.custom_ops.custom_op": "custom_op",
+    "torch._library.custom_op": "custom_op",
+    "torch._library.triton.triton_op": "triton_op",
+    "torch._library.triton_op": "triton_op",
+    "torch._library.infer_schema.infer_schema": "infer_schema",
+    "torch._library.infer_schema": "infer_schema",
+    "torch._custom_op.impl.infer_schema": "infer_schema",
+    "torch._custom_op.impl.custom_op": "legacy_custom_op",
+    "torch._custom_ops.custom_op": "legacy_custom_ops",
+    "torch._custom_ops.impl": "legacy_impl",
+    "torch._custom_ops.impl_abstract": "legacy_impl_abstract",
+    "torch._custom_ops.impl_save_for_backward": "legacy_save",
+    "torch._custom_ops.impl_backward": "legacy_backward",
+    "torch._decomp.register_decomposition": "register_decomposition",
+    "torch._inductor.decomposition.register_decomposition": "register_decomposition",
+    "torch._inductor.lowering.register_lowering": "harmless",
+    "torch._prims_common.wrappers.out_wrapper": "transparent",
+}
+TORCH_FUNCTIONS = {**_OWN, **_ELSEWHERE}
+"""Functions of PyTorch by full name, with what they do: a name of `TorchCalls`."""
+
+DIRECT_REGISTER = "direct_register_custom_op"
+"""vLLM's helper, whose effect is known where it is not among the sources."""
+
+_ROOTS = ("torch.ops", "torch.library", "torch._C", "torch.Tag", "torch.DispatchKey")
+
+TRANSPARENT = frozenset(
+    [
+        "functools.cache",
+        "functools.lru_cache",
+        "functools.singledispatch",
+        "contextlib.contextmanager",
+        "torch.compile",
+        "torch.jit.script",
+        "torch.jit.ignore",
+        "torch.jit.unused",
+        "torch._dynamo.disable",
+        "torch.compiler.disable",
+        "torch._dynamo.allow_in_graph",
+        "torch.compiler.allow_in_graph",
+        "atexit.register",
+        "dataclasses.dataclass",
+        "torch.no_grad",
+        "torch.inference_mode",
+        "typing.cast",
+        "typing.final",
+        "typing.no_type_check",
+    ]
+)
+"""Functions that return the function they are given."""
+
+FACTORIES = frozenset(
+    (
+        "functools.lru_cache",
+        "functools.cache",
+        "torch.no_grad",
+        "torch.inference_mode",
+        "torch.compile",
+        "torch._dynamo.disable",
+        "torch.compiler.disable",
+        "dataclasses.dataclass",
+    )
+)
+
+METHODS = frozenset(
+    [
+        "define",
+        "impl",
+        "fallback",
+        "_register_fake",
+        "_impl_with_aoti_compile",
+        "register_fake",
+        "register_kernel",
+        "register_autograd",
+        "register_vmap",
+        "register_autocast",
+        "register_torch_dispatch",
+        "register_effect",
+        "py_impl",
+        "impl_abstract",
+        "custom_op",
+        "triton_op",
+        "impl_save_for_backward",
+        "impl_backward",
+        "_destroy",
+    ]
+)
+"""Names of methods and functions that register something with the dispatcher, or undo that."""
+CALLED = frozenset((*METHODS, *_FUNCTIONS, DIRECT_REGISTER)) - {
+    "infer_schema",
+    "fallthrough_kernel",
+    "get_ctx",
+    "opcheck",
+    "wrap_triton",
+    "capture_triton",
+    "get_kernel",
+    "register_opaque_type",
+    "_register_effectful_op",
+    "register_torch_dispatch",
+    "register_effect",
+}
+"""Names whose calls are looked at: they register something."""
+
+_CERTAIN = frozenset(
+    ("torch", "numpy", "typing_extensions", "packaging", "builtins", "setuptools", *sys.stdlib_module_names)
+)
+
+
+def certain(name: str) -> bool:
+    """Whether a module that is not of the project is assumed to be there."""
+    return name.partition(".")[0] in _CERTAIN
+
+
+def looks_registering(name: str) -> bool:
+    """Whether a method of this name may register something."""
+    return name in METHODS
+
+
+def is_torch_api(name: str, *, exact: bool = False) -> bool:
+    """Whether a name belongs to PyTorch's interface for operators, which is known without its source."""
+    if name in TORCH_FUNCTIONS:
+        return True
+    if exact:
+        return name in ("torch.library", "torch.ops", "torch.compile", "torch._library")
+    return any(name == root or name.startswith(root + ".") for root in _ROOTS)
+
+
+def may_register(function: Value) -> bool:
+    """Whether calling the value may register something with the dispatcher."""
+    match function:
+        case Dotted(name):
+            return name in TORCH_FUNCTIONS or name.rpartition(".")[2] == DIRECT_REGISTER
+        case Bound():
+            return not isinstance(function.owner, str | list | dict | tuple) and function.name in METHODS
+        case Prepared():
+            return may_register(function.function)
+    return False
+
+
+def is_generator(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the function has a ``yield`` of its own."""
+    pending: list[ast.AST] = list(code.body)
+    while pending:
+        one = pending.pop()
+        if isinstance(one, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            pending.extend(ast.iter_child_nodes(one))
+    return False
+
+
+def product(rows: list[list[Value] | None], node: ast.AST) -> Value:
+    """``itertools.product``."""
+    size = 1
+    for row in rows:
+        if row is None:
+            return Opaque(node)
+        size *= len(row)
+    if size > MAX_ITEMS:
+        return Opaque(node)
+    return list(itertools.product(*(row for row in rows if row is not None)))
+
+
+def star_names(module: str) -> list[str]:
+    """The names that ``from … import *`` gives of a module that is not in the sources."""
+    if module == "torch.library":
+        return _FUNCTIONS
+    if module == "typing":
+        return ["Any", "Callable", "Dict", "List", "Optional", "Sequence", "Tuple", "Union"]
+    return (
+        ["Tensor", "ops", "library", "device", "dtype", "float32", "float16", "bfloat16"] if module == "torch" else []
+    )
+
+
+def import_condition(node: ast.ImportFrom, file: str, index: ModuleIndex) -> Condition | None:
+    """The condition that ``from … import`` succeeds; None where it is assumed."""
+    base = node.module or ""
+    if node.level:
+        found = index.relative(file, node.level, base)
+        if found is not None and (base or all(_has(index, found, one.name, node.level, file) for one in node.names)):
+            return None
+        if not base and all(index.relative(file, node.level, one.name) for one in node.names):
+            return None
+    elif certain(base):
+        known = all(is_torch_api(f"{base}.{one.name}") for one in node.names)
+        private = base.startswith("torch") and any(part.startswith("_") for part in base.split("."))
+        if known or not (private or base == "torch.library"):
+            return None
+    elif index.absolute(base, file) is not None:
+        return None
+    return Atom(source_text(node))
+
+
+def _has(index: ModuleIndex, found: str, name: str, level: int, file: str) -> bool:
+    """Whether a package has a name: a module of it, or a name that its text has."""
+    if index.relative(file, level, name) is not None:
+        return True
+    try:
+        tree = index.tree(found)
+    except Exception:  # it cannot be read, which is said elsewhere
+        return True
+    return any(
+        (isinstance(one, ast.Name) and one.id == name)
+        or (isinstance(one, ast.FunctionDef | ast.ClassDef) and one.name == name)
+        or (isinstance(one, ast.alias) and (one.asname or one.name) == name)
+        for one in ast.walk(tree)
+    )
+
+
+def called_name(node: ast.Call) -> str:
+    """The last name of what is called."""
+    match node.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def may_be_torch(node: ast.Call, text: str) -> bool:
+    """Whether a call that was not evaluated may belong to PyTorch, by what its file mentions."""
+    return "torch" in text and bool(node.args or node.keywords)

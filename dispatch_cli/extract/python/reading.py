@@ -1,0 +1,126 @@
+"""Reads the modules of a run, and finds the calls that were not reached."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.modules import UnreadablePython
+from dispatch_cli.extract.python.run import TooManySteps
+from dispatch_cli.extract.python.torch_calls import TorchCalls
+from dispatch_cli.extract.python.values import FunctionValue, InstanceValue, Opaque, Scope, ValueOption, source_text
+from dispatch_cli.model.condition import Atom
+from dispatch_cli.model.extracted import NotUnderstood
+from dispatch_cli.model.span import Span
+
+MAX_MODULES_DEEP = 40
+"""Modules that import each other, one inside the other."""
+
+
+class PythonReader(TorchCalls):
+    """Reads modules, each once."""
+
+    _modules: dict[str, Scope]
+
+    def module(self, file: str) -> Scope:
+        """The names of a module; those that it has so far, while it is being read."""
+        if not hasattr(self, "_modules"):
+            self._modules, self._reading = {}, 0
+        if file in self._modules:
+            return self._modules[file]
+        scope = self._modules[file] = Scope(file)
+        if self._reading >= MAX_MODULES_DEEP:
+            del self._modules[file]
+            return scope
+        try:
+            tree = self.run.index.tree(file)
+        except UnreadablePython:
+            return scope  # it is said when the file's turn comes
+        run = self.run
+        kept = run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active
+        run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active = [], [], None, None, 0, []
+        steps = run.begin()
+        self._reading += 1
+        try:
+            self.block(tree.body, scope, [])
+        except (TooManySteps, RecursionError):
+            why = "reading the module takes too many steps"
+            run.not_understood.append(NotUnderstood(Span(file, 1, 1), "", why))
+        finally:
+            self._reading -= 1
+            run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active = kept
+            run.resume(steps)
+        return scope
+
+    def dead(self, body: Sequence[ast.AST], file: str) -> None:
+        """Statements that are never reached: what they register is understood."""
+        for statement in body:
+            for one in ast.walk(statement):
+                if isinstance(one, ast.Call):
+                    self.run.account(file, one)
+
+    def unreached(self, file: str) -> None:
+        """Look at the functions that register something and that nothing calls; say what was not looked at at all."""
+        try:
+            tree = self.run.index.tree(file)
+        except UnreadablePython as error:
+            self.run.not_understood.append(NotUnderstood(Span(file, error.line, 1), "", error.why))
+            return
+        for _ in range(3):
+            left = list(self._left(tree, file))
+            if not left or not self._assume(file, left):
+                break
+        for one in self._left(tree, file):
+            if names.may_be_torch(one, self.run.index.text(file)):
+                self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
+
+    def _left(self, tree: ast.Module, file: str) -> Iterator[ast.Call]:
+        """Calls that may register something, and that were not evaluated."""
+        for one in ast.walk(tree):
+            if not isinstance(one, ast.Call) or names.called_name(one) not in names.CALLED:
+                continue
+            if id(one) not in self.run.seen_calls and (file, one.lineno) not in self.run.accounted:
+                yield one
+
+    def _assume(self, file: str, left: list[ast.Call]) -> bool:
+        """Go through functions that nothing calls, as if somebody did."""
+        lines = [one.lineno for one in left]
+        went = False
+        for function in list(self.functions):
+            code = function.node
+            if function.scope.file != file or id(code) in self.run.entered or isinstance(code, ast.Lambda):
+                continue
+            if not any(code.lineno <= line <= (code.end_lineno or 0) for line in lines):
+                continue
+            went = True
+            self._assumed_call(function, code, file)
+        return went
+
+    def _assumed_call(self, function: FunctionValue, code: ast.FunctionDef | ast.AsyncFunctionDef, file: str) -> None:
+        run = self.run
+        steps = run.begin()
+        run.assumed = f"`{code.name}`"
+        atom = Atom(f"{code.name}() is called")
+        arguments = [*code.args.posonlyargs, *code.args.args]
+        first = arguments[0].arg if arguments else ""
+        bound = FunctionValue(
+            code,
+            function.scope,
+            Opaque(code, first) if function.scope.is_class else None,
+            function.scope.is_class and function.kind != "staticmethod" and bool(arguments),
+            "",
+            function.defaults,
+            function.keyword_defaults,
+        )
+        try:
+            with run.under((atom,)):
+                self.run_function(bound, [], {}, code)
+        except (TooManySteps, RecursionError):
+            run.not_known(file, code, "going through the function takes too many steps")
+        finally:
+            run.assumed = None
+            run.resume(steps)
+
+
+__all__ = ["InstanceValue", "PythonReader", "ValueOption", "source_text"]

@@ -1,0 +1,65 @@
+"""What is found, once all modules are read: branches that agree are joined, and missing names are counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dispatch_cli.model.condition import Condition, atoms, negated
+from dispatch_cli.model.extracted import Extracted, ExtractedBlock, Unknown
+
+
+def joined(found: Sequence[tuple[str, Extracted]]) -> list[tuple[str, Extracted]]:
+    """The same without conditions under which, and under whose opposite, the same is registered at one place."""
+    result: list[tuple[str, Extracted] | None] = []
+    places: dict[Extracted, list[int]] = {}
+    for file, thing in found:
+        key = thing._replace(when=())
+        for place in places.get(key, ()):
+            earlier = result[place]
+            assert earlier is not None
+            when = _agreeing(earlier[1].when, thing.when)
+            if when is not None:
+                result[place] = file, earlier[1]._replace(when=when)
+                break
+        else:
+            places.setdefault(key, []).append(len(result))
+            result.append((file, thing))
+    return [one for one in result if one is not None]
+
+
+def _agreeing(one: tuple[Condition, ...], two: tuple[Condition, ...]) -> tuple[Condition, ...] | None:
+    """The conditions of something that takes place under either; None where they are not opposites in one point."""
+    if set(one) == set(two) or not one:
+        return one
+    if not two:
+        return two
+    first = [condition for condition in one if condition not in two]
+    second = [condition for condition in two if condition not in one]
+    if len(first) == len(second) == 1 and negated(first[0]) == second[0]:
+        return tuple(condition for condition in one if condition is not first[0])
+    return None
+
+
+def unknown_names(thing: Extracted) -> list[str]:
+    found: list[str] = []
+    for field in ("namespace", "name", "operator", "key", "dispatch_key"):
+        one = getattr(thing, field, None)
+        if isinstance(one, Unknown):
+            found.append(one.expression)
+    found += [one.expression for one in getattr(thing, "devices", ()) if isinstance(one, Unknown)]
+    block = getattr(thing, "block", None)
+    if block is not None:
+        found += unknown_names(block)
+    return list(dict.fromkeys(found))
+
+
+def missing_names(found: Sequence[Extracted]) -> tuple[tuple[str, int], ...]:
+    """Expressions that would decide more, with the number of registrations that depend on each."""
+    counts: Counter[str] = Counter()
+    for thing in found:
+        if isinstance(thing, ExtractedBlock):
+            continue
+        tests = [text for one in thing.when for text in atoms(one) if not text.endswith(" is called")]
+        counts.update(list(dict.fromkeys([*unknown_names(thing), *tests])))
+    return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))

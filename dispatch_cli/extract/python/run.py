@@ -1,0 +1,162 @@
+"""What all modules of a run share: bounds, conditions, and what is found."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from dispatch_cli.extract.python.modules import ModuleIndex
+from dispatch_cli.extract.python.results import unknown_names
+from dispatch_cli.extract.python.values import Value, source_text
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.condition import Condition, negated
+from dispatch_cli.model.extracted import Extracted, ExtractedBlock, NotUnderstood
+from dispatch_cli.model.span import Span
+
+FILE_STEPS = 400_000
+"""Expressions and statements that are looked at for one file, those of the functions that it calls included."""
+RUN_STEPS = 20_000_000
+"""The same for all files of a run."""
+MAX_FOUND = 200_000
+"""Registrations of a run."""
+MAX_CONDITIONS = 12
+"""Conditions of one registration."""
+
+
+class TooManySteps(Exception):
+    """A file needs more steps than it may."""
+
+
+class PythonRun:
+    """What the modules of a run share.
+
+    when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
+    the outermost first. assumed: the function that is looked at although nothing calls it.
+    """
+
+    def __init__(self, sources: Sources, index: ModuleIndex) -> None:
+        self.sources = sources
+        self.index = index
+        self.when: list[Condition] = []
+        self.calls: list[tuple[str, ast.AST]] = []
+        self.assumed: str | None = None
+        self.uncertain: str | None = None
+        self.custom_operators: set[str] = set()
+        self.modules: set[str] = set()
+        self.found: list[tuple[str, Extracted]] = []
+        self.not_understood: list[NotUnderstood] = []
+        self.accounted: set[tuple[str, int]] = set()
+        self.seen_calls: set[int] = set()
+        self.entered: set[int] = set()
+        self.active: list[int] = []
+        self._emitted: set[Extracted] = set()
+        self._said: set[tuple[Span, str]] = set()
+        self._steps = 0
+        self._file_steps = 0
+        self._values: dict[str, Mapping[str, tuple[Value]]] = {}
+        self._lines: dict[str, list[str]] = {}
+
+    def begin(self) -> int:
+        """Count the steps of another file from zero; what was counted before is returned."""
+        before, self._file_steps = self._file_steps, 0
+        return before
+
+    def resume(self, steps: int) -> None:
+        """Go on counting the steps of the file before."""
+        self._file_steps = steps
+
+    def step(self) -> None:
+        """Count an expression or statement. Errors: `TooManySteps`."""
+        self._steps += 1
+        self._file_steps += 1
+        if self._file_steps > FILE_STEPS or self._steps > RUN_STEPS:
+            raise TooManySteps
+
+    def values(self, file: str) -> Mapping[str, tuple[Value]]:
+        """What ``--set`` says, by expression."""
+        if file not in self._values:
+            given = self.sources.settings(file).values
+            self._values[file] = {name: (_literal(text),) for name, text in given}
+        return self._values[file]
+
+    @contextmanager
+    def under(self, conditions: Sequence[Condition]) -> Iterator[bool]:
+        """Go on under more conditions. It gives False where they contradict each other."""
+        size = len(self.when)
+        possible = True
+        for one in conditions:
+            if negated(one) in self.when:
+                possible = False
+            elif one not in self.when:
+                self.when.append(one)
+        try:
+            yield possible
+        finally:
+            del self.when[size:]
+
+    def span(self, file: str, node: ast.AST) -> Span:
+        """The place of an expression or statement."""
+        line = getattr(node, "lineno", 1)
+        column = getattr(node, "col_offset", 0)
+        if file not in self._lines:
+            self._lines[file] = self.index.text(file).split("\n")
+        lines = self._lines[file]
+        text = lines[line - 1] if line <= len(lines) else ""
+        if not text.isascii():
+            column = len(text.encode()[:column].decode("utf-8", "ignore"))
+        return Span(file, line, column + 1)
+
+    def place(self, file: str, node: ast.AST) -> tuple[str, ast.AST]:
+        """What is shown as the place of something: the outermost call that leads to it."""
+        return self.calls[0] if self.calls else (file, node)
+
+    def at(self, file: str, node: ast.AST) -> Span:
+        """The place of a registration, and mark its lines as read."""
+        self.account(file, node)
+        where, outer = self.place(file, node)
+        self.account(where, outer)
+        return self.span(where, outer)
+
+    def account(self, file: str, node: ast.AST) -> None:
+        """The lines of a call are understood, or said."""
+        first = getattr(node, "lineno", 0)
+        for line in range(first, min(getattr(node, "end_lineno", first) or first, first + 1000) + 1):
+            self.accounted.add((file, line))
+
+    def conditions(self, file: str) -> tuple[Condition, ...]:
+        """The conditions of what is found now in a file."""
+        given = self.sources.settings(self.calls[0][0] if self.calls else file).when
+        return tuple(dict.fromkeys((*given, *self.when)))[:MAX_CONDITIONS]
+
+    def emit(self, thing: Extracted, node: ast.AST) -> None:
+        """A registration is found."""
+        names = unknown_names(thing)
+        if self.uncertain is not None and not isinstance(thing, ExtractedBlock):
+            self.refuse(thing.at, node, self.uncertain, thing.when)
+            return
+        if names and self.assumed is not None and not isinstance(thing, ExtractedBlock):
+            why = f"{self.assumed} registers it when it is called, and no call of it was found"
+            self.refuse(thing.at, node, why, thing.when)
+            return
+        if thing in self._emitted or len(self.found) >= MAX_FOUND:
+            return
+        self._emitted.add(thing)
+        self.found.append((thing.at.file, thing))
+
+    def refuse(self, at: Span, node: ast.AST, why: str, when: tuple[Condition, ...] = ()) -> None:
+        """A statement is not understood."""
+        if (at, why) not in self._said:
+            self._said.add((at, why))
+            self.not_understood.append(NotUnderstood(at, source_text(node), why, when))
+
+    def not_known(self, file: str, node: ast.AST, why: str) -> None:
+        """A registration is not understood."""
+        self.refuse(self.at(file, node), node, why, self.conditions(file))
+
+
+def _literal(text: str) -> Value:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return {"true": True, "false": False}.get(text, text)

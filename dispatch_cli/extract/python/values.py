@@ -1,0 +1,215 @@
+"""What an expression of Python stands for, as far as the text says it.
+
+Constants, tuples, lists, sets and dictionaries are Python's own. Everything else is one of the classes here.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.extracted import ExtractedBlock, Unknown
+
+Value = Any
+"""A constant, a tuple, list, set or dictionary of values, or one of the classes below."""
+
+MAX_TEXT = 200
+"""Characters of an expression that are kept."""
+
+
+def source_text(node: ast.AST) -> str:
+    """The expression as Python prints it, shortened."""
+    try:
+        text = " ".join(ast.unparse(node).split())
+    except (RecursionError, ValueError, AttributeError):
+        return "..."
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3] + "..."
+
+
+@dataclass(eq=False)
+class Opaque:
+    """What the sources do not decide. node: the expression."""
+
+    node: ast.AST | None = None
+    said: str | None = None
+
+    @property
+    def text(self) -> str:
+        if self.said is None:
+            self.said = source_text(self.node) if self.node is not None else "..."
+        return self.said
+
+
+class ValueOption(NamedTuple):
+    """One of the values that something may have. when: under which conditions."""
+
+    when: tuple[Condition, ...]
+    value: Value
+
+
+@dataclass(eq=False)
+class Alternatives:
+    """Values under conditions that exclude each other."""
+
+    options: tuple[ValueOption, ...]
+
+
+@dataclass(frozen=True)
+class Dotted:
+    """Something that is not in the sources, by its full name, such as ``torch.library.Library``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class TypeArguments:
+    """A generic type with its arguments: ``List[int]``."""
+
+    origin: Value
+    arguments: tuple[Value, ...]
+
+
+@dataclass(eq=False)
+class ModuleValue:
+    """A module of the project. file: its path."""
+
+    file: str
+
+
+@dataclass(eq=False)
+class Scope:
+    """The names of a module, class or function. parent: where other names are looked up."""
+
+    file: str
+    parent: Scope | None = None
+    is_class: bool = False
+    names: dict[str, Value] = field(default_factory=dict)
+    globals: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class FunctionValue:
+    """A function of the project. binds: what its first parameter is. kind: ``staticmethod`` and the like."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    scope: Scope
+    binds: Value = None
+    bound: bool = False
+    kind: str = ""
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: dict[str, Value] = field(default_factory=dict)
+    wrapped: FunctionValue | None = None
+
+    @property
+    def name(self) -> str:
+        if self.wrapped is not None and self.wrapped is not self:
+            return self.wrapped.name
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+@dataclass(eq=False)
+class ClassValue:
+    """A class of the project."""
+
+    node: ast.ClassDef
+    scope: Scope
+    bases: tuple[Value, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.node.name
+
+
+@dataclass(eq=False)
+class InstanceValue:
+    """An object of a class of the project."""
+
+    of: ClassValue
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EnumMember:
+    """A member of an enumeration of the project."""
+
+    name: str
+    value: Value
+
+
+@dataclass(eq=False)
+class LibraryValue:
+    """A ``torch.library.Library``. scoped: it is destroyed at the end of a ``with`` statement."""
+
+    block: ExtractedBlock
+    scoped: bool = False
+
+
+@dataclass(frozen=True)
+class OperatorHandle:
+    """What ``custom_op`` returns, or an operator that is not known by a name."""
+
+    name: str | Unknown
+
+
+@dataclass(eq=False)
+class Bound:
+    """A method of a value that is not the project's: a library's, a list's."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(eq=False)
+class Prepared:
+    """A call with some of its arguments given: ``functools.partial``, and the decorators of ``torch.library``.
+
+    place: where they were given; for a decorator, what it registers is there.
+    """
+
+    function: Value
+    arguments: tuple[Value, ...] = ()
+    keywords: dict[str, Value] = field(default_factory=dict)
+    place: ast.AST | None = None
+    decorator: bool = False
+
+
+def constant(value: Value) -> bool:
+    """Whether the value is one of Python's own constants."""
+    return value is None or isinstance(value, str | int | float | bool | bytes | complex | type(Ellipsis))
+
+
+@dataclass(frozen=True)
+class NamedSchema:
+    """A schema that is not known, of an operator whose name is. why: why it is not."""
+
+    name: str
+    why: str
+
+
+def decided(value: Value) -> bool:
+    """Whether it is known if the value is true or false."""
+    return not isinstance(
+        value, Opaque | Alternatives | Dotted | Bound | EnumMember | InstanceValue | TypeArguments | NamedSchema
+    )
+
+
+def function_name(value: Value) -> str:
+    """The name of a function, as the source has it."""
+    match value:
+        case FunctionValue() | ClassValue():
+            return value.name
+        case Dotted(name):
+            return name
+        case Opaque():
+            return value.text
+        case OperatorHandle(name):
+            return name if isinstance(name, str) else name.expression
+        case Bound():
+            return f"{function_name(value.owner)}.{value.name}" if not constant(value.owner) else value.name
+        case Prepared():
+            return function_name(value.function)
+        case InstanceValue():
+            return value.of.name
+    return "function"
