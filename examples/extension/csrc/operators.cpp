@@ -1,0 +1,54 @@
+// The operators with their kernels for CPU and Meta.
+
+#include "registration.h"
+
+#include <ATen/ATen.h>
+
+namespace scaled {
+
+at::Tensor scaled_add(const at::Tensor& self, const at::Tensor& other, double scale) {
+  return self + other * scale;
+}
+
+at::Tensor& scaled_mul_(at::Tensor& self, const at::Tensor& other) {
+  return self.mul_(other);
+}
+
+at::Tensor scaled_add_meta(const at::Tensor& self, const at::Tensor& /*other*/, double /*scale*/) {
+  return at::empty_like(self);
+}
+
+// Composite: it calls other operators, and has no kernels of its own.
+at::Tensor twice(const at::Tensor& self) {
+  return self + self;
+}
+
+int64_t version() {
+  return 1;
+}
+
+at::Tensor offset(const at::Tensor& self) {
+  return self + 1;
+}
+
+SCALED_LIBRARY(SCALED_NAMESPACE, m) {
+  m.def("add(Tensor self, Tensor other, *, float scale=1) -> Tensor");
+  m.def("mul_(Tensor(a!) self, Tensor other) -> Tensor(a!)", {at::Tag::pt2_compliant_tag});
+  m.def("twice(Tensor self) -> Tensor", twice); // a definition, and a kernel at CompositeImplicitAutograd
+  m.def("version", &version); // the schema is that of the C++ function
+#ifdef SCALED_WITH_OFFSET
+  m.def("offset(Tensor self) -> Tensor");
+  m.impl("offset", c10::DispatchKey::CompositeExplicitAutograd, offset);
+#endif
+}
+
+SCALED_LIBRARY_IMPL(SCALED_NAMESPACE, CPU, m) {
+  SCALED_KERNEL(add);
+  SCALED_KERNEL(mul_);
+}
+
+TORCH_LIBRARY_IMPL(scaled, Meta, m) {
+  m.impl("scaled::add", TORCH_FN(scaled_add_meta));
+}
+
+} // namespace scaled

@@ -1,0 +1,94 @@
+"""Prints the table of figures, and with ``--list`` what differs."""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from pathlib import Path
+
+from dispatch_cli.audit import audit
+from dispatch_cli.model.extracted import SourceKind
+from tests.extract.projects.compare import Comparison, compare
+from tests.extract.projects.live import load_live
+from tests.extract.projects.project import PROJECTS, Project, available, unpacked
+from tests.extract.projects.read import extract, sources_of
+from tests.extract.projects.rows import rows_of
+
+COLUMNS = (
+    "project", "found", "right place", "extra", "if", "definitions", "equal", "extra", "not understood", "audit", "s"
+)  # fmt: skip
+
+
+def main() -> None:
+    """Compare the projects that are named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.extract.projects")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--unpacked", type=Path, help="a folder with the unpacked archives")
+    parser.add_argument("--list", action="store_true", help="also list what differs")
+    options = parser.parse_args()
+    print(" | ".join(COLUMNS))
+    for project in PROJECTS:
+        if not options.names or project.name in options.names:
+            _run(project, options.unpacked, options.list)
+    print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MB at most")
+
+
+def _run(project: Project, folder: Path | None, with_list: bool) -> None:
+    archives = available()
+    assert archives is not None
+    with unpacked(project, folder) as root:
+        sources = sources_of(project, root)
+        start = time.perf_counter()
+        extractions = extract(project, sources)
+        seconds = time.perf_counter() - start
+        accounted = frozenset().union(*(one.accounted for one in extractions))
+        files = [*sources.files[SourceKind.CPP], *(sources.files[SourceKind.PYTHON] if project.python else [])]
+        unaccounted = audit(files, sources.read, accounted)
+        ours = rows_of(extractions)
+        result = compare(load_live(archives, project), ours, root, project.python)
+        print(
+            f"{project.name} | {result.found} of {result.live} | {result.placed} of {result.with_place} | "
+            f"{len(result.unconditional)} | {len(result.conditional)} | "
+            f"{result.definitions - len(result.missing_definitions)} of {result.definitions} | {result.equal} | "
+            f"{len(result.extra_definitions)} | {sum(len(one.not_understood) for one in extractions)} | "
+            f"{len(unaccounted)} | {seconds:.2f}"
+        )
+        if with_list:
+            _list(result, root)
+            for text in ours.undecided:
+                print("  undecided:", text)
+            for one in extractions:
+                for statement in one.not_understood:
+                    print(f"  not understood: {_short(statement.at, root)}: {statement.why} | {statement.text}")
+                print("  missing names:", one.missing)
+            for place in unaccounted:
+                print(f"  not accounted for: {_short(place.at, root)}: {place.text}")
+
+
+def _short(at: object, root: Path) -> str:
+    return str(at).removeprefix(f"{root}/")
+
+
+def _list(result: Comparison, root: Path) -> None:
+    for live in result.missing:
+        print(f"  missing: {live.operator} {live.key} {live.place or 'Python'}")
+    for live, rows in result.misplaced:
+        print(f"  place: {live.operator} {live.key} {live.place}, here {[_short(row.at, root) for row in rows]}")
+    for row in (*result.unconditional, *result.conditional):
+        when = f" when {' and '.join(map(str, row.when))}" if row.when else ""
+        print(f"  extra: {row.operator} {row.key} {_short(row.at, root)}{when}")
+    for row in result.not_boxed:
+        print(f"  not a fallthrough: {row.operator} {row.key} {_short(row.at, root)}")
+    for name in result.missing_definitions:
+        print(f"  missing definition: {name}")
+    for name, text, schemas in result.different:
+        print(f"  schema: {name}\n     live {text}")
+        for one in schemas:
+            print(f"     here {one.schema} {_short(one.at, root)}")
+    for one in result.extra_definitions:
+        print(f"  extra definition: {one.operator} {_short(one.at, root)}")
+
+
+if __name__ == "__main__":
+    main()
