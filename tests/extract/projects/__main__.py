@@ -72,7 +72,7 @@ def _short(at: object, root: Path) -> str:
 
 def _list(result: Comparison, root: Path) -> None:
     for live in result.missing:
-        print(f"  missing: {live.operator} {live.key} {live.place or 'Python'}")
+        print(f"  missing: {live.operator} {live.key} {live.place or ('Python' if live.python else 'no place')}")
     for live, rows in result.misplaced:
         print(f"  place: {live.operator} {live.key} {live.place}, here {[_short(row.at, root) for row in rows]}")
     for row in (*result.unconditional, *result.conditional):

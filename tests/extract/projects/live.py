@@ -13,19 +13,10 @@ from tests.extract.projects.project import Project
 _PLACE = re.compile(r"registered at (/\S+):(\d+)$")
 _PYTHON = re.compile(r"registered at /dev/null:\d+$")
 PYTORCHS_OWN = frozenset(
-    [
-        "prims",
-        "debugprims",
-        "rngprims",
-        "_c10d_functional",
-        "c10d_functional",
-        "fsdp",
-        "symm_mem",
-        "_dtensor",
-        "flex_lib",
-        "_inductor_test",
-        "quantized_decomposed",
-    ]
+    {
+        *("prims", "debugprims", "rngprims", "_c10d_functional", "c10d_functional", "fsdp", "symm_mem", "_dtensor"),
+        *("flex_lib", "_inductor_test", "quantized_decomposed"),
+    }
 )
 """Namespaces in which PyTorch's own Python modules register what importing a project pulls in."""
 

@@ -11,58 +11,82 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.model.condition import Atom
+
 VARIABLE = "DISPATCH_CLI_SOURCES"
 
 
 class PerGlob(NamedTuple):
-    """Settings of the files that match; the last that match win."""
+    """Settings of the files that match. when: what holds where they are in the build."""
 
     glob: str
     defines: tuple[tuple[str, str], ...] = ()
+    when: tuple[str, ...] = ()
 
 
 class Project(NamedTuple):
     """name: of the archive. python: whether the recording has Python registrations.
 
-    defines, undefines: what the recorded build has. excluded: files that are not in it, as globs.
-    other_builds: what is left out of the comparison of extras, because another build has it, with the reason.
+    undefines: macros that the recorded build does not define. files: settings of some files.
+    excluded: globs of files that are in no build: tests, and templates of generated files.
     """
 
     name: str
     python: bool = True
-    defines: tuple[tuple[str, str], ...] = ()
     undefines: frozenset[str] = frozenset()
-    globs: tuple[PerGlob, ...] = ()
+    files: tuple[PerGlob, ...] = ()
     excluded: tuple[str, ...] = ()
 
-    def defines_of(self, file: str) -> tuple[tuple[str, str], ...]:
-        """The macros of a file, by its path in the project."""
-        found = dict(self.defines)
-        for one in self.globs:
-            if fnmatch(file, one.glob):
-                found.update(one.defines)
-        return tuple(found.items())
+    def settings_of(self, file: str) -> ReadSettings:
+        """How a file is read, by its path in the project."""
+        found = [one for one in self.files if fnmatch(file, one.glob)]
+        return ReadSettings(
+            defines=tuple({name: text for one in found for name, text in one.defines}.items()),
+            undefines=self.undefines,
+            when=tuple(Atom(text) for one in found for text in one.when),
+        )
 
 
-TESTS_AND_TEMPLATES = ("*_test.cpp", "*/test/*", "*/templates/*")
+def _only(when: str, *globs: str) -> tuple[PerGlob, ...]:
+    return tuple(PerGlob(glob, when=(when,)) for glob in globs)
+
+
+_VLLM = PerGlob("*", (("TORCH_EXTENSION_NAME", "_C"),)), PerGlob("moe/*", (("TORCH_EXTENSION_NAME", "_moe_C"),))
 PROJECTS = (
-    Project("pytorch-2.6.0", python=False, excluded=TESTS_AND_TEMPLATES),
-    Project("torchvision-0.21.0"),
-    Project("torchaudio-2.6.0"),
-    Project("xformers-0.0.29.post3"),
+    Project(
+        "pytorch-2.6.0",
+        python=False,
+        files=(
+            *_only("Metal", "aten/src/ATen/native/metal/*"),
+            *_only("MPS", "aten/src/ATen/mps/*", "aten/src/ATen/native/mps/*"),
+            *_only("XPU", "aten/src/ATen/native/mkldnn/xpu/*"),
+            *_only("Vulkan", "aten/src/ATen/native/vulkan/*"),
+            *_only("MIOpen", "aten/src/ATen/miopen/*"),
+        ),
+        excluded=("*_test.cpp", "*/test/*", "*/templates/*"),
+    ),
+    Project(
+        "torchvision-0.21.0",
+        files=(*_only("MPS", "torchvision/csrc/ops/mps/*"), *_only("FFmpeg", "torchvision/csrc/io/video_reader/*")),
+    ),
+    Project("torchaudio-2.6.0", files=_only("import of torchaudio_sox", "src/libtorchaudio/sox/*")),
+    Project("xformers-0.0.29.post3", files=_only("ROCm", "xformers/csrc/attention/hip_*")),
     Project(
         "vllm-0.8.2",
         python=False,
         undefines=frozenset({"USE_ROCM"}),
-        globs=(
-            PerGlob("*", (("TORCH_EXTENSION_NAME", "_C"),)),
-            PerGlob("moe/*", (("TORCH_EXTENSION_NAME", "_moe_C"),)),
-        ),
-        excluded=("cpu/*", "rocm/*"),
+        files=(*_VLLM, *_only("CPU", "cpu/*"), *_only("ROCm", "rocm/*")),
     ),
-    Project("torchao-0.9.0"),
+    Project(
+        "torchao-0.9.0",
+        files=(
+            *_only("experimental", "experimental/*"),
+            *_only("import of a module", "prototype/quantized_training/*", "dtypes/uintx/uint4_layout.py"),
+        ),
+    ),
 )
-"""The conditions of the recorded builds: CUDA, on Linux."""
+"""With what the recorded builds are: CUDA, on Linux. Each condition of files is false in its build."""
 
 
 def available() -> Path | None:

@@ -6,7 +6,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from dispatch_cli.extract.cpp import extract_cpp
-from dispatch_cli.extract.python import extract_python
 
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources
@@ -32,11 +31,16 @@ def sources_of(project: Project, root: Path) -> Sources:
                 files[kind].append(str(path))
 
     def settings(file: str) -> ReadSettings:
-        return ReadSettings(defines=project.defines_of(name(Path(file))), undefines=project.undefines)
+        return project.settings_of(name(Path(file)))
 
     return Sources(files, headers=frozenset(files[SourceKind.CPP]), settings=settings)
 
 
 def extract(project: Project, sources: Sources) -> list[Extraction]:
     """What its sources say; Python only where the recording has Python."""
-    return [extract_cpp(sources), *([extract_python(sources)] if project.python else [])]
+    found = [extract_cpp(sources)]
+    if project.python:
+        from dispatch_cli.extract.python import extract_python
+
+        found.append(extract_python(sources))
+    return found

@@ -1,0 +1,46 @@
+"""Extraction from the sources of real projects finds what their builds register, at the right places.
+
+Skipped unless ``DISPATCH_CLI_SOURCES`` names the folder with the sources and recordings (`tests.extract.projects`).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from dispatch_cli.audit import audit
+from tests.extract.projects.compare import compare
+from tests.extract.projects.live import load_live
+from tests.extract.projects.project import PROJECTS, VARIABLE, Project, available, unpacked
+from tests.extract.projects.read import extract, sources_of
+from tests.extract.projects.rows import rows_of
+
+NO_REGISTRATIONS = {
+    "pytorch-2.6.0": {"torch/csrc/utils/python_dispatch.cpp", "torch/csrc/jit/python/init.cpp"},
+    "torchvision-0.21.0": {"gallery/transforms/plot_custom_tv_tensors.py"},
+}
+"""Files in which the audit finds what looks like a registration: bindings of ``torch.library`` itself, of pybind11, and
+of torchvision's own transforms.
+"""
+
+
+@pytest.mark.skipif(available() is None, reason=f"{VARIABLE} names no folder with sources")
+@pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
+def test_every_live_registration_is_found(project: Project) -> None:
+    archives = available()
+    assert archives is not None
+    with unpacked(project) as root:
+        sources = sources_of(project, root)
+        extractions = extract(project, sources)
+        result = compare(load_live(archives, project), rows_of(extractions), root, project.python)
+        accounted = frozenset().union(*(one.accounted for one in extractions))
+        files = [name for names in sources.files.values() for name in names]
+        left = {place.at.file.removeprefix(f"{root}/") for place in audit(files, sources.read, accounted)}
+    assert result.live > 0
+    assert result.missing == []
+    assert result.misplaced == []
+    assert result.unconditional == []
+    assert result.not_boxed == []
+    assert result.missing_definitions == []
+    assert result.different == []
+    assert result.extra_definitions == []
+    assert left <= NO_REGISTRATIONS.get(project.name, set())
