@@ -37,6 +37,7 @@ _MODULE = re.compile(
     r"|\bauto\s*&?\s*([A-Za-z_]\w*)\s*=[^;{}]{0,200}?(?:\b(?:py|pybind11)\s*::|\bdef_submodule\b|\bclass_\b)"
 )
 """Variables that pybind11 owns."""
+_PYBIND = re.compile(r"\bpy(?:bind11)?\s*::")
 _RECEIVER = re.compile(r"([A-Za-z_]\w*)\s*$")
 _JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
 _OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
@@ -189,7 +190,9 @@ class _Scanner:
         if owner is not _Owner.OPEN or not token["what"].startswith((".", "-")):
             return owner is not _Owner.OTHER
         receiver = _RECEIVER.search(self.code, max(token.start() - 80, 0), token.start())
-        return receiver is None or receiver[1] not in self.modules
+        if receiver is None:  # a chain that goes on; in a macro, its beginning is not known
+            return not (token["what"].endswith("def") and _PYBIND.search(self.code))
+        return receiver[1] not in self.modules
 
     def _branch(self, word: str) -> None:
         if word.startswith("if"):

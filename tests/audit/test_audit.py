@@ -57,6 +57,7 @@ def test_a_separator_of_digits_begins_no_literal() -> None:
         'void init(py::module& m) {\n  m.def("f", &f);\n}',
         'void init(PyObject* o) { auto m = py::handle(o).cast<py::module>(); m.def("f", [](int x) { return g(x); }); }',
         'py::class_<X>(m, "X")\n  .def(py::init<>())\n  .def("f", &X::f);',
+        'py::class_<X>(m, "X") REST(f)\n#define REST(n) .def(#n, &X::n)',
         'static auto x = torch::class_<X>("a", "X").def("f", &X::f);',
         "TORCH_LIBRARY_NOT(x)\nauto v = node.def();"[22:],
         "EXECUTORCH_LIBRARY(aten, f, g);",

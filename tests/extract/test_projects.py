@@ -15,11 +15,11 @@ from tests.extract.projects.read import extract, sources_of
 from tests.extract.projects.rows import rows_of
 
 NO_REGISTRATIONS = {
-    "pytorch-2.6.0": {"torch/csrc/utils/python_dispatch.cpp", "torch/csrc/jit/python/init.cpp"},
+    "pytorch-2.6.0": {"torch/csrc/utils/python_dispatch.cpp"},
     "torchvision-0.21.0": {"gallery/transforms/plot_custom_tv_tensors.py"},
 }
-"""Files in which the audit finds what looks like a registration: bindings of ``torch.library`` itself, of pybind11, and
-of torchvision's own transforms.
+"""Files in which the audit finds what looks like a registration: bindings of ``torch.library`` itself, and
+torchvision's own transforms.
 """
 
 
