@@ -6,7 +6,6 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from dispatch_cli.extract.cpp import extract_cpp
-
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import Extraction, SourceKind
