@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 
 
@@ -170,6 +171,7 @@ class Extraction(NamedTuple):
         those in the bodies of macros that were expanded.
     read: the files that were read, headers included. missing: names that would decide more, such as macros for
         ``-D``, with the number of statements that depend on each.
+    problems: what is wrong with files that could not be read at all, such as YAML that is not valid.
     """
 
     found: tuple[Extracted, ...] = ()
@@ -177,3 +179,4 @@ class Extraction(NamedTuple):
     accounted: frozenset[tuple[str, int]] = frozenset()
     read: tuple[str, ...] = ()
     missing: tuple[tuple[str, int], ...] = ()
+    problems: tuple[Problem, ...] = ()

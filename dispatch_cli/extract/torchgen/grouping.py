@@ -1,0 +1,120 @@
+"""Which functions are forms of one another, and those that torchgen adds.
+
+Source: ``torchgen/native_function_generation.py`` and ``get_grouped_by_view_native_functions`` in ``torchgen/gen.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.extract.torchgen import function_keys as keys
+from dispatch_cli.extract.torchgen.generated_forms import functional_form, out_form
+from dispatch_cli.extract.torchgen.native_function import NativeFunction, NativeKernel
+from dispatch_cli.extract.torchgen.schema import SchemaKind
+
+Forms = dict[SchemaKind, NativeFunction]
+_KEPT_TAGS = frozenset({"nondeterministic_seeded", "view_copy"})
+_INPLACE_ALONE = frozenset({"polygamma_"})
+"""``INPLACE_OPS_THAT_DONT_GET_GROUPED_PROPERLY``."""
+
+
+class ViewGroup(NamedTuple):
+    """A view with its in-place form and its copy."""
+
+    view: NativeFunction
+    inplace: NativeFunction | None
+    copy: NativeFunction | None
+
+
+def group(functions: Iterable[NativeFunction]) -> tuple[list[Forms], list[NativeFunction]]:
+    """The functions by what they compute, and those that are left over: a second one of the same form."""
+    groups: dict[str, Forms] = {}
+    twice = []
+    for function in functions:
+        forms = groups.setdefault(f"{function.namespace}::{function.schema.signature}", {})
+        if function.schema.kind in forms:
+            twice.append(function)
+        else:
+            forms[function.schema.kind] = function
+    return list(groups.values()), twice
+
+
+def add_generated(groups: Iterable[Forms], of_core: bool) -> list[NativeFunction]:
+    """The functions that torchgen adds (``add_generated_native_functions``); the groups have them afterwards.
+
+    of_core: it adds some for composite functions with the tag ``core``, too.
+    """
+    added = []
+    for forms in groups:
+        base = _base(forms, of_core)
+        if base is None:
+            continue
+        has_out = SchemaKind.OUT in forms
+        if not has_out and _can_have_out(base) and any("out" in name for name in base.autogen):
+            forms[SchemaKind.OUT] = _generated(base, SchemaKind.OUT)
+            added.append(forms[SchemaKind.OUT])
+        if SchemaKind.FUNCTIONAL not in forms and SchemaKind.OUT in forms:
+            forms[SchemaKind.FUNCTIONAL] = _generated(base, SchemaKind.FUNCTIONAL)
+            added.append(forms[SchemaKind.FUNCTIONAL])
+    return added
+
+
+def _base(forms: Forms, of_core: bool) -> NativeFunction | None:
+    """The function that others are made of; None where none are."""
+    functions = forms.values()
+    if all(one.manual_binding for one in functions):
+        return None
+    if any(one.is_view and one.schema.name.full_base != "set_" for one in functions):
+        return None
+    if all(one.implicit for one in functions) and not (of_core and any("core" in one.tags for one in functions)):
+        return None
+    if SchemaKind.OUT in forms and len(forms) == 1:
+        return None
+    inplace = forms.get(SchemaKind.INPLACE)
+    if inplace is not None and inplace.name in _INPLACE_ALONE:
+        return None
+    for kind in (SchemaKind.MUTABLE, SchemaKind.INPLACE, SchemaKind.OUT, SchemaKind.FUNCTIONAL):
+        if kind in forms:
+            return forms[kind]
+    return None
+
+
+def _can_have_out(function: NativeFunction) -> bool:
+    schema = function.schema
+    return schema.kind is SchemaKind.INPLACE or any(one.is_tensor for one in schema.returns)
+
+
+def _generated(base: NativeFunction, kind: SchemaKind) -> NativeFunction:
+    schema = out_form(base.schema) if kind is SchemaKind.OUT else functional_form(base.schema)
+    function = NativeFunction(base.namespace, schema, base.autogen_at)
+    kernel = function.name.replace(".", "_") if kind is SchemaKind.OUT else schema.cpp_name
+    if any(argument.type.startswith("SymInt") for argument in (*base.schema.positional, *base.schema.keyword)):
+        kernel += "_symint"
+    function.dispatch[keys.EXPLICIT] = NativeKernel(kernel, base.autogen_at)
+    function.generated = True
+    function.abstract = base.abstract
+    function.tags = ("generated", *(tag for tag in base.tags if tag in _KEPT_TAGS))
+    return function
+
+
+def is_complete(forms: Forms) -> bool:
+    """Whether the forms are one of torchgen's groups (``NativeFunctionsGroup``): otherwise each stands for itself."""
+    return SchemaKind.FUNCTIONAL in forms and SchemaKind.OUT in forms
+
+
+def view_groups(functions: Sequence[NativeFunction]) -> list[ViewGroup]:
+    """The views, each with its in-place form and its copy."""
+    views: dict[str, NativeFunction] = {}
+    inplace: dict[str, NativeFunction] = {}
+    for function in functions:
+        if function.is_view:
+            of = inplace if function.schema.name.inplace else views
+            of.setdefault(function.schema.view_signature, function)
+    copies: dict[str, NativeFunction] = {}
+    for function in functions:
+        if not function.is_view and function.schema.kind is SchemaKind.FUNCTIONAL:
+            signature = function.schema.view_signature
+            if signature in views:
+                copies.setdefault(signature, function)
+    return [ViewGroup(view, inplace.get(name), copies.get(name)) for name, view in views.items()]

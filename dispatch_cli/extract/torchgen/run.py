@@ -1,0 +1,106 @@
+"""The files of torchgen among the sources of a run, and what they register."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import PurePath
+
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.torchgen.derivatives import Derivatives
+from dispatch_cli.extract.torchgen.native_functions import NativeFunctions, kernels, read_native_functions
+from dispatch_cli.extract.torchgen.point import EntryProblem, Point
+from dispatch_cli.extract.torchgen.registrations import definition_items, kernel_items
+from dispatch_cli.extract.torchgen.yaml_file import YamlFile
+from dispatch_cli.model.extracted import Extracted, Extraction, NotUnderstood, SourceKind
+from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.span import Span
+
+_NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
+_NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
+_OF_PYTORCH = "empty.memory_format"
+"""An operator that PyTorch's own ``native_functions.yaml`` has in every version."""
+
+
+class TorchgenRun:
+    """Reads the files one by one, and collects what they say."""
+
+    def __init__(
+        self,
+        sources: Sources,
+        backends: Collection[str] | None,
+        base_operators: Callable[[], Iterable[str]] | None,
+    ) -> None:
+        self._sources = sources
+        self._backends = backends
+        self._base_operators = base_operators
+        self._found: list[Extracted] = []
+        self._not_understood: list[NotUnderstood] = []
+        self._problems: list[Problem] = []
+        self._read: list[str] = []
+
+    def extract(self) -> Extraction:
+        """Read everything."""
+        files = self._sources.files
+        native = files.get(SourceKind.NATIVE_FUNCTIONS, ())
+        pairs = _pairs(native, files.get(SourceKind.DERIVATIVES, ()))
+        for name in native:
+            self._native_functions(name, pairs.get(name))
+        for name in files.get(SourceKind.DERIVATIVES, ()):
+            if name not in pairs.values():
+                self._note(name, EntryProblem(Point(1, 1), "", _NO_FUNCTIONS))
+        return Extraction(
+            tuple(self._found),
+            tuple(self._not_understood),
+            read=tuple(self._read),
+            problems=tuple(self._problems),
+        )
+
+    def _native_functions(self, name: str, derivatives_name: str | None) -> None:
+        read = read_native_functions(self._open(name))
+        for problem in read.problems:
+            self._note(name, problem)
+        derivatives = None
+        if derivatives_name is not None:
+            derivatives = Derivatives(self._open(derivatives_name).entries(), read.functions, read.views)
+            for problem in derivatives.problems:
+                self._note(derivatives_name, problem)
+        elif any(function.name == _OF_PYTORCH for function in read.functions):
+            self._note(name, EntryProblem(Point(1, 1), "", _NO_DERIVATIVES))
+        self._found += self._items(read, derivatives, name, derivatives_name or name)
+
+    def _items(
+        self, read: NativeFunctions, derivatives: Derivatives | None, name: str, derivatives_name: str
+    ) -> Iterator[Extracted]:
+        when = self._sources.settings(name).when
+        yield from definition_items(read.functions, name, when)
+        yield from kernel_items(kernels(read, derivatives), name, derivatives_name, self._backends, when)
+
+    def _open(self, name: str) -> YamlFile:
+        file = YamlFile(self._sources, name)
+        self._read.append(name)
+        file.entries()
+        self._problems += file.problems
+        return file
+
+    def _note(self, name: str, problem: EntryProblem) -> None:
+        span = Span(name, problem.at.line, problem.at.column)
+        self._not_understood.append(NotUnderstood(span, problem.text, problem.why))
+
+
+def _pairs(native: Sequence[str], derivatives: Sequence[str]) -> dict[str, str]:
+    """For each ``derivatives.yaml`` the ``native_functions.yaml`` that is nearest to it, the other way round."""
+    pairs: dict[str, str] = {}
+    for name in derivatives:
+        if native:
+            pairs.setdefault(max(native, key=lambda one: _common(one, name)), name)
+    return pairs
+
+
+def _common(one: str, other: str) -> int:
+    """How many directories two paths have in common at the front."""
+    count = 0
+    for mine, yours in zip(PurePath(one).parts[:-1], PurePath(other).parts[:-1], strict=False):
+        if mine != yours:
+            break
+        count += 1
+    return count

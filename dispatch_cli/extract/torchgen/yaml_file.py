@@ -1,0 +1,44 @@
+"""Reading a YAML file of torchgen as a tree of nodes with places."""
+
+from __future__ import annotations
+
+from dispatch_cli.declarations import yaml_reader
+from dispatch_cli.declarations.problems import Problems
+from dispatch_cli.declarations.source import Source, SourceError
+from dispatch_cli.declarations.tree import Node, Sequence
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.budget import Budget, OverBudget
+from dispatch_cli.model.problem import Problem
+from dispatch_cli.model.span import Span
+
+
+class YamlFile:
+    """The tree of a file. root: None where there is none, and *problems* say why."""
+
+    def __init__(self, sources: Sources, name: str) -> None:
+        self.name = name
+        self.root: Node | None = None
+        self.problems: tuple[Problem, ...] = ()
+        try:
+            text = sources.read(name).removeprefix("\ufeff")
+            source = Source(name, text, Budget(len(text)))
+            source.budget.spend(text.count("\n"))
+        except SourceError as error:
+            span = Span(name, error.line, error.column)
+            self.problems = (Problem(error.code, error.message, span, hint=error.hint),)
+            return
+        except OverBudget as error:
+            self.problems = (Problem("too-large", error.message, Span(name, 1, 1), hint=error.hint),)
+            return
+        found = Problems(source)
+        self.root = yaml_reader.parse(found)
+        self.problems = found.problems
+
+    def entries(self) -> tuple[Node, ...]:
+        """The entries of the list that the file is; none where it is something else, which is a problem then."""
+        if isinstance(self.root, Sequence):
+            return self.root.items
+        if self.root is not None and not self.problems:
+            span = Span(self.name, self.root.line, self.root.column)
+            self.problems = (Problem("not-a-list", "a list of entries is expected here", span),)
+        return ()
