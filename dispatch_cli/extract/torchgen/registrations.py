@@ -22,7 +22,7 @@ _PT2_COMPLIANT = "pt2_compliant_tag"
 def definition_items(
     functions: Iterable[NativeFunction], file: str, when: tuple[Condition, ...]
 ) -> Iterator[Extracted]:
-    """The blocks of ``RegisterSchema.cpp``."""
+    """The blocks of ``RegisterSchema.cpp``. ``Dimname``, of named tensors, is another word for str."""
     by_namespace: dict[str, list[NativeFunction]] = {}
     for function in functions:
         by_namespace.setdefault(function.namespace, []).append(function)
@@ -35,7 +35,8 @@ def definition_items(
             tags = function.tags
             if namespace == "aten" and _PT2_COMPLIANT not in tags:
                 tags = (*tags, _PT2_COMPLIANT)
-            schema = f"{namespace}::{function.schema}"
+            head, parenthesis, rest = str(function.schema).partition("(")
+            schema = f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"
             yield ExtractedDefinition(block, name, schema, _span(file, function.at), tags=tags)
 
 
