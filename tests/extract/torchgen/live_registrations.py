@@ -1,4 +1,4 @@
-"""Prints where torchgen's files of this PyTorch are, its version, and the dump of every operator; run by live PyTorch."""
+"""Run by live PyTorch: prints where its torchgen is, its version, and the dump of every operator."""
 
 from __future__ import annotations
 
