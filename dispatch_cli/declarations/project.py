@@ -17,12 +17,13 @@ from dispatch_cli.declarations.toml_reader import TomlError, TomlSource, parse_t
 from dispatch_cli.model import read_lines
 from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.settings import CheckSettings, Named, Selector, Severity
+from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS, SourceSettings
 from dispatch_cli.model.span import Span
 from dispatch_cli.model.suggest import suggestion
 
 FILE = "pyproject.toml"
 TABLE = "dispatch-cli"
-FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "privateuse1")
+FIELDS = ("select", "ignore", "severity", "fail-on", "baseline", "guards", "privateuse1", "extract")
 _SEVERITIES = {severity.value: severity for severity in Severity}
 
 Complaint = Callable[[Selector], tuple[str, Callable[[], str | None]] | None]
@@ -89,6 +90,11 @@ def read_backend(path: Path) -> Named | None:
     return _reader(path, allow_outside=False).backend()
 
 
+def read_source_settings(path: Path, allow_outside: bool = False) -> SourceSettings:
+    """How sources are read, as a project file says; its other settings are not looked at. Errors: InputError."""
+    return _reader(path, allow_outside).of_sources()
+
+
 def _reader(path: Path, allow_outside: bool) -> _SettingsReader:
     name = str(path)
     project = within(name, allow_outside)
@@ -125,6 +131,7 @@ class _SettingsReader:
             baseline=next(self._paths(table, "baseline"), None),
             guards=tuple(self._paths(table, "guards")),
             privateuse1=self._privateuse1(table),
+            extract=self._extract(table),
         )
         if complaint is not None:
             for selector in (*(settings.select or ()), *settings.ignore, *(one for one, _ in settings.severities)):
@@ -136,6 +143,18 @@ class _SettingsReader:
         backend = self._privateuse1(self._table())
         self._refuse()
         return backend
+
+    def of_sources(self) -> SourceSettings:
+        settings = self._extract(self._table())
+        self._refuse()
+        return settings
+
+    def _extract(self, table: Mapping[str, Any]) -> SourceSettings:
+        if "extract" not in table:
+            return NO_SOURCE_SETTINGS
+        from dispatch_cli.declarations.project_sources import SourceSettingsReader
+
+        return SourceSettingsReader(self._folder, self._source, self._project, self._problems).read(table["extract"])
 
     def _refuse(self) -> None:
         if self._problems:

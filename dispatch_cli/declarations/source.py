@@ -153,6 +153,14 @@ def lines_inside(within: str | None, file: str) -> list[str]:
         return []
 
 
+def read_start(file: str, count: int) -> bytes:
+    """The first bytes of *file*, at most *count*. Errors: SourceError."""
+    try:
+        return _read_regular(file, count - 1)
+    except (OSError, ValueError) as error:
+        raise _unreadable(file, error) from None
+
+
 def read_json(file: str, within: str | None = None) -> tuple[Any, Budget]:
     """Read *file* as JSON, and what is left of its budget. within: as for `read_bytes`.
 

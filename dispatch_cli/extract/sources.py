@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
 from dispatch_cli.declarations import source
 from dispatch_cli.extract.settings import ReadSettings
@@ -14,6 +15,11 @@ MAX_SOURCE_BYTES = 32 << 20
 """Bytes of one source file. The largest of PyTorch's has 3 MB."""
 
 
+def digest(data: bytes) -> str:
+    """What tells the content of a file from all others."""
+    return blake2b(data, digest_size=20).hexdigest()
+
+
 @dataclass(frozen=True)
 class Sources:
     """The files of a run.
@@ -21,6 +27,10 @@ class Sources:
     files: the files to extract from, by kind, in order. headers: files that may be included besides (their paths).
     include: the directories of ``-I``. settings: how a file is read, by its name.
     within: the directory that all files have to be in; None for any.
+    digests: of the content of files, as they were looked at first. progress: is told each file that is read.
+
+    While a run reads: *opened* has the digests of files that are not in *digests*, *looked_for* whether a file that
+    could be included was there.
     """
 
     files: Mapping[SourceKind, Sequence[str]]
@@ -28,12 +38,22 @@ class Sources:
     include: tuple[str, ...] = ()
     settings: Callable[[str], ReadSettings] = lambda _: ReadSettings()
     within: str | None = None
-    _texts: dict[str, str] = field(default_factory=dict, repr=False)
+    digests: Mapping[str, str] = field(default_factory=dict, repr=False)
+    progress: Callable[[str], None] | None = field(default=None, repr=False)
+    opened: dict[str, str] = field(default_factory=dict, repr=False)
+    looked_for: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def read(self, name: str) -> str:
         """The text of a file; bytes that are not UTF-8 are replaced. Errors: SourceError."""
+        if self.progress is not None:
+            self.progress(name)
         data = source.read_plain(name, MAX_SOURCE_BYTES, self.within)
-        return data.decode("utf-8", "replace")
+        found = digest(data)
+        if self.digests.get(name, found) != found:
+            raise source.SourceError("file-changed", f"{name} is being changed", "run it again")
+        if name not in self.digests:
+            self.opened[name] = found
+        return data.decode("utf-8-sig", "replace")
 
     def find(self, target: str, including: str, quoted: bool) -> str | None:
         """The file that ``#include`` means; None where it is not among the files of the run."""
@@ -41,9 +61,20 @@ class Sources:
         candidates = [os.path.join(os.path.dirname(including), target)] if quoted else []  # noqa: PTH118, PTH120
         candidates += [os.path.join(directory, target) for directory in self.include]  # noqa: PTH118
         for candidate in map(os.path.normpath, candidates):
-            if candidate in self.headers or (self._in_include(candidate) and os.path.isfile(candidate)):  # noqa: PTH113
+            if candidate in self.headers or (self._in_include(candidate) and self._is_there(candidate)):
                 return candidate
         return None
 
     def _in_include(self, path: str) -> bool:
-        return any(path.startswith(os.path.join(directory, "")) for directory in self.include)  # noqa: PTH118
+        for directory in map(os.path.normpath, self.include):
+            if directory == os.curdir:
+                if not os.path.isabs(path) and not path.startswith(os.pardir):  # noqa: PTH117
+                    return True
+            elif path.startswith(os.path.join(directory, "")):  # noqa: PTH118
+                return True
+        return False
+
+    def _is_there(self, path: str) -> bool:
+        if path not in self.looked_for:
+            self.looked_for[path] = os.path.isfile(path)  # noqa: PTH113
+        return self.looked_for[path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS, SourceSettings
 from dispatch_cli.model.span import Span
 
 
@@ -48,7 +49,7 @@ class CheckSettings(NamedTuple):
     select: the checks to run; None leaves that to an earlier section. ignore: checks to leave out of those.
     severities: checks whose findings count as better or worse than they say. fail_on: the mildest severity that makes
     a run fail. baseline, guards: files, as they can be opened from here. privateuse1: the name of the backend at
-    PrivateUse1, which only a project file gives here.
+    PrivateUse1, which only a project file gives here. extract: how sources are read, of a project file.
     """
 
     select: tuple[Selector, ...] | None = None
@@ -58,6 +59,7 @@ class CheckSettings(NamedTuple):
     baseline: Named | None = None
     guards: tuple[Named, ...] = ()
     privateuse1: Named | None = None
+    extract: SourceSettings = NO_SOURCE_SETTINGS
 
 
 class Suppression(NamedTuple):

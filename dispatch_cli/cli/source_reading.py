@@ -1,0 +1,286 @@
+"""Sources where a command takes files: which files are sources, the options for them, and what is said of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.output import BadInput, say
+
+if TYPE_CHECKING:
+    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.extract.run import Progress, SourceRun
+    from dispatch_cli.model.source_settings import SourceSettings
+
+STRICT = "dispatch_cli.strict"
+"""Where a run notes that `--strict` makes it fail."""
+PATIENCE = 0.3
+"""Seconds after which a terminal is told what takes so long."""
+_CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
+_PACKED = (".gz", ".xz")
+_OURS = re.compile(rb"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:""", re.MULTILINE)
+_START = 4096
+_WIDTH = 60
+
+
+class ReadingOptions(NamedTuple):
+    """What the options say about reading sources."""
+
+    defines: tuple[str, ...] = ()
+    undefines: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    codegen_backends: str | None = None
+    derivatives: str | None = None
+    strict: bool = False
+    no_cache: bool = False
+    cache_dir: str | None = None
+
+
+_NAMES = {name: f"source_{name}" for name in ReadingOptions._fields}
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options; the command gets them as one `ReadingOptions`, its argument *reading*.
+
+    With ``--strict``, a command that ends with 0 ends with 1 where sources are not understood.
+    """
+
+    @wraps(command)
+    def call(*args: Any, **others: Any) -> Any:
+        reading = ReadingOptions(**{name: others.pop(parameter) for name, parameter in _NAMES.items()})
+        try:
+            found = command(*args, reading=reading, **others)
+        except click.exceptions.Exit as stop:
+            if stop.exit_code:
+                raise
+            found = None
+        if click.get_current_context().meta.get(STRICT):
+            raise click.exceptions.Exit(1)
+        return found
+
+    for decorator in reversed(
+        (
+            click.option(
+                "-D",
+                "source_defines",
+                multiple=True,
+                metavar="NAME[=VALUE]",
+                help="In C++ sources: the macro NAME is defined. Repeatable.",
+            ),
+            click.option(
+                "-U",
+                "source_undefines",
+                multiple=True,
+                metavar="NAME",
+                help="In C++ sources: the macro NAME is not defined. Repeatable.",
+            ),
+            click.option(
+                "-I",
+                "source_include",
+                multiple=True,
+                metavar="DIR",
+                help="In C++ sources: look for included headers in DIR, too. Repeatable.",
+            ),
+            click.option(
+                "--set",
+                "source_values",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="In Python sources: the value of a name or expression. Repeatable.",
+            ),
+            click.option(
+                "--exclude",
+                "source_exclude",
+                multiple=True,
+                metavar="GLOB",
+                help="Leave out sources that match, as in .gitignore. Repeatable.",
+            ),
+            click.option(
+                "--codegen-backends",
+                "source_codegen_backends",
+                metavar="NAME,…",
+                help="The backends for which code was generated from native_functions.yaml. Default: CPU and CUDA.",
+            ),
+            click.option(
+                "--derivatives",
+                "source_derivatives",
+                metavar="FILE",
+                shell_complete=complete_files,
+                help="The derivatives.yaml that belongs to native_functions.yaml.",
+            ),
+            click.option(
+                "--strict",
+                "source_strict",
+                is_flag=True,
+                help="Exit with 1 when something in the sources is not understood.",
+            ),
+            click.option("--no-cache", "source_no_cache", is_flag=True, help="Read all sources again."),
+            click.option(
+                "--cache-dir",
+                "source_cache_dir",
+                metavar="DIR",
+                help="Where to keep what was read. Default: dispatch-cli in your cache directory.",
+            ),
+        )
+    ):
+        call = decorator(call)
+    return call
+
+
+def is_source(file: str) -> bool:
+    """Whether a file is a source or a directory, and no declaration file. Of most, the name or the start says it."""
+    if file == "-":
+        return False
+    if os.path.isdir(file):  # noqa: PTH112
+        return True
+    suffix = os.path.splitext(file)[1].lower()  # noqa: PTH122
+    if suffix in _CODE or suffix in _PACKED or not os.path.isfile(file):  # noqa: PTH113
+        return suffix in _CODE
+    try:
+        with open(file, "rb") as stream:  # noqa: PTH123
+            if _OURS.search(stream.read(_START)) is not None:
+                return False
+    except OSError:
+        return False
+    from dispatch_cli.declarations.source import SourceError, read_start
+    from dispatch_cli.extract.kinds import HEAD_BYTES, kind_of_named
+    from dispatch_cli.model.extracted import SourceKind
+
+    try:
+        data = read_start(file, HEAD_BYTES)
+    except SourceError:
+        return False
+    if b"\0" in data:
+        return False
+    return kind_of_named(file, data.decode("utf-8", "replace")) not in (None, SourceKind.DECLARATIONS)
+
+
+def with_documents(
+    files: Sequence[str],
+    reading: ReadingOptions,
+    project: SourceSettings | None,
+    allow_outside: bool,
+    color: str,
+) -> Sequence[str | ExtractedDocument]:
+    """The files with what the sources among them say in the place of the first source.
+
+    project: what the project file says of sources; None to look for it. Errors: BadInput.
+    """
+    sources = [file for file in files if is_source(file)]
+    if not sources:
+        return files
+    run = read_sources(sources, reading, project, allow_outside, color)
+    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.render.extract import one_line
+
+    more = "; `dispatch-cli extract` lists them" if run.not_understood else ""
+    say(f"note: {one_line(run)}{more}\n")
+    if reading.strict and run.not_understood:
+        click.get_current_context().meta[STRICT] = True
+    document = ExtractedDocument(sources[0], run.document, run.lines)
+    found: list[str | ExtractedDocument] = []
+    for file in files:
+        if file not in sources:
+            found.append(file)
+        elif file == sources[0]:
+            found += [document, *run.declarations]
+    return found
+
+
+def read_sources(
+    paths: Sequence[str], reading: ReadingOptions, project: SourceSettings | None, allow_outside: bool, color: str
+) -> SourceRun:
+    """Read sources as the project and the options say. Errors: BadInput, UsageError."""
+    from dispatch_cli.extract.cache import default_folder
+    from dispatch_cli.extract.run import run
+    from dispatch_cli.model.problem import InputError
+
+    cache = None if reading.no_cache else reading.cache_dir or default_folder()
+    own = own_settings(reading)
+    try:
+        said = (settings_of_project(allow_outside) if project is None else project, own)
+        with reading_progress(sys.stderr) as progress:
+            return run(paths, said, allow_outside=allow_outside, cache=cache, progress=progress)
+    except InputError as error:
+        raise BadInput(error, color) from None
+
+
+def settings_of_project(allow_outside: bool) -> SourceSettings:
+    """What the nearest project file says of sources. Errors: InputError."""
+    from pathlib import Path
+
+    from dispatch_cli.declarations.project import find_project, read_source_settings
+    from dispatch_cli.model.source_settings import NO_SOURCE_SETTINGS
+
+    found = find_project(Path.cwd())
+    return NO_SOURCE_SETTINGS if found is None else read_source_settings(Path(os.path.relpath(found)), allow_outside)
+
+
+def own_settings(reading: ReadingOptions) -> SourceSettings:
+    """What the options say. Errors: UsageError."""
+    from dispatch_cli.model.source_settings import FileSettings, SourceSettings, assignment, definition, macro_name
+
+    for folder in reading.include:
+        if not os.path.isdir(folder):  # noqa: PTH112
+            raise click.BadParameter(f"{folder!r} is not a directory.", param_hint="'-I'")
+    backends = reading.codegen_backends
+    return SourceSettings(
+        every=FileSettings(
+            (),
+            tuple(_each("-D", reading.defines, definition)),
+            tuple(_each("-U", reading.undefines, macro_name)),
+            tuple(_each("--set", reading.values, assignment)),
+        ),
+        include=reading.include,
+        exclude=reading.exclude,
+        codegen_backends=None if backends is None else tuple(filter(None, map(str.strip, backends.split(",")))),
+        derivatives=reading.derivatives,
+    )
+
+
+def _each(option: str, texts: Sequence[str], read: Callable[[str], Any]) -> Iterator[Any]:
+    for text in texts:
+        try:
+            yield read(text)
+        except ValueError as error:  # noqa: PERF203
+            raise click.BadParameter(f"{text!r}: {error}.", param_hint=f"'{option}'") from None
+
+
+@contextmanager
+def reading_progress(stream: Any) -> Iterator[Progress | None]:
+    """Tells a terminal which file is read, once it takes a while, and takes the line away at the end."""
+    if not stream.isatty():
+        yield None
+        return
+    import time
+
+    from dispatch_cli.render.text_safety import safe
+
+    start = last = time.monotonic()
+    told = False
+
+    def progress(file: str, before: int, count: int) -> None:
+        nonlocal told, last
+        now = time.monotonic()
+        if now - start > PATIENCE and now - last > 0.05:
+            told, last = True, now
+            of_all = f"{before + 1} of {count}" if before < count else f"{before + 1} files"
+            stream.write(f"\r\x1b[Kreading {of_all}: {safe(file[-_WIDTH:])}")
+            stream.flush()
+
+    try:
+        yield progress
+    finally:
+        if told:
+            stream.write("\r\x1b[K")
+            stream.flush()

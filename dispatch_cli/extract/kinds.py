@@ -1,0 +1,97 @@
+"""What a file is, by its name where that says enough, else by its content."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from dispatch_cli.extract.torchgen.kinds import is_backend_yaml, is_derivatives, is_native_functions
+from dispatch_cli.model.extracted import SourceKind
+
+HEAD_BYTES = 1 << 16
+"""Bytes by which a file of YAML or JSON is recognised."""
+_COMPILED = frozenset(
+    {".c", ".cc", ".cp", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".cu", ".hip", ".m", ".mm", ".sycl"}
+)
+_HEADERS = frozenset(
+    {".h", ".hh", ".hp", ".hpp", ".hxx", ".h++", ".cuh", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".txx", ".def", ".ii"}
+)
+_PYTHON = frozenset({".py", ".pyw"})
+_TEMPLATES = frozenset({".in", ".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".template", ".mako", ".pyx", ".cog"})
+_DATA = frozenset({".yaml", ".yml", ".json"})
+_OURS = re.compile(
+    r"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:[ \t]*["']?\d|\A\s*\{[^{}\[\]]*"dispatch"\s*:\s*\d""", re.MULTILINE
+)
+_CPP_TEXT = re.compile(
+    r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
+)
+_PYTHON_TEXT = re.compile(r"\A#![^\n]*\bpython|^(?:import|from)[ \t]+[A-Za-z_.]+", re.M)
+_OBJECTIVE_C = re.compile(
+    r"^[ \t]*(?:#[ \t]*(?:import|include|define|if)|@(?:interface|implementation|import)\b|//)", re.M
+)
+
+
+def suffix_of(name: str) -> str:
+    """The end of a name by which kinds are told apart."""
+    return os.path.splitext(name)[1].lower()  # noqa: PTH122 (of each file of a tree)
+
+
+def may_be_source(name: str) -> bool:
+    """Whether a file in a directory is looked at; it is by its name."""
+    suffix = suffix_of(name)
+    return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON or suffix in _DATA or not suffix
+
+
+def is_template(name: str) -> bool:
+    """Whether sources are made of a file, as its name says; such files are not read."""
+    return suffix_of(name) in _TEMPLATES
+
+
+def is_header(name: str) -> bool:
+    """Whether a C++ file is there to be included."""
+    return suffix_of(name) in _HEADERS
+
+
+def is_data(name: str) -> bool:
+    """Whether a file is YAML or JSON."""
+    return suffix_of(name) in _DATA
+
+
+def is_code(name: str) -> bool:
+    """Whether its name says that a file is C++ or Python."""
+    suffix = suffix_of(name)
+    return suffix in _COMPILED or suffix in _HEADERS or suffix in _PYTHON
+
+
+def kind_in_directory(name: str, text: str) -> SourceKind | None:
+    """What a file in a directory is; None for one that is of no concern. text: its beginning, for YAML and JSON."""
+    suffix = suffix_of(name)
+    if suffix in _COMPILED or suffix in _HEADERS:
+        return SourceKind.CPP if suffix != ".m" or _OBJECTIVE_C.search(text) is not None else None
+    if suffix in _PYTHON:
+        return SourceKind.PYTHON
+    if suffix in _DATA:
+        return data_kind(text)
+    return SourceKind.PYTHON if text.startswith("#!") and "python" in text.partition("\n")[0] else None
+
+
+def kind_of_named(name: str, text: str) -> SourceKind | None:
+    """What a file is that was named by itself; None where its content does not say."""
+    if (found := kind_in_directory(name, text) or data_kind(text)) is not None:
+        return found
+    if is_data(name):
+        return None
+    if _CPP_TEXT.search(text) is not None:
+        return SourceKind.CPP
+    return SourceKind.PYTHON if _PYTHON_TEXT.search(text) is not None else None
+
+
+def data_kind(text: str) -> SourceKind | None:
+    """What a text of YAML or JSON is for dispatch, if it is anything. It may still be broken."""
+    if _OURS.search(text) is not None:
+        return SourceKind.DECLARATIONS
+    if is_native_functions(text):
+        return SourceKind.NATIVE_FUNCTIONS
+    if is_derivatives(text):
+        return SourceKind.DERIVATIVES
+    return SourceKind.BACKEND_YAML if is_backend_yaml(text) else None

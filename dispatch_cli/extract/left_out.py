@@ -1,0 +1,114 @@
+"""Which parts of a tree are left out: what git ignores, what others wrote, what ``--exclude`` says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container
+from enum import Enum
+
+from dispatch_cli.declarations.source import SourceError, read_plain
+from dispatch_cli.extract.ignore import IgnoreList, is_left_out
+
+MAX_IGNORE_BYTES = 1 << 20
+"""Bytes of a ``.gitignore``."""
+_VENDORED = frozenset(
+    {
+        "third_party", "third-party", "thirdparty", "3rdparty", "vendor", "vendored", "_vendor", "node_modules",
+        "site-packages", "dist-packages", "submodules",
+    }
+)  # fmt: skip
+_BUILT = frozenset({"build", "_build", "_skbuild", "dist", "CMakeFiles", ".eggs", ".tox", ".nox", "bazel-out"})
+UNNAMED = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints"})
+"""Folders that are not worth a word."""
+_TOOLS = UNNAMED | {".git", ".hg", ".svn"}
+_MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]*?)[ \t\r]*$", re.MULTILINE)
+
+
+class Reason(Enum):
+    """Why something is left out, in words."""
+
+    IGNORED = ".gitignore"
+    VENDORED = "others' code"
+    BUILT = "made by a build"
+    TOOL = "of a tool"
+    VENV = "a Python environment"
+    REPOSITORY = "a repository of its own"
+    EXCLUDED = "excluded"
+    LINK_OUT = "a link that leads out of the given path"
+    LINK_CIRCLE = "a link that leads in a circle"
+    LINK_BROKEN = "a link that leads nowhere"
+    NOT_A_FILE = "not a regular file"
+    UNREADABLE = "cannot be read"
+    BINARY = "binary"
+    TOO_LARGE = "too large"
+    TOO_DEEP = "folders nest too deeply"
+    BROKEN = "broken"
+
+
+def reason_of_folder(path: str, name: str, entries: Container[str], modules: frozenset[str]) -> Reason | None:
+    """Why a folder is left out by default. entries: what is in it. modules: the submodules that are known."""
+    if name in _TOOLS:
+        return Reason.TOOL
+    if name in _VENDORED or name.endswith(".dist-info"):
+        return Reason.VENDORED
+    if name in _BUILT or name.endswith(".egg-info") or name.startswith("cmake-build-"):
+        return Reason.BUILT
+    if "pyvenv.cfg" in entries or "conda-meta" in entries:
+        return Reason.VENV
+    return Reason.REPOSITORY if ".git" in entries or path in modules else None
+
+
+def submodules(folder: str) -> frozenset[str]:
+    """The folders of the submodules that ``.gitmodules`` in a folder names."""
+    text = _text(os.path.join(folder, ".gitmodules"))  # noqa: PTH118
+    return frozenset(os.path.normpath(os.path.join(folder, found[1])) for found in _MODULE_PATH.finditer(text))  # noqa: PTH118
+
+
+class Ignored:
+    """The ``.gitignore`` files that hold in a folder that was named.
+
+    top: the folder of the repository, from which paths are given to the rules.
+    """
+
+    def __init__(self, folder: str) -> None:
+        here = os.path.abspath(folder)  # noqa: PTH100
+        above = [here]
+        while not os.path.lexists(os.path.join(above[-1], ".git")):  # noqa: PTH118
+            parent = os.path.dirname(above[-1])  # noqa: PTH120
+            if parent == above[-1]:
+                above = [here]  # no repository: what lies above says nothing
+                break
+            above.append(parent)
+        self._top = above[-1]
+        lists: list[IgnoreList] = []
+        for one in reversed(above[1:]):
+            lists += self._rules(one)
+        parts = self.parts(here)
+        if any(is_left_out(lists, parts[:count], True) for count in range(1, len(parts) + 1)):
+            lists = []  # it was named all the same
+        self.above = tuple(lists)
+
+    def parts(self, path: str) -> tuple[str, ...]:
+        """The parts of a path below the repository's folder."""
+        below = os.path.abspath(path)[len(self._top) :].lstrip(os.sep)  # noqa: PTH100
+        return tuple(below.split(os.sep)) if below else ()  # noqa: PTH206
+
+    def within(self, folder: str, lists: tuple[IgnoreList, ...]) -> tuple[IgnoreList, ...]:
+        """The rules that hold in a folder. lists: those that hold above it."""
+        return (*lists, *self._rules(folder))
+
+    def _rules(self, folder: str) -> list[IgnoreList]:
+        text = _text(os.path.join(folder, ".gitignore"))  # noqa: PTH118
+        rules = IgnoreList(text.removeprefix("\ufeff").split("\n"), self.parts(folder))
+        return [rules] if rules else []
+
+
+def _text(file: str) -> str:
+    """The text of a small file; empty where there is none, or it is a link, which git does not follow, either."""
+    if not os.path.isfile(file) or os.path.islink(file):  # noqa: PTH113, PTH114
+        return ""
+    try:
+        return read_plain(file, MAX_IGNORE_BYTES).decode("utf-8", "surrogateescape")
+    except SourceError:
+        return ""

@@ -1,0 +1,72 @@
+"""How each file of a run is read: what the project says, then what the command line says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from dispatch_cli.extract.ignore import IgnoreList
+from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.extract.walk import Exclusion
+from dispatch_cli.model.source_settings import FileSettings, SourceSettings
+
+
+def settings_of_files(said: Sequence[SourceSettings]) -> Callable[[str], ReadSettings]:
+    """How a file is read, by its name. said: by the places that say something, the weaker first."""
+    found: dict[tuple[int, ...], ReadSettings] = {}
+    lists = [[(IgnoreList(one.globs), one) for one in place.files] for place in said]
+    folders = [os.getcwd() if place.folder is None else place.folder for place in said]  # noqa: PTH109
+
+    def read_settings(name: str) -> ReadSettings:
+        chosen = tuple(
+            number
+            for number, (rules, folder) in enumerate(
+                (rules, folder) for each, folder in zip(lists, folders, strict=True) for rules, _ in each
+            )
+            if _matches(rules, name, folder)
+        )
+        if chosen not in found:
+            found[chosen] = _combined(said, chosen)
+        return found[chosen]
+
+    return read_settings
+
+
+def _combined(said: Sequence[SourceSettings], chosen: tuple[int, ...]) -> ReadSettings:
+    """The settings of all files, and of those tables of files that are *chosen*, by their numbers."""
+    steps: list[FileSettings] = []
+    number = 0
+    for place in said:
+        steps.append(place.every)
+        for one in place.files:
+            if number in chosen:
+                steps.append(one)
+            number += 1
+    defines: dict[str, str] = {}
+    undefines: dict[str, None] = {}
+    values: dict[str, str] = {}
+    for step in steps:
+        for name in step.undefines:
+            defines.pop(name, None)
+            undefines[name] = None
+        for name, value in step.defines:
+            undefines.pop(name, None)
+            defines[name] = value
+        values.update(step.values)
+    when = tuple(dict.fromkeys(condition for step in steps for condition in step.when))
+    return ReadSettings(tuple(defines.items()), frozenset(undefines), tuple(values.items()), when)
+
+
+def exclusions(said: Sequence[SourceSettings]) -> list[Exclusion]:
+    """What is left out; a project's globs are not about files that are named."""
+    here = os.getcwd()  # noqa: PTH109
+    return [
+        Exclusion(here if one.folder is None else one.folder, IgnoreList(one.exclude), one.folder is None)
+        for one in said
+        if one.exclude
+    ]
+
+
+def _matches(rules: IgnoreList, name: str, folder: str) -> bool:
+    parts = tuple(os.path.relpath(name, folder).split(os.sep))  # noqa: PTH206
+    return any(rules.decides(parts[:count], count < len(parts)) for count in range(1, len(parts) + 1))

@@ -1,0 +1,272 @@
+"""The files of a run: what is in the paths that were named, by kind, and what is left out and why."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from dispatch_cli.declarations import source
+from dispatch_cli.declarations.project_folder import within
+from dispatch_cli.extract import kinds
+from dispatch_cli.extract.ignore import IgnoreList, is_left_out
+from dispatch_cli.extract.left_out import UNNAMED, Ignored, Reason, reason_of_folder, submodules
+from dispatch_cli.extract.sources import MAX_SOURCE_BYTES, digest
+from dispatch_cli.model.budget import MAX_BYTES
+from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.problem import InputError, Problem
+
+MAX_FOLDERS = 200
+"""How deeply folders may nest."""
+MAX_ENTRIES = 1_000_000
+"""Files and folders of a run."""
+
+
+class LeftOut(NamedTuple):
+    """A file or folder that is not read. detail: more than the reason, for people."""
+
+    path: str
+    reason: Reason
+    is_folder: bool = False
+    detail: str = ""
+
+
+class Walked(NamedTuple):
+    """What a run reads.
+
+    files: by kind; in each, sorted below each path that was named. headers: all C++ files, by which an ``#include`` is
+    looked for. digests: of the content of the files. left_out: what is not read. named: the files that were named.
+    templates: files of which sources are made, and which are not read.
+    """
+
+    files: dict[SourceKind, list[str]]
+    headers: frozenset[str]
+    digests: dict[str, str]
+    left_out: tuple[LeftOut, ...]
+    named: frozenset[str]
+    templates: tuple[str, ...]
+
+
+class Exclusion(NamedTuple):
+    """Globs of ``--exclude`` or of a project. folder: where they are from, absolute. of_named: also for named files."""
+
+    folder: str
+    rules: IgnoreList
+    of_named: bool
+
+
+def walk(
+    paths: Sequence[str],
+    exclude: Sequence[Exclusion] = (),
+    allow_outside: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Walked:
+    """Look through files and directories.
+
+    allow_outside: as for declarations. progress: is told each file. Errors: InputError for what was named and cannot be
+    used.
+    """
+    walker = _Walker(exclude, progress)
+    problems = []
+    for path in paths:
+        try:
+            source.check_inside(path, within(path, allow_outside))
+            walker.add(path)
+        except source.SourceError as error:  # noqa: PERF203
+            problems.append(Problem(error.code, error.message, hint=error.hint))
+    if problems:
+        raise InputError(tuple(problems))
+    return walker.result()
+
+
+class _Folder(NamedTuple):
+    """A folder that is looked through. parts: of its path below the repository. lists: the rules that hold above it."""
+
+    path: str
+    parts: tuple[str, ...]
+    lists: tuple[IgnoreList, ...]
+    depth: int
+    modules: frozenset[str]
+
+
+class _Walker:
+    def __init__(self, exclude: Sequence[Exclusion], progress: Callable[[str], None] | None) -> None:
+        self._exclude = exclude
+        self._progress = progress
+        self._files: dict[str, SourceKind] = {}
+        self._headers: set[str] = set()
+        self._digests: dict[str, str] = {}
+        self._left_out: dict[str, LeftOut] = {}
+        self._named: set[str] = set()
+        self._templates: list[str] = []
+        self._entries = 0
+
+    def add(self, path: str) -> None:
+        """Look through one path that was named. Errors: SourceError."""
+        if os.path.isdir(path):  # noqa: PTH112
+            self._add_folder(os.path.normpath(path))
+        else:
+            self._add_named(path)
+
+    def result(self) -> Walked:
+        files: dict[SourceKind, list[str]] = {}
+        for name, kind in self._files.items():
+            if kind is not SourceKind.CPP or name in self._named or not kinds.is_header(name):
+                files.setdefault(kind, []).append(name)
+        left_out = tuple(self._left_out[path] for path in sorted(self._left_out))
+        return Walked(
+            files, frozenset(self._headers), self._digests, left_out, frozenset(self._named), tuple(self._templates)
+        )
+
+    def _add_named(self, path: str) -> None:
+        source.check(path)
+        name = os.path.normpath(path)
+        if self._excluded(name, False, named=True):
+            self._leave_out(name, Reason.EXCLUDED)
+            return
+        is_data = kinds.is_data(name)
+        data = source.read_plain(path, MAX_BYTES if is_data else MAX_SOURCE_BYTES)
+        if b"\0" in data:
+            raise source.SourceError("binary-file", f"{path} is a binary file", "name sources, or declaration files")
+        kind = kinds.kind_of_named(name, data.decode("utf-8", "replace"))
+        if kind is None:
+            hint = "such files are C++, Python, YAML of torchgen, or declarations (which begin with dispatch: 1)"
+            raise source.SourceError("not-a-source", f"{path} is not a file that says what is registered", hint)
+        self._named.add(name)
+        self._left_out.pop(name, None)
+        self._take(name, kind, data)
+
+    def _add_folder(self, path: str) -> None:
+        ignored = Ignored(path)
+        root = os.path.realpath(path)
+        try:
+            os.scandir(path).close()
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise source.SourceError("unreadable-file", f"{path} cannot be read: {reason}") from None
+        waiting = [_Folder(path, ignored.parts(path), ignored.above, 0, frozenset())]
+        while waiting:
+            waiting += reversed(list(self._look_into(waiting.pop(), ignored, root)))
+
+    def _look_into(self, folder: _Folder, ignored: Ignored, root: str) -> Iterator[_Folder]:
+        """Take the files of a folder; the folders in it, in order."""
+        try:
+            with os.scandir(folder.path) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            self._leave_out(folder.path, Reason.UNREADABLE, True, (error.strerror or "").lower())
+            return
+        names = {entry.name for entry in entries}
+        name = os.path.basename(folder.path)  # noqa: PTH119
+        reason = reason_of_folder(folder.path, name, names, folder.modules) if folder.depth else None
+        if reason is not None:
+            if name not in UNNAMED:
+                self._leave_out(folder.path, reason, True)
+            return
+        lists = ignored.within(folder.path, folder.lists) if ".gitignore" in names else folder.lists
+        modules = submodules(folder.path) if ".gitmodules" in names else frozenset()
+        for entry in entries:
+            self._entries += 1
+            if self._entries > MAX_ENTRIES:
+                raise source.SourceError("too-large", f"there are more than {MAX_ENTRIES} files and directories")
+            path = os.path.normpath(os.path.join(folder.path, entry.name))  # noqa: PTH118
+            parts = (*folder.parts, entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                if self._is_left_out(path, parts, lists, True):
+                    continue
+                if folder.depth >= MAX_FOLDERS:
+                    self._leave_out(path, Reason.TOO_DEEP, True)
+                    continue
+                yield _Folder(path, parts, lists, folder.depth + 1, folder.modules | modules)
+            else:
+                self._look_at(entry, path, parts, lists, root)
+
+    def _is_left_out(self, path: str, parts: tuple[str, ...], lists: tuple[IgnoreList, ...], is_folder: bool) -> bool:
+        name = parts[-1]
+        if lists and is_left_out(lists, parts, is_folder):
+            if name not in UNNAMED:
+                self._leave_out(path, Reason.IGNORED, is_folder)
+            return True
+        if self._excluded(path, is_folder):
+            self._leave_out(path, Reason.EXCLUDED, is_folder)
+            return True
+        return False
+
+    def _look_at(
+        self, entry: os.DirEntry[str], path: str, parts: tuple[str, ...], lists: tuple[IgnoreList, ...], root: str
+    ) -> None:
+        """Take a file of a folder, if it is a source."""
+        if entry.is_symlink():
+            self._look_at_link(path, root)
+            return
+        is_regular = entry.is_file(follow_symlinks=False)
+        if kinds.is_template(entry.name) and is_regular:
+            if not self._is_left_out(path, parts, lists, False):
+                self._templates.append(path)
+            return
+        if is_regular and not kinds.may_be_source(entry.name):
+            return
+        if self._is_left_out(path, parts, lists, False):
+            return
+        if not is_regular:
+            self._leave_out(path, Reason.NOT_A_FILE)
+            return
+        if path not in self._digests:
+            self._read(path)
+
+    def _look_at_link(self, path: str, root: str) -> None:
+        """A link is not followed: where it leads to is looked at by its own name, or is not part of the run."""
+        try:
+            mode = os.stat(path).st_mode  # noqa: PTH116
+        except OSError as error:
+            reason = Reason.LINK_BROKEN if isinstance(error, FileNotFoundError) else Reason.LINK_CIRCLE
+            if kinds.is_code(path) or reason is Reason.LINK_CIRCLE:
+                self._leave_out(path, reason)
+            return
+        is_folder = stat.S_ISDIR(mode)
+        if not source.is_in(os.path.realpath(path), root) and (is_folder or kinds.is_code(path)):
+            self._leave_out(path, Reason.LINK_OUT, is_folder)
+
+    def _read(self, path: str) -> None:
+        is_code = kinds.is_code(path)
+        try:
+            most = MAX_SOURCE_BYTES if is_code else kinds.HEAD_BYTES
+            data = (source.read_plain if is_code else source.read_start)(path, most)
+            if b"\0" in data:
+                if is_code:
+                    self._leave_out(path, Reason.BINARY)
+                return
+            kind = kinds.kind_in_directory(path, data.decode("utf-8", "replace"))
+            if kind is None:
+                return
+            if not is_code:
+                data = source.read_plain(path, MAX_BYTES if kind is SourceKind.DECLARATIONS else MAX_SOURCE_BYTES)
+        except source.SourceError as error:
+            reason = Reason.TOO_LARGE if error.code == "too-large" else Reason.UNREADABLE
+            self._leave_out(path, reason, detail=error.message.rpartition(": ")[2])
+            return
+        self._take(path, kind, data)
+
+    def _take(self, path: str, kind: SourceKind, data: bytes) -> None:
+        if self._progress is not None:
+            self._progress(path)
+        self._files.setdefault(path, kind)
+        self._digests[path] = digest(data)
+        if kind is SourceKind.CPP:
+            self._headers.add(path)
+
+    def _excluded(self, path: str, is_folder: bool, named: bool = False) -> bool:
+        for one in self._exclude:
+            if named and not one.of_named:
+                continue
+            parts = tuple(os.path.relpath(path, one.folder).split(os.sep))  # noqa: PTH206
+            if any(
+                one.rules.decides(parts[:count], is_folder or count < len(parts)) for count in range(1, len(parts) + 1)
+            ):
+                return True
+        return False
+
+    def _leave_out(self, path: str, reason: Reason, is_folder: bool = False, detail: str = "") -> None:
+        if path not in self._digests:
+            self._left_out.setdefault(path, LeftOut(path, reason, is_folder, detail))

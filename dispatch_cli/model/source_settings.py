@@ -1,0 +1,69 @@
+"""What a project file or the command line says about how sources are read."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from dispatch_cli.model.condition import Condition
+
+_MACRO = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
+
+
+class FileSettings(NamedTuple):
+    """What holds for some files.
+
+    globs: which, as in ``.gitignore``. defines: macros with their values. undefines: macros that are not defined.
+    values: what names of Python stand for. when: what holds where the files are in the build.
+    """
+
+    globs: tuple[str, ...]
+    defines: tuple[tuple[str, str], ...] = ()
+    undefines: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+    when: tuple[Condition, ...] = ()
+
+
+class SourceSettings(NamedTuple):
+    """What one place says about all files, and about some.
+
+    every: what holds for all files; it has no globs and no conditions. files: what holds for some, the later the
+    stronger. include: directories of headers, as they can be opened from here. exclude: globs of files to leave out.
+    codegen_backends: those for which torchgen made code; None where nothing is said. derivatives: a file.
+    folder: from which globs are read; None for the working directory.
+    """
+
+    every: FileSettings = FileSettings(())
+    files: tuple[FileSettings, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    codegen_backends: tuple[str, ...] | None = None
+    derivatives: str | None = None
+    folder: str | None = None
+
+
+NO_SOURCE_SETTINGS = SourceSettings()
+"""What holds where nothing is said."""
+
+
+def macro_name(text: str) -> str:
+    """The name of a macro. Errors: ValueError."""
+    if _MACRO.fullmatch(text) is None:
+        raise ValueError("a macro has a name such as USE_CUDA, without parameters")
+    return text
+
+
+def definition(text: str) -> tuple[str, str]:
+    """A macro and its value of ``NAME=VALUE``, or of ``NAME``, whose value is 1. Errors: ValueError."""
+    name, equals, value = text.partition("=")
+    if "\n" in value:
+        raise ValueError("the value of a macro is one line")
+    return macro_name(name), value if equals else "1"
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """A name of Python and its value, of ``NAME=VALUE``. Errors: ValueError."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError("it must be NAME=VALUE, such as current_platform.dispatch_key=CUDA")
+    return name.strip(), value.strip()
