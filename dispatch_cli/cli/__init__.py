@@ -35,6 +35,7 @@ _COMMANDS = {
     "guards": "List the guards and whether they hold, or record guards for the current state.",
     "checks": "List the checks, or explain some with examples and the fix.",
     "bases": "List the embedded PyTorch states.",
+    "extract": "Write what sources register as declarations: C++, Python, torchgen's YAML.",
     "capture": "Write the dispatcher state of an installed PyTorch as declarations.",
     "crossref": "Compare declarations with a built library, or dispatch-cli with PyTorch.",
     "schema": "Print the JSON Schema of the declaration format.",

@@ -78,7 +78,12 @@ def command(
     if source.keys and options.guards:
         raise click.UsageError("--guards checks operators of files or bases; it cannot be used with -k.")
     guards = () if source.keys else (*guards_of(project, source.allow_outside, out.color), *options.guards)
-    state = load_state(source._replace(of_project=project.privateuse1, is_set_up=True), out.color, guards, ops)
+    state = load_state(
+        source._replace(of_project=project.privateuse1, of_sources=project.extract, is_set_up=True),
+        out.color,
+        guards,
+        ops,
+    )
     if pytorch:
         state = _of_pytorch(state)
     names, higher_order = _chosen(state, ops, bool(source.files) and not pytorch)

@@ -12,11 +12,15 @@ from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
+from dispatch_cli.cli.source_reading import ReadingOptions, reading_options, with_documents
 from dispatch_cli.cli.step_summary import step_summary_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dispatch_cli.crossref.answers import Answers, Probed
     from dispatch_cli.crossref.replay import Subject
+    from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.state import State
 
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 @live_options
 @filter_option("those that the declarations name; without declarations, all")
 @allow_outside_option
+@reading_options
 @all_findings_option
 @step_summary_option
 @output_options(*FOR_CI)
@@ -37,6 +42,7 @@ def command(
     timeout: int,
     ops: tuple[str, ...],
     allow_outside: bool,
+    reading: ReadingOptions,
     all_findings: bool,
     step_summary: str | None,
     out: Output,
@@ -60,15 +66,16 @@ def command(
     check_modules(modules)
     from dispatch_cli.model.problem import InputError
 
+    documents = with_documents(files, reading, None, allow_outside, out.color)
     try:
-        state, recorded = _read(files, not live, allow_outside)
+        state, recorded = _read(documents, not live, allow_outside)
     except InputError as error:
         raise BadInput(error, out.color) from None
     if state is not None and not _is_capture(state):
         from dispatch_cli.cli.drift import show_drift
 
         asked = Asked(python, modules, timeout)
-        show_drift(files, state, asked, ops, out, allow_outside, all_findings=all_findings, step_summary=step_summary)
+        show_drift(documents, state, asked, ops, out, allow_outside, all_findings=all_findings, step_summary=step_summary)
         return
     if out.format in FOR_CI or step_summary is not None or all_findings:
         option = "--all-findings" if all_findings else f"--format {out.format}"
@@ -102,7 +109,7 @@ def _compare(
     raise click.exceptions.Exit(1 if comparison.differences else 0)
 
 
-def _read(files: tuple[str, ...], needs_answers: bool, allow_outside: bool) -> tuple[State | None, Probed | None]:
+def _read(files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool) -> tuple[State | None, Probed | None]:
     """What the files declare, or the recording that the only one of them is. Asking PyTorch takes a while: files first.
 
     Errors: InputError.
@@ -112,7 +119,8 @@ def _read(files: tuple[str, ...], needs_answers: bool, allow_outside: bool) -> t
 
     if not files:
         return None, None
-    recorded = read(files[0], allow_outside) if len(files) == 1 else None
+    first = files[0]
+    recorded = read(first, allow_outside) if len(files) == 1 and isinstance(first, str) else None
     if recorded is not None:
         return None, recorded
     if "-" in files:
@@ -123,7 +131,7 @@ def _read(files: tuple[str, ...], needs_answers: bool, allow_outside: bool) -> t
 
     state = load_state(files, allow_outside=allow_outside)
     if needs_answers:
-        message = f"{files[0]} has registrations, but no answers of a PyTorch to compare them with"
+        message = f"{first if isinstance(first, str) else first.name} has registrations, but no answers of a PyTorch to compare them with"
         hint = "compare it with a running PyTorch: --live, or --python PATH"
         raise InputError((Problem("no-answers", message, hint=hint),))
     return state, None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def show_drift(
-    files: tuple[str, ...],
+    files: Sequence[str | ExtractedDocument],
     state: State,
     asked: Asked,
     ops: tuple[str, ...],
@@ -87,7 +87,7 @@ def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[Operato
     return (OperatorName.parse(name) for glob in ops for name in select_names(names, glob))
 
 
-def _with_universe(files: tuple[str, ...], state: State, universe: Universe, allow_outside: bool) -> State:
+def _with_universe(files: Sequence[str | ExtractedDocument], state: State, universe: Universe, allow_outside: bool) -> State:
     """The declarations as that PyTorch registers them, whose ``torch.library`` may do other things than the newest.
 
     Files that name a universe or extend a state, and declare what that PyTorch does not have, are taken as they are.

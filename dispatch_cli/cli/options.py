@@ -17,6 +17,7 @@ from dispatch_cli.cli.completion import (
     complete_universes,
 )
 from dispatch_cli.cli.output import BadInput, say, warn
+from dispatch_cli.cli.source_reading import NO_READING, ReadingOptions, reading_options, with_documents
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.settings import Named
+    from dispatch_cli.model.source_settings import SourceSettings
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 OWN_OR_ALL = "all; with files over a base, those for which the files register something"
@@ -42,6 +44,9 @@ class SourceOptions(NamedTuple):
     of_project: Named | None = None
     """What the project says of PrivateUse1, where *is_set_up*."""
     is_set_up: bool = False
+    reading: ReadingOptions = NO_READING
+    of_sources: SourceSettings | None = None
+    """What the project says of sources, where *is_set_up*."""
 
 
 privateuse1_option = click.option(
@@ -59,7 +64,7 @@ allow_outside_option = click.option(
 def source_options(
     command: Callable[..., Any], arguments: str = "[FILE]...", complete: Callable[..., Any] = complete_files
 ) -> Callable[..., Any]:
-    """FILE…, -k, --base, --universe and --allow-outside: what is loaded.
+    """FILE…, -k, --base, --universe, --allow-outside, and how sources are read: what is loaded.
 
     The command gets one `SourceOptions`, its first argument.
     arguments: how the help names them; arguments before the files are among the source's files. complete: how a shell
@@ -74,9 +79,11 @@ def source_options(
         bases: tuple[str, ...],
         allow_outside: bool,
         privateuse1: str | None,
+        reading: ReadingOptions,
         **others: Any,
     ) -> Any:
-        return command(SourceOptions(files, keys, universe, bases, allow_outside, privateuse1), **others)
+        source = SourceOptions(files, keys, universe, bases, allow_outside, privateuse1, reading=reading)
+        return command(source, **others)
 
     for decorator in reversed(
         (
@@ -106,6 +113,7 @@ def source_options(
             ),
             privateuse1_option,
             allow_outside_option,
+            reading_options,
         )
     ):
         call = decorator(call)
@@ -169,8 +177,9 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             return api.what_if_state(
                 source.keys, universe=source.universe, allow_outside=source.allow_outside, privateuse1=backend
             )
+        of_sources = source.of_sources if source.is_set_up else None
         return api.load_state(
-            source.files,
+            with_documents(source.files, source.reading, of_sources, source.allow_outside, color),
             universe=source.universe,
             bases=source.bases,
             guards=guards,

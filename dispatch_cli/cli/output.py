@@ -44,12 +44,15 @@ FOR_CI = ("sarif", "github", "junit")
 """The formats of CI systems, for findings."""
 
 
-def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Callable[..., Any]]:
+def output_options(
+    *others: str, csv: bool = True, only: tuple[str, ...] = ()
+) -> Callable[[_Command], Callable[..., Any]]:
     """--format, -o, --color. The command gets them as one `Output`, named ``out``.
 
-    others: the formats that the command writes itself. csv: whether there is a sheet.
+    others: the formats that the command writes itself. csv: whether there is a sheet. only: all formats, the first the
+    default, of a command that writes no report.
     """
-    formats = (*(one for one in FORMATS if csv or one != "csv"), *others)
+    formats = only or (*(one for one in FORMATS if csv or one != "csv"), *others)
 
     def decorate(command: _Command) -> Callable[..., Any]:
         @wraps(command)
@@ -70,7 +73,7 @@ def output_options(*others: str, csv: bool = True) -> Callable[[_Command], Calla
         )
         for decorator in reversed(
             (
-                click.option("--format", "format_", type=Formats(formats), default="text", show_default=True),
+                click.option("--format", "format_", type=Formats(formats), default=formats[0], show_default=True),
                 click.option(
                     "-o",
                     "--output",

@@ -46,6 +46,8 @@ class ReadingOptions(NamedTuple):
     cache_dir: str | None = None
 
 
+NO_READING = ReadingOptions()
+"""What holds where no option is given."""
 _NAMES = {name: f"source_{name}" for name in ReadingOptions._fields}
 
 
@@ -180,12 +182,11 @@ def with_documents(
     if not sources:
         return files
     run = read_sources(sources, reading, project, allow_outside, color)
+    from dispatch_cli.cli.source_summary import one_line
     from dispatch_cli.declarations.extracted import ExtractedDocument
-    from dispatch_cli.render.extract import one_line
 
-    more = "; `dispatch-cli extract` lists them" if run.not_understood else ""
-    say(f"note: {one_line(run)}{more}\n")
-    if reading.strict and run.not_understood:
+    say(f"note: {one_line(run)}\n")
+    if reading.strict and not is_understood(run):
         click.get_current_context().meta[STRICT] = True
     document = ExtractedDocument(sources[0], run.document, run.lines)
     found: list[str | ExtractedDocument] = []
@@ -195,6 +196,11 @@ def with_documents(
         elif file == sources[0]:
             found += [document, *run.declarations]
     return found
+
+
+def is_understood(run: SourceRun) -> bool:
+    """Whether all of the sources is understood, as far as anyone can see."""
+    return not run.not_understood and not run.unaccounted
 
 
 def read_sources(

@@ -118,7 +118,7 @@ def _part(glob: str) -> re.Pattern[str]:
         return re.compile(rf"{first}\Z", re.DOTALL)
     *middle, last = others
     # each piece is taken where it is found first, and not looked for again
-    found_first = "".join(f"(?=(.*?{piece}))\\{number}" for number, piece in enumerate(middle, start=1))
+    found_first = "".join(f"(?=(?P<p{number}>.*?{piece}))(?P=p{number})" for number, piece in enumerate(middle))
     return re.compile(rf"{first}{found_first}.*{last}\Z", re.DOTALL)
 
 

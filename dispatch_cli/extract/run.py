@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from dispatch_cli.audit import Unaccounted, audit
 from dispatch_cli.declarations import source
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.plan import exclusions, settings_of_files
@@ -35,9 +36,9 @@ class SourceRun(NamedTuple):
     """What sources say.
 
     document: a declaration file as plain data. blocks, definitions, registrations: how many; conditional: how many of
-    the definitions and registrations depend on a condition. not_understood, missing, accounted: as in `Extraction`.
+    the definitions and registrations depend on a condition. not_understood: as in `Extraction`. unaccounted: what a
+    second look at the texts finds besides. missing: an option that would decide more, a name for it, and how much.
     files: how many were read, by kind. left_out: what was not read. declarations: declaration files in directories.
-    texts: the files that can say something, for those who look through them again, headers and templates included.
     lines: gives the lines of a file.
     """
 
@@ -47,12 +48,11 @@ class SourceRun(NamedTuple):
     registrations: int
     conditional: int
     not_understood: tuple[NotUnderstood, ...]
-    missing: tuple[tuple[str, int], ...]
-    accounted: frozenset[tuple[str, int]]
+    unaccounted: tuple[Unaccounted, ...]
+    missing: tuple[tuple[str, str, int], ...]
     files: tuple[tuple[SourceKind, int], ...]
     left_out: tuple[LeftOut, ...]
     declarations: tuple[str, ...]
-    texts: tuple[str, ...]
     lines: Callable[[str], Sequence[str]]
 
 
@@ -89,7 +89,7 @@ def run(
     data = None if kept is None else _kept(kept.get(key))
     if data is None:
         told.start(sum(map(len, sources.files.values())))
-        data = _read(sources, backends)
+        data = _read(sources, backends, walked.templates)
         if kept is not None:
             kept.put(key, data)
     return _run_of(data, walked)
@@ -118,47 +118,50 @@ def _digest_of(name: str) -> str:
         return ""
 
 
-def _read(sources: Sources, backends: tuple[str, ...] | None) -> dict[str, Any]:
-    """What the files say, as plain data. Errors: InputError."""
+def _read(sources: Sources, backends: tuple[str, ...] | None, templates: Sequence[str]) -> dict[str, Any]:
+    """What the files say, as plain data. templates: looked through, too. Errors: InputError."""
     from dispatch_cli.extract.document import document
 
-    extractions = _extractions(sources, backends)
-    found = [one for extraction in extractions for one in extraction.found]
-    missing: Counter[str] = Counter()
-    for extraction in extractions:
-        missing.update(dict(extraction.missing))
+    extractions = list(_extractions(sources, backends))
+    found = [one for _, extraction in extractions for one in extraction.found]
+    missing = Counter(
+        {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
+    )
     count = Counter(map(_sort, found))
+    accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
+    code = (SourceKind.CPP, SourceKind.PYTHON)
+    texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     return {
-        "document": document(extractions),
+        "document": document([extraction for _, extraction in extractions]),
         "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
         "not_understood": [
             [*one.at, one.text, one.why, [str(condition) for condition in one.when]]
-            for extraction in extractions
+            for _, extraction in extractions
             for one in extraction.not_understood
         ],
-        "missing": missing.most_common(),
-        "accounted": sorted({place for extraction in extractions for place in extraction.accounted}),
+        "unaccounted": [
+            [*one.at, one.what, one.text] for one in audit([*sorted(texts), *templates], sources.read, accounted)
+        ],
+        "missing": [[option, name, count] for (option, name), count in missing.most_common()],
         "opened": sorted(sources.opened.items()),
         "looked_for": sorted(sources.looked_for.items()),
     }
 
 
-def _extractions(sources: Sources, backends: tuple[str, ...] | None) -> list[Extraction]:
-    """What each reader finds; a reader is imported where there are files of its kind."""
-    found: list[Extraction] = []
+def _extractions(sources: Sources, backends: tuple[str, ...] | None) -> Iterator[tuple[str, Extraction]]:
+    """What each reader finds, with the option that decides more; it is imported where there are files of its kind."""
     if sources.files.get(SourceKind.CPP):
         from dispatch_cli.extract.cpp import extract_cpp
 
-        found.append(extract_cpp(sources))
+        yield "-D", extract_cpp(sources)
     if sources.files.get(SourceKind.PYTHON):
         from dispatch_cli.extract.python import extract_python
 
-        found.append(extract_python(sources))
+        yield "--set", extract_python(sources)
     if any(sources.files.get(kind) for kind in (SourceKind.NATIVE_FUNCTIONS, SourceKind.BACKEND_YAML)):
         from dispatch_cli.extract.torchgen import extract_torchgen
 
-        found.append(extract_torchgen(sources, backends))
-    return found
+        yield "--codegen-backends", extract_torchgen(sources, backends)
 
 
 def _sort(one: Extracted) -> str:
@@ -176,8 +179,6 @@ def _is_conditional(one: Extracted) -> bool:
 
 def _run_of(data: dict[str, Any], walked: Walked) -> SourceRun:
     blocks, definitions, registrations, conditional = data["counts"]
-    code = (SourceKind.CPP, SourceKind.PYTHON)
-    texts = dict.fromkeys((*walked.headers, *(name for kind in code for name in walked.files.get(kind, ()))))
     return SourceRun(
         document=data["document"],
         blocks=blocks,
@@ -188,12 +189,13 @@ def _run_of(data: dict[str, Any], walked: Walked) -> SourceRun:
             NotUnderstood(Span(file, line, column), text, why, tuple(map(parse_condition, when)))
             for file, line, column, text, why, when in data["not_understood"]
         ),
-        missing=tuple((name, count) for name, count in data["missing"]),
-        accounted=frozenset((file, line) for file, line in data["accounted"]),
+        unaccounted=tuple(
+            Unaccounted(Span(file, line, column), what, text) for file, line, column, what, text in data["unaccounted"]
+        ),
+        missing=tuple((option, name, count) for option, name, count in data["missing"]),
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
         left_out=walked.left_out,
         declarations=tuple(walked.files.get(SourceKind.DECLARATIONS, ())),
-        texts=(*sorted(texts), *walked.templates),
         lines=_lines_of({**walked.digests, **dict(data["opened"])}),
     )
 

@@ -1,0 +1,110 @@
+"""What is said on standard error of sources that were read: how much was found, and what was not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.extract.left_out import Reason
+from dispatch_cli.extract.run import SourceRun
+from dispatch_cli.extract.walk import LeftOut
+from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import Block, Paragraph, Run, Tone
+from dispatch_cli.render.words import plural
+
+MAX_STATEMENTS = 20
+"""Statements that are listed; the others are counted."""
+MAX_FOLDERS = 8
+"""Folders of one reason that are named; the others are counted."""
+MAX_TEXT = 120
+_FILES = {
+    SourceKind.CPP: "C++ file",
+    SourceKind.PYTHON: "Python file",
+    SourceKind.DECLARATIONS: "declaration file",
+}
+_BY_DEFAULT = (
+    Reason.IGNORED, Reason.VENDORED, Reason.BUILT, Reason.VENV, Reason.REPOSITORY, Reason.TOOL, Reason.EXCLUDED
+)  # fmt: skip
+"""Why something is left out that could be read."""
+
+
+def summary(run: SourceRun) -> Iterator[Block]:
+    """The whole summary, for those who extract."""
+    yield _line("read", files_read(run))
+    yield _line("found", what_was_found(run))
+    count = len(run.not_understood)
+    yield _line("not understood", plural(count, "statement"), Tone.WARN if count else Tone.PLAIN)
+    for one in run.not_understood[:MAX_STATEMENTS]:
+        yield from _statement(one.at, one.text, one.why)
+    yield from _more(count - MAX_STATEMENTS)
+    if run.unaccounted:
+        text = f"{plural(len(run.unaccounted), 'place')} that looks like a registration"
+        text = text if len(run.unaccounted) == 1 else text.replace("looks", "look").replace("a registration", "ones")
+        yield _line("not accounted for", text, Tone.WARN)
+        for place in run.unaccounted[:MAX_STATEMENTS]:
+            yield from _statement(place.at, place.text, "")
+        yield from _more(len(run.unaccounted) - MAX_STATEMENTS)
+    if run.missing:
+        named = [f"{option} {name} ({plural(number, 'statement')})" for option, name, number in run.missing[:8]]
+        yield _line("would decide more", ", ".join(named))
+    for text in left_out(run.left_out):
+        yield _line("left out", text)
+    if run.declarations:
+        yield _line("not written", f"{', '.join(run.declarations[:MAX_FOLDERS])}: load them beside what is extracted")
+
+
+def one_line(run: SourceRun) -> str:
+    """The summary for the other commands."""
+    parts = [f"{files_read(run)}: {what_was_found(run)}"]
+    unknown = len(run.not_understood) + len(run.unaccounted)
+    if unknown:
+        parts.append(f"{plural(unknown, 'statement')} not understood; `dispatch-cli extract` lists them")
+    parts += [f"left out: {text}" for text in left_out(run.left_out)]
+    return "; ".join(parts)
+
+
+def files_read(run: SourceRun) -> str:
+    """How many files of each kind."""
+    named = (plural(number, _FILES.get(kind, f"{kind.value} file")) for kind, number in run.files)
+    return ", ".join(named) or "no sources"
+
+
+def what_was_found(run: SourceRun) -> str:
+    """How many blocks, definitions and registrations."""
+    conditional = f" ({run.conditional:,} conditional)" if run.conditional else ""
+    return (
+        f"{plural(run.blocks, 'block')}, {plural(run.definitions, 'definition')}, "
+        f"{plural(run.registrations, 'registration')}{conditional}"
+    )
+
+
+def left_out(found: Sequence[LeftOut]) -> Iterator[str]:
+    """What is not read, by the reason."""
+    by_reason: dict[Reason, list[LeftOut]] = {}
+    for one in found:
+        by_reason.setdefault(one.reason, []).append(one)
+    for reason in sorted(by_reason, key=lambda one: (one not in _BY_DEFAULT, list(Reason).index(one))):
+        them = sorted(by_reason[reason], key=lambda one: (not one.is_folder, one.path))
+        named = ", ".join(f"{one.path}{'/' if one.is_folder else ''}" for one in them[:MAX_FOLDERS])
+        more = len(them) - MAX_FOLDERS
+        details = Counter(one.detail for one in them if one.detail)
+        why = f"{reason.value}: {next(iter(details))}" if len(details) == 1 else reason.value
+        yield f"{named}{f' and {more:,} more' if more > 0 else ''} ({why})"
+
+
+def _line(label: str, text: str, tone: Tone = Tone.PLAIN) -> Block:
+    return Paragraph((Run(f"{label}: ", Tone.HEAD), Run(text, tone)), hang=4)
+
+
+def _statement(at: Span, text: str, why: str) -> Iterator[Block]:
+    shown = " ".join(text.split())
+    shown = shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
+    yield Paragraph((Run(f"{at}: ", Tone.PLACE), Run(shown)), indent=2, hang=4)
+    if why:
+        yield Paragraph(Run(why, Tone.DIM), indent=6)
+
+
+def _more(count: int) -> Iterator[Block]:
+    if count > 0:
+        yield Paragraph(f"and {count:,} more", indent=2)
