@@ -12,15 +12,17 @@ from dispatch_cli.model.problem import InputError, Problem
 
 if TYPE_CHECKING:
     from dispatch_cli.bases import Base
+    from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
     from dispatch_cli.model.declarations import Declarations
+    from dispatch_cli.model.source_settings import SourceSettings
     from dispatch_cli.model.span import Span
     from dispatch_cli.model.universe import Universe
 
 
 def load_state(
-    paths: Sequence[str],
+    paths: Sequence[str | ExtractedDocument],
     *,
     universe: str | Universe | None = None,
     bases: Sequence[str] = (),
@@ -30,7 +32,8 @@ def load_state(
 ) -> State:
     """Read declaration files, run them as one history, and return the state after it.
 
-    paths: files in order, ``-`` for standard input; none of them when a base alone is asked for.
+    paths: files in order, ``-`` for standard input, and documents that were made of sources (`document_of_sources`);
+    none of them when a base alone is asked for.
     universe: an embedded name or a path, or the universe itself, for files that name none. bases: names of embedded
     states to start from. guards: files that say what must hold, and register nothing.
     allow_outside: whether files may lead, by what they extend or by links, to files outside of their project: the
@@ -60,6 +63,18 @@ def load_state(
     except InputError as error:
         raise InputError(_with_refusals(error)) from None
     return run_declarations(declarations)
+
+
+def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = None) -> ExtractedDocument:
+    """What sources and directories of sources register, for `load_state`. Nothing in them is executed or imported.
+
+    settings: how they are read. Errors: InputError for what cannot be read.
+    """
+    from dispatch_cli.declarations.extracted import ExtractedDocument
+    from dispatch_cli.extract.run import run
+
+    found = run(paths, () if settings is None else (settings,))
+    return ExtractedDocument(paths[0], found.document, found.lines)
 
 
 def _with_refusals(error: InputError) -> tuple[Problem, ...]:

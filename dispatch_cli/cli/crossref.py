@@ -75,7 +75,9 @@ def command(
         from dispatch_cli.cli.drift import show_drift
 
         asked = Asked(python, modules, timeout)
-        show_drift(documents, state, asked, ops, out, allow_outside, all_findings=all_findings, step_summary=step_summary)
+        show_drift(
+            documents, state, asked, ops, out, allow_outside, all_findings=all_findings, step_summary=step_summary
+        )
         return
     if out.format in FOR_CI or step_summary is not None or all_findings:
         option = "--all-findings" if all_findings else f"--format {out.format}"
@@ -109,7 +111,9 @@ def _compare(
     raise click.exceptions.Exit(1 if comparison.differences else 0)
 
 
-def _read(files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool) -> tuple[State | None, Probed | None]:
+def _read(
+    files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_outside: bool
+) -> tuple[State | None, Probed | None]:
     """What the files declare, or the recording that the only one of them is. Asking PyTorch takes a while: files first.
 
     Errors: InputError.
@@ -131,7 +135,8 @@ def _read(files: Sequence[str | ExtractedDocument], needs_answers: bool, allow_o
 
     state = load_state(files, allow_outside=allow_outside)
     if needs_answers:
-        message = f"{first if isinstance(first, str) else first.name} has registrations, but no answers of a PyTorch to compare them with"
+        name = first if isinstance(first, str) else first.name
+        message = f"{name} has registrations, but no answers of a PyTorch to compare them with"
         hint = "compare it with a running PyTorch: --live, or --python PATH"
         raise InputError((Problem("no-answers", message, hint=hint),))
     return state, None

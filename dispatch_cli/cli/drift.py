@@ -13,8 +13,9 @@ from dispatch_cli.cli.output import FOR_CI, BadInput, Output, show, write_for_ci
 from dispatch_cli.cli.step_summary import append_step_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.built import BuiltLibrary
     from dispatch_cli.model.higher_order import HigherOrderOperator
@@ -87,7 +88,9 @@ def _undeclared(library: BuiltLibrary, ops: tuple[str, ...]) -> Iterator[Operato
     return (OperatorName.parse(name) for glob in ops for name in select_names(names, glob))
 
 
-def _with_universe(files: Sequence[str | ExtractedDocument], state: State, universe: Universe, allow_outside: bool) -> State:
+def _with_universe(
+    files: Sequence[str | ExtractedDocument], state: State, universe: Universe, allow_outside: bool
+) -> State:
     """The declarations as that PyTorch registers them, whose ``torch.library`` may do other things than the newest.
 
     Files that name a universe or extend a state, and declare what that PyTorch does not have, are taken as they are.

@@ -12,7 +12,7 @@ from dispatch_cli.audit import Unaccounted, audit
 from dispatch_cli.declarations import source
 from dispatch_cli.extract.cache import Cache, key_of
 from dispatch_cli.extract.plan import exclusions, settings_of_files
-from dispatch_cli.extract.sources import MAX_SOURCE_BYTES, Sources, digest
+from dispatch_cli.extract.sources import Sources, digest
 from dispatch_cli.extract.walk import LeftOut, Walked, walk
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.extracted import (
@@ -113,7 +113,7 @@ def _kept(data: Any) -> dict[str, Any] | None:
 
 def _digest_of(name: str) -> str:
     try:
-        return digest(source.read_plain(name, MAX_SOURCE_BYTES))
+        return digest(source.read_plain(name, source.MAX_SOURCE_BYTES))
     except source.SourceError:
         return ""
 
@@ -205,7 +205,7 @@ def _lines_of(digests: Mapping[str, str]) -> Callable[[str], list[str]]:
 
     def lines(name: str) -> list[str]:
         try:
-            data = source.read_plain(name, MAX_SOURCE_BYTES) if name in digests else b""
+            data = source.read_plain(name, source.MAX_SOURCE_BYTES) if name in digests else b""
         except source.SourceError:
             return []
         is_same = digest(data) == digests.get(name)

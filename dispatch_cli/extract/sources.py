@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from dispatch_cli.declarations import source
+from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.extracted import SourceKind
-
-MAX_SOURCE_BYTES = 32 << 20
-"""Bytes of one source file. The largest of PyTorch's has 3 MB."""
 
 
 def digest(data: bytes) -> str:

@@ -12,7 +12,7 @@ from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.extract import kinds
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import UNNAMED, Ignored, Reason, reason_of_folder, submodules
-from dispatch_cli.extract.sources import MAX_SOURCE_BYTES, digest
+from dispatch_cli.extract.sources import digest
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.problem import InputError, Problem
@@ -126,7 +126,7 @@ class _Walker:
             self._leave_out(name, Reason.EXCLUDED)
             return
         is_data = kinds.is_data(name)
-        data = source.read_plain(path, MAX_BYTES if is_data else MAX_SOURCE_BYTES)
+        data = source.read_plain(path, MAX_BYTES if is_data else source.MAX_SOURCE_BYTES)
         if b"\0" in data:
             raise source.SourceError("binary-file", f"{path} is a binary file", "name sources, or declaration files")
         kind = kinds.kind_of_named(name, data.decode("utf-8", "replace"))
@@ -231,7 +231,7 @@ class _Walker:
     def _read(self, path: str) -> None:
         is_code = kinds.is_code(path)
         try:
-            most = MAX_SOURCE_BYTES if is_code else kinds.HEAD_BYTES
+            most = source.MAX_SOURCE_BYTES if is_code else kinds.HEAD_BYTES
             data = (source.read_plain if is_code else source.read_start)(path, most)
             if b"\0" in data:
                 if is_code:
@@ -241,7 +241,9 @@ class _Walker:
             if kind is None:
                 return
             if not is_code:
-                data = source.read_plain(path, MAX_BYTES if kind is SourceKind.DECLARATIONS else MAX_SOURCE_BYTES)
+                data = source.read_plain(
+                    path, MAX_BYTES if kind is SourceKind.DECLARATIONS else source.MAX_SOURCE_BYTES
+                )
         except source.SourceError as error:
             reason = Reason.TOO_LARGE if error.code == "too-large" else Reason.UNREADABLE
             self._leave_out(path, reason, detail=error.message.rpartition(": ")[2])
