@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": {"model", "engine"},
     "declarations": {"model", "universes", "bases", "declarations"},
     "audit": {"model", "audit", "declarations.source"},  # independent of extract, whose work it checks
-    "extract": {"", "model", "extract", "declarations", "audit"},
+    "extract": {"model", "extract", "declarations", "audit"},
     "api": {"model", "declarations", "engine", "bases", "universes", "extract", "audit"},
     "checks": {"model", "engine", "checks"},
     "report": {"model", "engine", "checks", "crossref", "bases", "report"},

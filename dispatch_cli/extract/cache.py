@@ -19,8 +19,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from dispatch_cli import __version__
-
 FORMAT = 1
 MAX_ENTRY = 64 << 20
 """Bytes of an entry as it is stored; unpacked it may have eight times as many."""
@@ -44,7 +42,7 @@ def default_folder() -> str | None:
 
 def key_of(*parts: object) -> str:
     """The name of an entry: of what decides it, and of the readers themselves."""
-    text = json.dumps([FORMAT, __version__, _readers(), parts], ensure_ascii=True, sort_keys=True)
+    text = json.dumps([FORMAT, _readers(), parts], ensure_ascii=True, sort_keys=True)
     return blake2b(text.encode(), digest_size=20).hexdigest()
 
 
@@ -53,7 +51,7 @@ def _readers() -> str:
     """A digest of the modules that read sources: while one works on them, the version stays as it is."""
     package = Path(__file__).parents[1]
     found = blake2b(digest_size=20)
-    for folder in ("extract", "model"):
+    for folder in ("extract", "audit", "declarations", "model"):
         for path in sorted(package.joinpath(folder).rglob("*")):
             if path.suffix in (".py", ".json") and path.is_file():
                 found.update(b"%d " % path.stat().st_size + path.read_bytes())
