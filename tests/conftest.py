@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
 import signal
+import tempfile
 
 
 def pytest_configure() -> None:
@@ -11,3 +15,6 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    cache = tempfile.mkdtemp(prefix="dispatch-cli-cache-")
+    os.environ["DISPATCH_CLI_CACHE_DIR"] = cache  # not that of who runs the tests
+    atexit.register(shutil.rmtree, cache, ignore_errors=True)

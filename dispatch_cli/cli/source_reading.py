@@ -91,6 +91,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "source_include",
                 multiple=True,
                 metavar="DIR",
+                shell_complete=complete_files,
                 help="In C++ sources: look for included headers in DIR, too. Repeatable.",
             ),
             click.option(
@@ -131,6 +132,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--cache-dir",
                 "source_cache_dir",
                 metavar="DIR",
+                shell_complete=complete_files,
                 help="Where to keep what was read. Default: dispatch-cli in your cache directory.",
             ),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dispatch_cli.extract.left_out import Reason
+from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
 from dispatch_cli.extract.walk import LeftOut
 from dispatch_cli.model.extracted import SourceKind
@@ -24,8 +24,14 @@ _FILES = {
     SourceKind.DECLARATIONS: "declaration file",
 }
 _BY_DEFAULT = (
-    Reason.IGNORED, Reason.VENDORED, Reason.BUILT, Reason.VENV, Reason.REPOSITORY, Reason.TOOL, Reason.EXCLUDED
-)  # fmt: skip
+    WhyLeftOut.IGNORED,
+    WhyLeftOut.VENDORED,
+    WhyLeftOut.BUILT,
+    WhyLeftOut.VENV,
+    WhyLeftOut.REPOSITORY,
+    WhyLeftOut.TOOL,
+    WhyLeftOut.EXCLUDED,
+)
 """Why something is left out that could be read."""
 
 
@@ -81,10 +87,10 @@ def what_was_found(run: SourceRun) -> str:
 
 def left_out(found: Sequence[LeftOut]) -> Iterator[str]:
     """What is not read, by the reason."""
-    by_reason: dict[Reason, list[LeftOut]] = {}
+    by_reason: dict[WhyLeftOut, list[LeftOut]] = {}
     for one in found:
         by_reason.setdefault(one.reason, []).append(one)
-    for reason in sorted(by_reason, key=lambda one: (one not in _BY_DEFAULT, list(Reason).index(one))):
+    for reason in sorted(by_reason, key=lambda one: (one not in _BY_DEFAULT, list(WhyLeftOut).index(one))):
         them = sorted(by_reason[reason], key=lambda one: (not one.is_folder, one.path))
         named = ", ".join(f"{one.path}{'/' if one.is_folder else ''}" for one in them[:MAX_FOLDERS])
         more = len(them) - MAX_FOLDERS

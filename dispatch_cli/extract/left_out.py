@@ -25,7 +25,7 @@ _TOOLS = UNNAMED | {".git", ".hg", ".svn"}
 _MODULE_PATH = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S[^\n]*?)[ \t\r]*$", re.MULTILINE)
 
 
-class Reason(Enum):
+class WhyLeftOut(Enum):
     """Why something is left out, in words."""
 
     IGNORED = ".gitignore"
@@ -46,17 +46,17 @@ class Reason(Enum):
     BROKEN = "broken"
 
 
-def reason_of_folder(path: str, name: str, entries: Container[str], modules: frozenset[str]) -> Reason | None:
+def reason_of_folder(path: str, name: str, entries: Container[str], modules: frozenset[str]) -> WhyLeftOut | None:
     """Why a folder is left out by default. entries: what is in it. modules: the submodules that are known."""
     if name in _TOOLS:
-        return Reason.TOOL
+        return WhyLeftOut.TOOL
     if name in _VENDORED or name.endswith(".dist-info"):
-        return Reason.VENDORED
+        return WhyLeftOut.VENDORED
     if name in _BUILT or name.endswith(".egg-info") or name.startswith("cmake-build-"):
-        return Reason.BUILT
+        return WhyLeftOut.BUILT
     if "pyvenv.cfg" in entries or "conda-meta" in entries:
-        return Reason.VENV
-    return Reason.REPOSITORY if ".git" in entries or path in modules else None
+        return WhyLeftOut.VENV
+    return WhyLeftOut.REPOSITORY if ".git" in entries or path in modules else None
 
 
 def submodules(folder: str) -> frozenset[str]:

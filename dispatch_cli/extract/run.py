@@ -75,7 +75,6 @@ def run(
     told = _Told(progress)
     walked = walk(named, exclusions(said), allow_outside, told.found)
     include = tuple(dict.fromkeys(path for one in reversed(said) for path in one.include))
-    backends = next((one.codegen_backends for one in reversed(said) if one.codegen_backends is not None), None)
     sources = Sources(
         files={kind: names for kind, names in walked.files.items() if kind is not SourceKind.DECLARATIONS},
         headers=walked.headers,
@@ -89,7 +88,7 @@ def run(
     data = None if kept is None else _kept(kept.get(key))
     if data is None:
         told.start(sum(map(len, sources.files.values())))
-        data = _read(sources, backends, walked.templates)
+        data = _read(sources, walked.templates)
         if kept is not None:
             kept.put(key, data)
     return _run_of(data, walked)
@@ -118,11 +117,11 @@ def _digest_of(name: str) -> str:
         return ""
 
 
-def _read(sources: Sources, backends: tuple[str, ...] | None, templates: Sequence[str]) -> dict[str, Any]:
+def _read(sources: Sources, templates: Sequence[str]) -> dict[str, Any]:
     """What the files say, as plain data. templates: looked through, too. Errors: InputError."""
     from dispatch_cli.extract.document import document
 
-    extractions = list(_extractions(sources, backends))
+    extractions = list(_extractions(sources))
     found = [one for _, extraction in extractions for one in extraction.found]
     missing = Counter(
         {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
@@ -148,7 +147,7 @@ def _read(sources: Sources, backends: tuple[str, ...] | None, templates: Sequenc
     }
 
 
-def _extractions(sources: Sources, backends: tuple[str, ...] | None) -> Iterator[tuple[str, Extraction]]:
+def _extractions(sources: Sources) -> Iterator[tuple[str, Extraction]]:
     """What each reader finds, with the option that decides more; it is imported where there are files of its kind."""
     if sources.files.get(SourceKind.CPP):
         from dispatch_cli.extract.cpp import extract_cpp
@@ -158,10 +157,6 @@ def _extractions(sources: Sources, backends: tuple[str, ...] | None) -> Iterator
         from dispatch_cli.extract.python import extract_python
 
         yield "--set", extract_python(sources)
-    if any(sources.files.get(kind) for kind in (SourceKind.NATIVE_FUNCTIONS, SourceKind.BACKEND_YAML)):
-        from dispatch_cli.extract.torchgen import extract_torchgen
-
-        yield "--codegen-backends", extract_torchgen(sources, backends)
 
 
 def _sort(one: Extracted) -> str:

@@ -11,7 +11,7 @@ from dispatch_cli.declarations import source
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.extract import kinds
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
-from dispatch_cli.extract.left_out import UNNAMED, Ignored, Reason, reason_of_folder, submodules
+from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.extracted import SourceKind
@@ -27,7 +27,7 @@ class LeftOut(NamedTuple):
     """A file or folder that is not read. detail: more than the reason, for people."""
 
     path: str
-    reason: Reason
+    reason: WhyLeftOut
     is_folder: bool = False
     detail: str = ""
 
@@ -123,7 +123,7 @@ class _Walker:
         source.check(path)
         name = os.path.normpath(path)
         if self._excluded(name, False, named=True):
-            self._leave_out(name, Reason.EXCLUDED)
+            self._leave_out(name, WhyLeftOut.EXCLUDED)
             return
         is_data = kinds.is_data(name)
         data = source.read_plain(path, MAX_BYTES if is_data else source.MAX_SOURCE_BYTES)
@@ -155,7 +155,7 @@ class _Walker:
             with os.scandir(folder.path) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            self._leave_out(folder.path, Reason.UNREADABLE, True, (error.strerror or "").lower())
+            self._leave_out(folder.path, WhyLeftOut.UNREADABLE, True, (error.strerror or "").lower())
             return
         names = {entry.name for entry in entries}
         name = os.path.basename(folder.path)  # noqa: PTH119
@@ -176,7 +176,7 @@ class _Walker:
                 if self._is_left_out(path, parts, lists, True):
                     continue
                 if folder.depth >= MAX_FOLDERS:
-                    self._leave_out(path, Reason.TOO_DEEP, True)
+                    self._leave_out(path, WhyLeftOut.TOO_DEEP, True)
                     continue
                 yield _Folder(path, parts, lists, folder.depth + 1, folder.modules | modules)
             else:
@@ -186,10 +186,10 @@ class _Walker:
         name = parts[-1]
         if lists and is_left_out(lists, parts, is_folder):
             if name not in UNNAMED:
-                self._leave_out(path, Reason.IGNORED, is_folder)
+                self._leave_out(path, WhyLeftOut.IGNORED, is_folder)
             return True
         if self._excluded(path, is_folder):
-            self._leave_out(path, Reason.EXCLUDED, is_folder)
+            self._leave_out(path, WhyLeftOut.EXCLUDED, is_folder)
             return True
         return False
 
@@ -210,7 +210,7 @@ class _Walker:
         if self._is_left_out(path, parts, lists, False):
             return
         if not is_regular:
-            self._leave_out(path, Reason.NOT_A_FILE)
+            self._leave_out(path, WhyLeftOut.NOT_A_FILE)
             return
         if path not in self._digests:
             self._read(path)
@@ -220,13 +220,13 @@ class _Walker:
         try:
             mode = os.stat(path).st_mode  # noqa: PTH116
         except OSError as error:
-            reason = Reason.LINK_BROKEN if isinstance(error, FileNotFoundError) else Reason.LINK_CIRCLE
-            if kinds.is_code(path) or reason is Reason.LINK_CIRCLE:
+            reason = WhyLeftOut.LINK_BROKEN if isinstance(error, FileNotFoundError) else WhyLeftOut.LINK_CIRCLE
+            if kinds.is_code(path) or reason is WhyLeftOut.LINK_CIRCLE:
                 self._leave_out(path, reason)
             return
         is_folder = stat.S_ISDIR(mode)
         if not source.is_in(os.path.realpath(path), root) and (is_folder or kinds.is_code(path)):
-            self._leave_out(path, Reason.LINK_OUT, is_folder)
+            self._leave_out(path, WhyLeftOut.LINK_OUT, is_folder)
 
     def _read(self, path: str) -> None:
         is_code = kinds.is_code(path)
@@ -235,7 +235,7 @@ class _Walker:
             data = (source.read_plain if is_code else source.read_start)(path, most)
             if b"\0" in data:
                 if is_code:
-                    self._leave_out(path, Reason.BINARY)
+                    self._leave_out(path, WhyLeftOut.BINARY)
                 return
             kind = kinds.kind_in_directory(path, data.decode("utf-8", "replace"))
             if kind is None:
@@ -245,7 +245,7 @@ class _Walker:
                     path, MAX_BYTES if kind is SourceKind.DECLARATIONS else source.MAX_SOURCE_BYTES
                 )
         except source.SourceError as error:
-            reason = Reason.TOO_LARGE if error.code == "too-large" else Reason.UNREADABLE
+            reason = WhyLeftOut.TOO_LARGE if error.code == "too-large" else WhyLeftOut.UNREADABLE
             self._leave_out(path, reason, detail=error.message.rpartition(": ")[2])
             return
         self._take(path, kind, data)
@@ -269,6 +269,6 @@ class _Walker:
                 return True
         return False
 
-    def _leave_out(self, path: str, reason: Reason, is_folder: bool = False, detail: str = "") -> None:
+    def _leave_out(self, path: str, reason: WhyLeftOut, is_folder: bool = False, detail: str = "") -> None:
         if path not in self._digests:
             self._left_out.setdefault(path, LeftOut(path, reason, is_folder, detail))

@@ -51,12 +51,22 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "step_summary": (0.1, lambda inputs: inputs.dice.choice([PAGE, PAGE, PAGE, "no/such/folder/out.md", "a.yaml", ""])),
     "file": (0.1, lambda inputs: inputs.dice.choice([OUT, OUT, "no/such/folder/out.txt"])),
     "error_file": (0.01, lambda inputs: inputs.error_text()),
+    "source_defines": (0.03, _words(words.macro)),
+    "source_undefines": (0.03, _words(words.macro)),
+    "source_include": (0.02, lambda inputs: inputs.dice.choice([".", ".", "no/such/folder", "a.yaml"])),
+    "source_values": (0.03, _words(words.value_of_name)),
+    "source_exclude": (0.03, _words(words.file_glob)),
+    "source_codegen_backends": (0.02, _words(words.key)),
+    "source_derivatives": (0.02, lambda inputs: inputs.dice.choice(["no/such/file.yaml", "a.yaml", "."])),
+    "source_cache_dir": (0.02, lambda inputs: inputs.dice.choice(["cache", "a.yaml", "no/such/folder"])),
     "report": (0.8, lambda inputs: inputs.dice.choice(report_names())),
 }
 """Option → how often it is given, and what it takes. A flag and a choice say so themselves.
 
 Tensors are given by `_call` and `_keys`.
 """
+SOURCES = 0.15
+"""How often sources are given beside declarations."""
 FLAG = 0.12
 CHOICE = 0.25
 
@@ -191,10 +201,12 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
     files = [inputs.declarations() for _ in range(count if not inputs.careful else 1)]
+    files += [inputs.sources()] if dice.random() < SOURCES else []
     rule = words.rule_number if inputs.careful else words.rule
     if command in ("explain", "resolve") and inputs.careful and not inputs.operators:
         files = []
     makers: dict[str, Callable[[], list[str]]] = {
+        "extract": lambda: [inputs.sources()],
         "explain": lambda: _question(inputs, files),
         "resolve": lambda: _call(inputs, files),
         "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],

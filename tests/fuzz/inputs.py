@@ -14,7 +14,7 @@ import yaml
 from dispatch_cli import universes
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.declarations.project import FIELDS
-from tests.fuzz import built, calls, documents, recorded, words
+from tests.fuzz import built, calls, code, documents, recorded, words
 from tests.support import load_recording
 
 CAREFUL = 0.75
@@ -52,6 +52,15 @@ class Inputs:
             self.stdin = (self.folder / name).read_bytes()
             return "-"
         return name
+
+    def sources(self) -> str:
+        """A directory of sources, or one of its files."""
+        files = code.tree(self.dice, self.careful)
+        for name, text in files.items():
+            path = self.folder / "src" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        return "src" if self.dice.random() < 0.7 else f"src/{self.dice.choice([*files])}"
 
     def seldom(self) -> bool:
         """Whether a case that asks for all of PyTorch, for seconds, becomes a smaller one: nine times of ten."""

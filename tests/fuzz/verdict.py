@@ -46,7 +46,8 @@ def unreadable(out: str, command: str, format_: str, colored: bool) -> str | Non
     if found := DANGEROUS.search(plain):
         return f"{format_ or 'text'} has {found!r}"
     its = "json" if command == "schema" else format_
-    reader = _read_declarations if command == "guards" and out.startswith("dispatch:") else READERS.get(its)
+    is_ours = format_ == "yaml" or (command == "guards" and out.startswith("dispatch:"))
+    reader = _read_declarations if is_ours else READERS.get(its)
     if out and reader is not None:
         try:
             reader(out)

@@ -156,6 +156,21 @@ def backend_name(dice: Dice) -> str:
     return dice.choice(["npu", "my_dev", "privateuseone", "cuda", "NPU", "", "\x1b[31mx", "n\u202epu", "x" * 300])
 
 
+def macro(dice: Dice) -> str:
+    """What -D takes."""
+    return dice.choice(["USE_X", "USE_X=2", "USE_ROCM=", "TORCH_EXTENSION_NAME=_C", "1X", "", "F(x)=x", "A=A", "A=(", "\x1b"])
+
+
+def value_of_name(dice: Dice) -> str:
+    """What --set takes."""
+    return dice.choice(["platform.key=CUDA", "key=CPU", "x", "=", "key=", "torch.cuda.is_available()=True", "\u202e=1"])
+
+
+def file_glob(dice: Dice) -> str:
+    """What --exclude takes."""
+    return dice.choice(["*.cu", "sub/**", "**/er/", "!a", "[", "\\", "", "*" * 50, "a" * 5000, "src"])
+
+
 def place(dice: Dice) -> str:
     """Where an implementation of a higher-order operator can be asked for."""
     mode = dice.choice(
