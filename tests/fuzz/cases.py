@@ -78,7 +78,7 @@ def make_case(seed: int, number: int, folder: Path) -> Case:
     arguments = command_line(command, format_, made)
     compare = dice.random() < ALL_FORMATS and command not in EXTRA
     columns = dice.choice(WIDTHS) if dice.random() < 0.2 and (made.operators or command != "table") else None
-    variables = (*made.variables(), ("DISPATCH_CLI_CACHE_DIR", str(folder / "cache")))
+    variables = (*made.variables(), ("DISPATCH_CLI_CACHE_DIR", "cache"))
     return Case(seed, number, command, format_, tuple(arguments), compare, made.stdin, variables, columns)
 
 

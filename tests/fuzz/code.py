@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Sources of a case: small files in C++, Python and YAML that register something, and what mutation makes of them."""
 
 from __future__ import annotations
@@ -6,7 +7,18 @@ import random
 from collections.abc import Callable
 
 Dice = random.Random
-KEYS = ("CPU", "CUDA", "Meta", "Autograd", "CompositeImplicitAutograd", "PrivateUse1", "AutocastCUDA", "Nosuch", "_", "")
+KEYS = (
+    "CPU",
+    "CUDA",
+    "Meta",
+    "Autograd",
+    "CompositeImplicitAutograd",
+    "PrivateUse1",
+    "AutocastCUDA",
+    "Nosuch",
+    "_",
+    "",
+)
 SCHEMAS = (
     "f(Tensor x) -> Tensor",
     "g(Tensor(a!) x, *, int n=1) -> Tensor(a!)",
@@ -15,31 +27,31 @@ SCHEMAS = (
     "broken(Tensor",
 )
 CPP = (
-    "TORCH_LIBRARY({ns}, m) {{\n  m.def(\"{schema}\");\n  m.impl(\"{name}\", c10::DispatchKey::{key}, &k);\n}}\n",
-    "TORCH_LIBRARY_FRAGMENT({ns}, m) {{\n  m.def(\"{schema}\", TORCH_FN(k));\n}}\n",
-    "TORCH_LIBRARY_IMPL({ns}, {key}, m) {{\n  m.impl(\"{name}\", torch::CppFunction::makeFallthrough());\n"
-    "  m.impl(\"{name}\", TORCH_FN(k));\n}}\n",
+    'TORCH_LIBRARY({ns}, m) {{\n  m.def("{schema}");\n  m.impl("{name}", c10::DispatchKey::{key}, &k);\n}}\n',
+    'TORCH_LIBRARY_FRAGMENT({ns}, m) {{\n  m.def("{schema}", TORCH_FN(k));\n}}\n',
+    'TORCH_LIBRARY_IMPL({ns}, {key}, m) {{\n  m.impl("{name}", torch::CppFunction::makeFallthrough());\n'
+    '  m.impl("{name}", TORCH_FN(k));\n}}\n',
     "TORCH_LIBRARY_IMPL(_, {key}, m) {{ m.fallback(torch::CppFunction::makeFallthrough()); }}\n",
     "#if defined({macro}) && !{macro}2\n#define R(ns, x) TORCH_LIBRARY_IMPL(ns, {key}, m) {{ m.impl(#x, k); }}\n#else\n"
-    "#define R(ns, x) TORCH_LIBRARY_FRAGMENT(ns, m) {{ m.def(#x \"() -> ()\"); }}\n#endif\nR({ns}, {name})\n",
-    "#define A(x) B(x) x\n#define B(x) A(x) #x\n#define C(...) __VA_ARGS__ ## __VA_ARGS__\nA(1) C(a, b)\n#include \"{name}.h\"\n",
-    "static auto r = torch::RegisterOperators().op(\"{ns}::{schema}\", &k).op(\"{ns}::{name}2\", [](at::Tensor x) {{ return x; }});\n",
+    '#define R(ns, x) TORCH_LIBRARY_FRAGMENT(ns, m) {{ m.def(#x "() -> ()"); }}\n#endif\nR({ns}, {name})\n',
+    '#define A(x) B(x) x\n#define B(x) A(x) #x\n#define C(...) __VA_ARGS__ ## __VA_ARGS__\nA(1) C(a, b)\n#include "{name}.h"\n',
+    'static auto r = torch::RegisterOperators().op("{ns}::{schema}", &k).op("{ns}::{name}2", [](at::Tensor x) {{ return x; }});\n',
     "at::Tensor k(const at::Tensor& x, int64_t n) {{\n  if (x.is_cuda()) {{ return x; }}\n  return x;\n}}\n",
-    "TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) {{\n  for (auto n : {{\"a\", \"b\"}}) {{ m.def(n, k); }}\n  if (at::cuda::is_available()) {{\n"
-    "    m.def(R\"x({schema})x\");\n  }}\n  m.def(std::string(\"{name}\") + getenv(\"X\"));\n}}\n",
+    'TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) {{\n  for (auto n : {{"a", "b"}}) {{ m.def(n, k); }}\n  if (at::cuda::is_available()) {{\n'
+    '    m.def(R"x({schema})x");\n  }}\n  m.def(std::string("{name}") + getenv("X"));\n}}\n',
 )
 PYTHON = (
-    "import torch\nlib = torch.library.Library(\"{ns}\", \"DEF\")\nlib.define(\"{schema}\")\n"
-    "@torch.library.impl(lib, \"{name}\", \"{key}\")\ndef k(x):\n    return x\n",
-    "from torch.library import Library, impl, custom_op\n\nfor key in [\"CPU\", \"{key}\"]:\n    Library(\"{ns}\", \"IMPL\", key)"
-    ".impl(\"{name}\", lambda x: x)\n",
-    "import torch\n\n@torch.library.custom_op(\"{ns}::{name}\", mutates_args=())\ndef f(x: torch.Tensor, n: int = 1) -> torch.Tensor:\n"
+    'import torch\nlib = torch.library.Library("{ns}", "DEF")\nlib.define("{schema}")\n'
+    '@torch.library.impl(lib, "{name}", "{key}")\ndef k(x):\n    return x\n',
+    'from torch.library import Library, impl, custom_op\n\nfor key in ["CPU", "{key}"]:\n    Library("{ns}", "IMPL", key)'
+    '.impl("{name}", lambda x: x)\n',
+    'import torch\n\n@torch.library.custom_op("{ns}::{name}", mutates_args=())\ndef f(x: torch.Tensor, n: int = 1) -> torch.Tensor:\n'
     "    return x\n\n@f.register_fake\ndef _(x, n=1):\n    return x\n\nf.register_autograd(lambda ctx, g: g)\n",
-    "import torch, os\nNS = \"{ns}\" + os.environ.get(\"X\", \"\")\nif torch.cuda.is_available():\n    torch.library.define(f\"{{NS}}::{name}\", \"() -> ()\")\n"
-    "else:\n    torch.library.define(\"{ns}::{name}\", \"(Tensor x) -> Tensor\")\n",
-    "def make(name):\n    def deco(fn):\n        torch.library.impl(\"{ns}::\" + name, \"{key}\")(fn)\n        return make(name)\n    return deco\n\n"
-    "@make(\"{name}\")\ndef g(x): ...\n",
-    "import torch\nfrom .other import *\nfrom other import KEYS\nwhile True:\n    KEYS += KEYS\n    torch.library.register_fake(\"{ns}::{name}\", k)\n",
+    'import torch, os\nNS = "{ns}" + os.environ.get("X", "")\nif torch.cuda.is_available():\n    torch.library.define(f"{{NS}}::{name}", "() -> ()")\n'
+    'else:\n    torch.library.define("{ns}::{name}", "(Tensor x) -> Tensor")\n',
+    'def make(name):\n    def deco(fn):\n        torch.library.impl("{ns}::" + name, "{key}")(fn)\n        return make(name)\n    return deco\n\n'
+    '@make("{name}")\ndef g(x): ...\n',
+    'import torch\nfrom .other import *\nfrom other import KEYS\nwhile True:\n    KEYS += KEYS\n    torch.library.register_fake("{ns}::{name}", k)\n',
     "x = [0] * 10 ** 9\ny = 'a' * 10 ** 9\nz = 2 ** 10 ** 9\nimport torch\ntorch.library.define(\"{ns}::\" + y, y)\n",
 )
 YAML = (
@@ -70,9 +82,17 @@ def source(dice: Dice, suffix: str, mutations: int) -> str:
 
 def _filled(dice: Dice, part: str) -> str:
     schema = dice.choice(SCHEMAS)
-    name = schema.partition("(")[0] if dice.random() < 0.8 else dice.choice(["x", "add.Tensor", "a::b", "\x1b[2J", "::warning::"])
+    name = (
+        schema.partition("(")[0]
+        if dice.random() < 0.8
+        else dice.choice(["x", "add.Tensor", "a::b", "\x1b[2J", "::warning::"])
+    )
     return part.format(
-        ns=dice.choice(["my", "my", "other", "aten", "_"]), schema=schema, name=name, key=dice.choice(KEYS), macro="USE_X"
+        ns=dice.choice(["my", "my", "other", "aten", "_"]),
+        schema=schema,
+        name=name,
+        key=dice.choice(KEYS),
+        macro="USE_X",
     )
 
 

@@ -158,7 +158,9 @@ def backend_name(dice: Dice) -> str:
 
 def macro(dice: Dice) -> str:
     """What -D takes."""
-    return dice.choice(["USE_X", "USE_X=2", "USE_ROCM=", "TORCH_EXTENSION_NAME=_C", "1X", "", "F(x)=x", "A=A", "A=(", "\x1b"])
+    return dice.choice(
+        ["USE_X", "USE_X=2", "USE_ROCM=", "TORCH_EXTENSION_NAME=_C", "1X", "", "F(x)=x", "A=A", "A=(", "\x1b"]
+    )
 
 
 def value_of_name(dice: Dice) -> str:
