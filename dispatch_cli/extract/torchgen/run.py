@@ -6,6 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.torchgen.backend_fields import BackendFields
+from dispatch_cli.extract.torchgen.backend_yaml import (
+    BackendYaml,
+    KnownOperators,
+    known_operators,
+    operators_of_schemas,
+)
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
 from dispatch_cli.extract.torchgen.native_functions import NativeFunctions, kernels, read_native_functions
 from dispatch_cli.extract.torchgen.point import EntryProblem, Point
@@ -37,6 +44,7 @@ class TorchgenRun:
         self._not_understood: list[NotUnderstood] = []
         self._problems: list[Problem] = []
         self._read: list[str] = []
+        self._known: KnownOperators | None = None
 
     def extract(self) -> Extraction:
         """Read everything."""
@@ -48,6 +56,8 @@ class TorchgenRun:
         for name in files.get(SourceKind.DERIVATIVES, ()):
             if name not in pairs.values():
                 self._note(name, EntryProblem(Point(1, 1), "", _NO_FUNCTIONS))
+        for name in files.get(SourceKind.BACKEND_YAML, ()):
+            self._backend(name)
         return Extraction(
             tuple(self._found),
             tuple(self._not_understood),
@@ -59,12 +69,14 @@ class TorchgenRun:
         read = read_native_functions(self._open(name))
         for problem in read.problems:
             self._note(name, problem)
+        if any(function.name == _OF_PYTORCH for function in read.functions):
+            self._known = known_operators(read.functions, read.groups)
         derivatives = None
         if derivatives_name is not None:
             derivatives = Derivatives(self._open(derivatives_name).entries(), read.functions, read.views)
             for problem in derivatives.problems:
                 self._note(derivatives_name, problem)
-        elif any(function.name == _OF_PYTORCH for function in read.functions):
+        elif self._known is not None:
             self._note(name, EntryProblem(Point(1, 1), "", _NO_DERIVATIVES))
         self._found += self._items(read, derivatives, name, derivatives_name or name)
 
@@ -74,6 +86,22 @@ class TorchgenRun:
         when = self._sources.settings(name).when
         yield from definition_items(read.functions, name, when)
         yield from kernel_items(kernels(read, derivatives), name, derivatives_name, self._backends, when)
+
+    def _backend(self, name: str) -> None:
+        file = YamlFile(self._sources, name)
+        self._read.append(name)
+        root = file.fields()
+        self._problems += file.problems
+        if root is not None:
+            backend = BackendYaml(BackendFields(root), self._operators_of_pytorch())
+            for problem in backend.problems:
+                self._note(name, problem)
+            self._found += kernel_items(backend.kernels(), name, name, None, self._sources.settings(name).when)
+
+    def _operators_of_pytorch(self) -> KnownOperators | None:
+        if self._known is None and self._base_operators is not None:
+            self._known = operators_of_schemas(self._base_operators())
+        return self._known
 
     def _open(self, name: str) -> YamlFile:
         file = YamlFile(self._sources, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dispatch_cli.declarations import yaml_reader
 from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.source import Source, SourceError
-from dispatch_cli.declarations.tree import Node, Sequence
+from dispatch_cli.declarations.tree import Mapping, Node, Sequence, kind_of
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.budget import Budget, OverBudget
 from dispatch_cli.model.problem import Problem
@@ -34,11 +34,23 @@ class YamlFile:
         self.root = yaml_reader.parse(found)
         self.problems = found.problems
 
+    def fields(self) -> Mapping | None:
+        """The mapping that the file is; None where it is something else, which is a problem then."""
+        if isinstance(self.root, Mapping):
+            return self.root
+        self._expected("a mapping")
+        return None
+
     def entries(self) -> tuple[Node, ...]:
         """The entries of the list that the file is; none where it is something else, which is a problem then."""
         if isinstance(self.root, Sequence):
             return self.root.items
+        self._expected("a list")
+        return ()
+
+    def _expected(self, what: str) -> None:
         if self.root is not None and not self.problems:
             span = Span(self.name, self.root.line, self.root.column)
-            self.problems = (Problem("not-a-list", "a list of entries is expected here", span),)
-        return ()
+            self.problems = (Problem("wrong-type", f"{what} is expected here, not {kind_of(self.root)}", span),)
+        elif not self.problems:
+            self.problems = (Problem("empty", f"the file is empty; {what} is expected", Span(self.name, 1, 1)),)

@@ -1,0 +1,89 @@
+"""Files of out-of-tree backends, whole and broken: torchgen takes and registers what we do.
+
+Opt in by naming a Python that has PyTorch in ``DISPATCH_CLI_TORCH_PYTHON``. ``DISPATCH_CLI_LIVE_BACKEND_FILES`` says
+how many files, ``DISPATCH_CLI_LIVE_SEED`` repeats a run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from random import Random, SystemRandom
+
+import pytest
+
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.torchgen import extract_torchgen
+from dispatch_cli.extract.torchgen.backend_fields import BackendFields
+from dispatch_cli.extract.torchgen.backend_yaml import BackendYaml, KnownOperators, known_operators
+from dispatch_cli.extract.torchgen.native_functions import read_native_functions
+from dispatch_cli.extract.torchgen.yaml_file import YamlFile
+from dispatch_cli.model.extracted import ExtractedKernel, SourceKind
+from tests.capture.support import torch_python
+from tests.extract.torchgen.random_backend_yaml import BackendFileMaker
+
+pytestmark = pytest.mark.live
+COUNT = 400
+
+
+def torchgen_parent() -> str:
+    code = "import importlib.util, pathlib; print(pathlib.Path(importlib.util.find_spec('torchgen').origin).parents[1])"
+    return subprocess.run([torch_python(), "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def ours(path: Path, text: str, known: KnownOperators) -> list[tuple[str, str]] | None:
+    path.write_text(text, encoding="utf-8")
+    file = YamlFile(Sources({}), str(path))
+    root = file.fields()
+    if root is None or file.problems:
+        return None
+    backend = BackendYaml(BackendFields(root), known)
+    if backend.problems:
+        return None
+    return [(f"aten::{kernel.function.name}", kernel.key) for kernel in backend.kernels()]
+
+
+def test_random_files_against_torchgen(tmp_path: Path) -> None:
+    parent = torchgen_parent()
+    native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
+    read = read_native_functions(YamlFile(Sources({}), str(native)))
+    known = known_operators(read.functions, read.groups)
+    seed = int(os.environ.get("DISPATCH_CLI_LIVE_SEED") or SystemRandom().randrange(1, 1 << 31))
+    print(f"seed {seed}")
+    maker = BackendFileMaker(Random(seed), sorted(known.by_name))
+    count = int(os.environ.get("DISPATCH_CLI_LIVE_BACKEND_FILES") or COUNT)
+    texts = [maker.whole() if number % 4 == 0 else maker.broken() for number in range(count)]
+    command = [sys.executable, "-m", "tests.extract.torchgen.torchgen_judge", parent]
+    run = subprocess.run(command, input=json.dumps(texts), capture_output=True, text=True, check=True)
+    theirs = [None if pairs is None else [(name, key) for name, key in pairs] for pairs in json.loads(run.stdout)]
+    assert 0.2 < sum(pairs is not None for pairs in theirs) / count < 0.8
+    for text, expected in zip(texts, theirs, strict=True):
+        found = ours(tmp_path / "backend.yaml", text, known)
+        assert (found is None) == (expected is None), (text, expected, found)
+        assert found is None or sorted(found) == sorted(set(expected or ())), text
+
+
+def test_the_schemas_of_a_state_do_for_the_file(tmp_path: Path) -> None:
+    """Without ``native_functions.yaml`` among the sources, PyTorch's operators come from elsewhere."""
+    parent = torchgen_parent()
+    native = Path(parent, "torchgen", "packaged", "ATen", "native", "native_functions.yaml")
+    read = read_native_functions(YamlFile(Sources({}), str(native)))
+    schemas = [f"aten::{function.schema}" for function in read.functions]
+    path = tmp_path / "backend.yaml"
+    path.write_text("backend: XLA\ncpp_namespace: my\nsupported:\n- abs\n- add.Tensor\nautograd:\n- max_pool2d\n")
+    sources = Sources({SourceKind.BACKEND_YAML: [str(path)]})
+    from_schemas = extract_torchgen(sources, base_operators=lambda: schemas)
+    both = {SourceKind.NATIVE_FUNCTIONS: [str(native)], SourceKind.BACKEND_YAML: [str(path)]}
+    kernels = [
+        {
+            (one.operator, one.key, one.at)
+            for one in found
+            if isinstance(one, ExtractedKernel) and one.at.file == str(path)
+        }
+        for found in (from_schemas.found, extract_torchgen(Sources(both)).found)
+    ]
+    assert kernels[0] == kernels[1]
+    assert ("aten::add.out", "XLA") in {(operator, key) for operator, key, _ in kernels[0]}
