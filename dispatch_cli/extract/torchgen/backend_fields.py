@@ -46,14 +46,17 @@ class BackendFields:
             if name not in BACKEND_KEYS or name in _REFUSED:
                 self._problem(key, name, f"torchgen does not know the field {name}, and does not take the file with it")
 
-    def _name(self, name: str, root: Mapping) -> str:
+    def _name(self, name: str, root: Mapping) -> str | None:
         if name not in self._fields:
             self._problem(root, "", f"torchgen does not take the file without {name}:")
-            return ""
+            return None
         value = self._fields[name][1]
-        if isinstance(value, Scalar) and is_nothing(value):
+        if not isinstance(value, Scalar):
+            return kind_of(value)
+        if is_nothing(value):
             self._problem(value, "", f"torchgen does not take the file without a value of {name}:")
-        return value.text if isinstance(value, Scalar) else ""
+            return None
+        return value.text
 
     def _optional_name(self, name: str) -> str | None:
         value = self._fields[name][1] if name in self._fields else None

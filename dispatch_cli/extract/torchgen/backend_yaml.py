@@ -64,20 +64,24 @@ class BackendYaml:
         self._fields = fields
         self._known = known
         self.problems = list(fields.problems)
-        self._backend_key = self._key(fields.backend, bool(fields.supported))
-        self._autograd_key = self._key(f"Autograd{fields.backend}", bool(fields.autograd))
+        self._backend_key = self._key("", bool(fields.supported))
+        self._autograd_key = self._key("Autograd", bool(fields.autograd))
         if self._backend_key is not None and self._backend_key in (
             keys.IN_EVERY_VERSION if known is None else known.keys
         ):
             why = (
                 f"PyTorch has generated kernels at {self._backend_key} itself, so that torchgen does not take the file"
             )
-            self._problem(fields.at, fields.backend, why)
+            self._problem(fields.at, self._backend_key, why)
         self._supported = self._operators(fields.supported)
         self._own_autograd = self._operators(fields.autograd)
         self._check_mixed()
         if known is None and not fields.out_is_primary and (self._supported or self._own_autograd):
             self._problem(fields.at, "", _FORMS_UNKNOWN)
+
+    @property
+    def is_lazy(self) -> bool:
+        return self._backend_key == "Lazy"
 
     def kernels(self) -> Iterator[GeneratedKernel]:
         """The kernels at the backend's key, and at its key of autograd."""
@@ -86,11 +90,13 @@ class BackendYaml:
         if self._autograd_key is not None:
             yield from self._of_key(self._autograd_key, self._own_autograd)
 
-    def _key(self, key: str, needed: bool) -> str | None:
-        if not needed or not self._fields.backend:
+    def _key(self, prefix: str, needed: bool) -> str | None:
+        backend = self._fields.backend
+        if not needed or backend is None:
             return None
+        key = prefix + backend
         if key not in keys.DISPATCH_KEYS:
-            self._problem(self._fields.at, self._fields.backend, f"{key} is not a dispatch key that torchgen knows")
+            self._problem(self._fields.at, backend, f"{key} is not a dispatch key that torchgen knows")
             return None
         return key
 

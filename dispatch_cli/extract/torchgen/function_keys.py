@@ -26,6 +26,7 @@ _EVERYWHERE = frozenset({"CPU", "Meta", "HPU"})
 BACKEND_OF_KEY = {
     functionality + component: component for functionality in _FUNCTIONALITIES for component in _COMPONENTS
 }
+BACKENDS = frozenset(_COMPONENTS)
 KNOWN = frozenset({*BACKEND_OF_KEY, *COMPOSITE, "MkldnnCPU", "ZeroTensor"})
 """The keys of ``dispatch:`` that torchgen generates kernels for (``dispatch_keys``), for any of its backends."""
 

@@ -27,18 +27,20 @@ _IGNORED = frozenset(
     }
 )
 """Fields that decide nothing about registrations."""
+_UNKNOWN_FIELD = "torchgen does not know a field"
 _TRUE, _FALSE = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
 
 
 class FunctionReader:
-    """Reads the entries of a file. problems: what is not understood."""
+    """Reads the entries of a file. keys: all that ``dispatch`` of them names. problems: what is not understood."""
 
     def __init__(self) -> None:
         self._schemas = SchemaReader()
+        self.keys: set[str] = set()
         self.problems: list[EntryProblem] = []
 
     def read(self, entry: Node) -> NativeFunction | None:
-        """The function of an entry; None where its schema cannot be read."""
+        """The function of an entry; None where torchgen would not take it."""
         if not isinstance(entry, Mapping):
             self._problem(entry, "an entry of native_functions.yaml is a mapping with func:")
             return None
@@ -46,10 +48,12 @@ class FunctionReader:
         function = self._function(entry, fields)
         if function is None:
             return None
+        known = len(self.problems)
         for name, (key, value) in fields.items():
-            if name in _IGNORED:
-                continue
-            self._field(function, name, key, value)
+            if name not in _IGNORED:
+                self._field(function, name, key, value)
+        if any(problem.why.startswith(_UNKNOWN_FIELD) for problem in self.problems[known:]):
+            return None
         self._complete(function, "dispatch" in fields)
         return function
 
@@ -92,7 +96,7 @@ class FunctionReader:
             for ufunc_key in keys.UFUNC:
                 function.dispatch[ufunc_key] = NativeKernel(f"ufunc_{function.schema.name.base}_{ufunc_key}", at)
         else:
-            self._problem(key, f"torchgen does not know the field {name} in this form")
+            self._problem(key, f"{_UNKNOWN_FIELD} {name} of this kind, and does not take the entry with it")
 
     def _dispatch(self, function: NativeFunction, value: Node) -> None:
         if not isinstance(value, Mapping):
@@ -112,6 +116,7 @@ class FunctionReader:
                 elif name in function.dispatch:
                     self.problems.append(EntryProblem(at, key.text, f"{name} is written twice in dispatch:"))
                 else:
+                    self.keys.add(name)
                     function.dispatch[name] = NativeKernel(kernel.text, at)
                 offset += len(part) + 1
 

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.autograd_kernels import autograd_kernels
 from dispatch_cli.extract.torchgen.backend_kernels import GeneratedKernel, backend_kernels, needs_backend_select
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
@@ -43,13 +44,15 @@ class NativeFunctions(NamedTuple):
     """What a ``native_functions.yaml`` says.
 
     functions: those of the file, and those that torchgen adds to them. rules: those of its version of torchgen.
-    problems: what is not understood.
+    outside: the file is of a backend that is built outside PyTorch: it repeats operators of PyTorch, and gives them
+    kernels of that backend. problems: what is not understood.
     """
 
     functions: list[NativeFunction]
     groups: list[Forms]
     views: list[ViewGroup]
     rules: VersionRules
+    outside: bool
     problems: list[EntryProblem]
 
 
@@ -65,7 +68,8 @@ def read_native_functions(file: YamlFile) -> NativeFunctions:
     rules = version_rules({function.name for function in functions})
     functions += add_generated(groups, rules.generates_for_core)
     _check_delegates(functions, reader.problems)
-    return NativeFunctions(functions, groups, view_groups(functions), rules, reader.problems)
+    outside = bool(reader.keys) and all(keys.codegen_backend(key) is not None for key in reader.keys)
+    return NativeFunctions(functions, groups, view_groups(functions), rules, outside, reader.problems)
 
 
 def _each_once(functions: Iterable[NativeFunction], problems: list[EntryProblem]) -> list[NativeFunction]:
@@ -87,13 +91,24 @@ def _check_delegates(functions: Iterable[NativeFunction], problems: list[EntryPr
                 problems.append(EntryProblem(function.structured_at, function.delegate, why))
 
 
+def definitions(read: NativeFunctions) -> list[NativeFunction]:
+    """The functions that are defined by the code that torchgen makes of a file."""
+    return [one for one in read.functions if one.namespace != ATEN] if read.outside else read.functions
+
+
 def kernels(read: NativeFunctions, derivatives: Derivatives | None) -> Iterator[GeneratedKernel]:
     """The kernels that torchgen registers for the functions of a file.
 
     derivatives: None where there is no ``derivatives.yaml``: then there are none for autograd, tracing and
     functionalization, which are generated together with those of PyTorch itself.
     """
-    yield from chain.from_iterable(map(backend_kernels, read.groups))
+    of_backends = chain.from_iterable(map(backend_kernels, read.groups))
+    if read.outside:
+        yield from (
+            one for one in of_backends if one.function.namespace != ATEN or keys.codegen_backend(one.key) is not None
+        )
+        return
+    yield from of_backends
     of_pytorch = [function for function in read.functions if function.namespace == ATEN]
     for function in of_pytorch:
         if needs_backend_select(function):

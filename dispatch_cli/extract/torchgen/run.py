@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
 from dispatch_cli.extract.sources import Sources
+from dispatch_cli.extract.torchgen import function_keys as keys
 from dispatch_cli.extract.torchgen.backend_fields import BackendFields
 from dispatch_cli.extract.torchgen.backend_yaml import (
     BackendYaml,
@@ -14,14 +15,17 @@ from dispatch_cli.extract.torchgen.backend_yaml import (
     operators_of_schemas,
 )
 from dispatch_cli.extract.torchgen.derivatives import Derivatives
-from dispatch_cli.extract.torchgen.native_functions import NativeFunctions, kernels, read_native_functions
+from dispatch_cli.extract.torchgen.native_functions import NativeFunctions, definitions, kernels, read_native_functions
 from dispatch_cli.extract.torchgen.point import EntryProblem, Point
 from dispatch_cli.extract.torchgen.registrations import definition_items, kernel_items
 from dispatch_cli.extract.torchgen.yaml_file import YamlFile
+from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import Extracted, Extraction, NotUnderstood, SourceKind
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 
+_LAZY = (Atom("the Lazy backend is initialized"),)
+"""Kernels at Lazy are registered by a function that is called when PyTorch is told to (``eager_registration=False``)."""
 _NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
 _NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
 _OF_PYTORCH = "empty.memory_format"
@@ -84,7 +88,7 @@ class TorchgenRun:
         self, read: NativeFunctions, derivatives: Derivatives | None, name: str, derivatives_name: str
     ) -> Iterator[Extracted]:
         when = self._sources.settings(name).when
-        yield from definition_items(read.functions, name, when)
+        yield from definition_items(definitions(read), name, when)
         yield from kernel_items(kernels(read, derivatives), name, derivatives_name, self._backends, when)
 
     def _backend(self, name: str) -> None:
@@ -96,7 +100,8 @@ class TorchgenRun:
             backend = BackendYaml(BackendFields(root), self._operators_of_pytorch())
             for problem in backend.problems:
                 self._note(name, problem)
-            self._found += kernel_items(backend.kernels(), name, name, None, self._sources.settings(name).when)
+            when = self._sources.settings(name).when + (_LAZY if backend.is_lazy else ())
+            self._found += kernel_items(backend.kernels(), name, name, keys.BACKENDS, when)
 
     def _operators_of_pytorch(self) -> KnownOperators | None:
         if self._known is None and self._base_operators is not None:

@@ -1,0 +1,159 @@
+"""What small files of torchgen register. The rules are PyTorch's; ``test_live.py`` holds them against its own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.model.span import Span
+from tests.extract.torchgen.support import PYTORCH, Found
+
+GROUP = """\
+- func: twice(Tensor self) -> Tensor
+  structured_delegate: twice.out
+- func: twice_(Tensor(a!) self) -> Tensor(a!)
+  structured_delegate: twice.out
+  dispatch:
+    SparseCPU: twice_sparse_
+- func: twice.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  dispatch:
+    CPU, CUDA: twice_out
+    SparseCPU: twice_sparse_out
+"""
+
+
+def test_a_function_without_dispatch_is_composite(tmp_path: Path) -> None:
+    found = Found(tmp_path, native_functions=PYTORCH + "- func: f(Tensor x) -> Tensor\n")
+    assert found.keys("f") == {"CompositeImplicitAutograd"}
+    assert found.definitions["aten::f"].schema == "aten::f(Tensor x) -> Tensor"
+    assert found.definitions["aten::f"].tags == ("pt2_compliant_tag",)
+
+
+def test_a_structured_group_has_the_kernels_of_its_out_form(tmp_path: Path) -> None:
+    found = Found(tmp_path, ("CPU", "CUDA"), native_functions=PYTORCH + GROUP)
+    assert found.keys("twice") == {"CPU", "CUDA", "Meta", "CompositeExplicitAutogradNonFunctional"}
+    assert found.keys("twice_") == {"CPU", "CUDA", "SparseCPU", "Meta", "CompositeExplicitAutogradNonFunctional"}
+    assert found.keys("twice.out") == {"CPU", "CUDA", "SparseCPU", "Meta"}
+
+
+def test_each_key_has_its_place(tmp_path: Path) -> None:
+    found = Found(tmp_path, native_functions=PYTORCH + GROUP)
+    file = str(tmp_path / "native_functions.yaml")
+    assert found.kernels["twice", "CUDA"].at == Span(file, 13, 10)
+    assert found.kernels["twice_", "SparseCPU"].at == Span(file, 9, 5)
+    assert found.kernels["twice", "Meta"].at == Span(file, 5, 3)
+    assert found.definitions["aten::twice"].at == Span(file, 4, 3)
+
+
+@pytest.mark.parametrize(("backends", "keys"), [(("CPU",), set()), (("CPU", "CUDA"), {"CUDA"}), (None, {"CUDA"})])
+def test_a_build_has_its_backends(tmp_path: Path, backends: tuple[str, ...] | None, keys: set[str]) -> None:
+    found = Found(tmp_path, backends, native_functions=PYTORCH + GROUP)
+    assert found.keys("twice") - {"CPU", "Meta", "CompositeExplicitAutogradNonFunctional"} == keys
+    when = [str(one) for kernel in found.kernels.values() for one in kernel.block.when]
+    assert set(when) == ({"codegen backend CUDA"} if backends is None else set())
+
+
+def test_announced_forms_are_made(tmp_path: Path) -> None:
+    text = "- func: f_(Tensor(a!) self, SymInt n=2) -> Tensor(a!)\n  dispatch:\n    CPU: f_\n  autogen: f, f.out\n"
+    found = Found(tmp_path, native_functions=PYTORCH + text)
+    assert found.definitions["aten::f"].schema == "aten::f(Tensor self, SymInt n=2) -> Tensor"
+    out = found.definitions["aten::f.out"]
+    assert out.schema == "aten::f.out(Tensor self, SymInt n=2, *, Tensor(a!) out) -> Tensor(a!)"
+    assert out.at.line == 7
+    assert set(out.tags) == {"generated", "pt2_compliant_tag"}
+    assert found.keys("f") == found.keys("f.out") == {"CompositeExplicitAutograd"}
+    assert found.keys("f_") == {"CPU", "Meta"}
+
+
+def test_derivatives_decide_the_keys_of_autograd(tmp_path: Path) -> None:
+    functions = PYTORCH + (
+        "- func: f(Tensor self) -> Tensor\n  dispatch:\n    CPU: f\n"
+        "- func: g(Tensor self) -> Tensor\n  dispatch:\n    CPU: g\n"
+        "- func: g_(Tensor(a!) self) -> Tensor(a!)\n  dispatch:\n    CPU: g_\n  autogen: g.out\n"
+        "- func: h(Tensor self) -> Tensor\n"
+        "- func: detach(Tensor(a) self) -> Tensor(a)\n  dispatch:\n    CPU: detach\n"
+    )
+    derivatives = (
+        "- name: f(Tensor self) -> Tensor\n  self: grad\n"
+        "- name: g(Tensor self) -> Tensor\n  dispatch:\n    Default:\n      self: grad\n"
+        "    AutogradNestedTensor:\n      self: grad * 2\n"
+    )
+    found = Found(tmp_path, native_functions=functions, derivatives=derivatives)
+    assert found.keys("f") == {"CPU", "Tracer", "Autograd"}
+    assert found.keys("g") == {"CPU", "Tracer", "Autograd", "AutogradNestedTensor"}
+    assert found.keys("g_") == {
+        *("CPU", "Meta", "Tracer", "Autograd", "AutogradNestedTensor", "ADInplaceOrView", "Functionalize")
+    }
+    assert found.keys("g.out") == {
+        "CompositeExplicitAutograd",
+        "Tracer",
+        "Autograd",
+        "ADInplaceOrView",
+        "Functionalize",
+    }
+    assert found.keys("h") == {"CompositeImplicitAutograd", "Tracer"}
+    assert found.keys("detach") == {"CPU", "Functionalize"}
+    assert found.kernels["g_", "AutogradNestedTensor"].at == Span(str(tmp_path / "derivatives.yaml"), 7, 5)
+    assert found.said == []
+
+
+def test_factories_have_a_kernel_at_backend_select(tmp_path: Path) -> None:
+    options = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
+    names = ("make", "make_like", "new_make")
+    text = "".join(
+        f"- func: {name}(int n, *, {options}) -> Tensor\n  dispatch:\n    CompositeExplicitAutograd: x\n"
+        for name in names
+    )
+    found = Found(tmp_path, native_functions=PYTORCH + text)
+    assert [name for name in names if "BackendSelect" in found.keys(name)] == ["make"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("- func: f(Tensor x\n", 1, "schema"),
+        ("- func: f(Tensor x) -> Tensor\n  dispatch:\n    PrivateUse1: g\n", 3, "PrivateUse1"),
+        ("- func: f(Tensor x) -> Tensor\n  kernels: [g]\n", 2, "kernels"),
+        ("- func: f(Tensor x) -> Tensor\n  structured_delegate: f.out\n", 2, "f.out"),
+        ("- func: f(Tensor x) -> Tensor\n- func: f(Tensor x) -> Tensor\n", 2, "twice"),
+        ("- func: f(Tensor x) -> Tensor\n- just text\n", 2, "mapping"),
+        ("- func: f(Tensor x) -> Tensor\n  structured: maybe\n", 2, "true or false"),
+        ("- func: f(Tensor x) -> Tensor\n dispatch: [\n", 2, ""),
+        ("- func: a::b::f(Tensor x) -> Tensor\n", 1, "namespace"),
+        ("text\n", 1, "list"),
+        ("", 1, "empty"),
+    ],
+)
+def test_what_is_wrong_has_a_place(tmp_path: Path, text: str, line: int, words: str) -> None:
+    (where, why), *_ = Found(tmp_path, native_functions=text).said
+    assert where == line
+    assert words in why
+
+
+def test_a_file_alone_says_what_is_missing(tmp_path: Path) -> None:
+    assert "derivatives.yaml" in Found(tmp_path, native_functions=PYTORCH).said[0][1]
+    alone = Found(tmp_path, derivatives="- name: f(Tensor self) -> Tensor\n  self: grad\n")
+    assert "native_functions.yaml" in alone.said[0][1]
+
+
+def test_a_derivative_of_nothing_has_a_place(tmp_path: Path) -> None:
+    derivatives = "# text\n- name: nothing(Tensor self) -> Tensor\n  self: grad\n"
+    assert Found(tmp_path, native_functions=PYTORCH, derivatives=derivatives).said[0][0] == 2
+
+
+def test_a_namespace_of_ones_own_is_defined(tmp_path: Path) -> None:
+    text = "- func: mine::f(Tensor x) -> Tensor\n  dispatch:\n    CPU: mine::f_cpu\n    CUDA: mine::f_cuda\n"
+    found = Found(tmp_path, native_functions=text)
+    assert list(found.definitions) == ["mine::f"]
+    assert found.keys("f") == {"CPU", "CUDA"}
+
+
+def test_a_backend_outside_pytorch_repeats_its_operators(tmp_path: Path) -> None:
+    text = GROUP.replace("CPU, CUDA", "XPU").replace("SparseCPU", "SparseXPU") + "- func: h(Tensor x) -> Tensor\n"
+    found = Found(tmp_path, ("CPU", "XPU"), native_functions=text)
+    assert found.definitions == {}
+    assert found.keys("twice") == {"XPU"}
+    assert found.keys("twice_") == {"XPU", "SparseXPU"}
+    assert found.keys("h") == set()
