@@ -25,7 +25,7 @@ from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
 
 _LAZY = (Atom("the Lazy backend is initialized"),)
-"""Kernels at Lazy are registered by a function that is called when PyTorch is told to (``eager_registration=False``)."""
+"""Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
 _NO_FUNCTIONS = "derivatives.yaml says nothing without the native_functions.yaml that it belongs to"
 _NO_DERIVATIVES = "without derivatives.yaml, kernels at Autograd, ADInplaceOrView, Tracer and Functionalize are unknown"
 _OF_PYTORCH = "empty.memory_format"

@@ -26,7 +26,7 @@ from tests.capture.support import torch_python
 from tests.extract.torchgen.random_backend_yaml import BackendFileMaker
 
 pytestmark = pytest.mark.live
-COUNT = 400
+COUNT = 200
 
 
 def torchgen_parent() -> str:
