@@ -65,6 +65,7 @@ def _operator(operator: Mapping[str, Any], apart: bool) -> BuiltOperator:
         imported=bool(imported.get("schema")),
         tags=tuple(operator["tags"]) if is_defined else None,
         alias_analysis=operator["alias_analysis"],
+        debug=operator.get("debug"),
     )
 
 

@@ -29,6 +29,7 @@ class BuiltOperator(NamedTuple):
     schema: as PyTorch prints it; None where nothing defines the operator. kernels: by dispatch key, alias keys too.
     python: the keys with a kernel of the Python dispatcher that the modules registered; where these are not known, with
     any. imported: the modules defined it. tags, alias_analysis: of the definition; None where they are not known.
+    debug: where it was defined, as a dump says it.
     """
 
     schema: str | None
@@ -37,6 +38,7 @@ class BuiltOperator(NamedTuple):
     imported: bool = False
     tags: tuple[str, ...] | None = None
     alias_analysis: str | None = None
+    debug: str | None = None
 
     @property
     def is_imported(self) -> bool:

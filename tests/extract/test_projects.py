@@ -13,6 +13,7 @@ from tests.extract.projects.live import load_live
 from tests.extract.projects.project import PROJECTS, VARIABLE, Project, available, unpacked
 from tests.extract.projects.read import extract, sources_of
 from tests.extract.projects.rows import rows_of
+from tests.extract.projects.tables import compare_tables
 
 NO_REGISTRATIONS = {
     "pytorch-2.6.0": {"torch/csrc/utils/python_dispatch.cpp"},
@@ -31,11 +32,15 @@ def test_every_live_registration_is_found(project: Project) -> None:
     with unpacked(project) as root:
         sources = sources_of(project, root)
         extractions = extract(project, sources)
-        result = compare(load_live(archives, project), rows_of(extractions), root, project.python)
+        live = load_live(archives, project)
+        result = compare(live, rows_of(extractions), root, project.python)
         accounted = frozenset().union(*(one.accounted for one in extractions))
         files = [name for names in sources.files.values() for name in names]
         left = {place.at.file.removeprefix(f"{root}/") for place in audit(files, sources.read, accounted)}
+    tables = compare_tables(project, extractions, live)
     assert result.live > 0
+    assert tables.slots > 1000
+    assert tables.different == []
     assert result.missing == []
     assert result.misplaced == []
     assert result.unconditional == []

@@ -14,10 +14,11 @@ from tests.extract.projects.live import load_live
 from tests.extract.projects.project import PROJECTS, Project, available, unpacked
 from tests.extract.projects.read import extract, sources_of
 from tests.extract.projects.rows import rows_of
+from tests.extract.projects.tables import compare_tables
 
 COLUMNS = (
-    "project", "found", "right place", "extra", "if", "definitions", "equal", "extra", "not understood", "audit", "s"
-)  # fmt: skip
+    "project | found | right place | extra | if | definitions | equal | extra | not understood | audit | slots | s"
+)
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     parser.add_argument("--unpacked", type=Path, help="a folder with the unpacked archives")
     parser.add_argument("--list", action="store_true", help="also list what differs")
     options = parser.parse_args()
-    print(" | ".join(COLUMNS))
+    print(COLUMNS)
     for project in PROJECTS:
         if not options.names or project.name in options.names:
             _run(project, options.unpacked, options.list)
@@ -46,18 +47,22 @@ def _run(project: Project, folder: Path | None, with_list: bool) -> None:
         files = [*sources.files[SourceKind.CPP], *(sources.files[SourceKind.PYTHON] if project.python else [])]
         unaccounted = audit(files, sources.read, accounted)
         ours = rows_of(extractions)
-        result = compare(load_live(archives, project), ours, root, project.python)
+        live = load_live(archives, project)
+        result = compare(live, ours, root, project.python)
+        tables = compare_tables(project, extractions, live)
         print(
             f"{project.name} | {result.found} of {result.live} | {result.placed} of {result.with_place} | "
             f"{len(result.unconditional)} | {len(result.conditional)} | "
             f"{result.definitions - len(result.missing_definitions)} of {result.definitions} | {result.equal} | "
             f"{len(result.extra_definitions)} | {sum(len(one.not_understood) for one in extractions)} | "
-            f"{len(unaccounted)} | {seconds:.2f}"
+            f"{len(unaccounted)} | {tables.slots - len(tables.different):,} of {tables.slots:,} | {seconds:.2f}"
         )
         if with_list:
             _list(result, root)
             for text in ours.undecided:
                 print("  undecided:", text)
+            for operator, key, one_answer, other in tables.different:
+                print(f"  slot: {operator} {key}: {one_answer} from the sources, {other} live")
             for one in extractions:
                 for statement in one.not_understood:
                     print(f"  not understood: {_short(statement.at, root)}: {statement.why} | {statement.text}")

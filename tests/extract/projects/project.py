@@ -30,6 +30,7 @@ class Project(NamedTuple):
 
     undefines: macros that the recorded build does not define. files: settings of some files.
     excluded: globs of files that are in no build: tests, and templates of generated files.
+    facts: which other conditions hold in the recorded build.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Project(NamedTuple):
     undefines: frozenset[str] = frozenset()
     files: tuple[PerGlob, ...] = ()
     excluded: tuple[str, ...] = ()
+    facts: tuple[tuple[str, bool], ...] = ()
 
     def settings_of(self, file: str) -> ReadSettings:
         """How a file is read, by its path in the project."""
@@ -52,6 +54,14 @@ def _only(when: str, *globs: str) -> tuple[PerGlob, ...]:
     return tuple(PerGlob(glob, when=(when,)) for glob in globs)
 
 
+def _true(*atoms: str) -> tuple[tuple[str, bool], ...]:
+    return tuple((atom, True) for atom in atoms)
+
+
+def _false(*atoms: str) -> tuple[tuple[str, bool], ...]:
+    return tuple((atom, False) for atom in atoms)
+
+
 _VLLM = PerGlob("*", (("TORCH_EXTENSION_NAME", "_C"),)), PerGlob("moe/*", (("TORCH_EXTENSION_NAME", "_moe_C"),))
 PROJECTS = (
     Project(
@@ -65,13 +75,27 @@ PROJECTS = (
             *_only("MIOpen", "aten/src/ATen/miopen/*"),
         ),
         excluded=("*_test.cpp", "*/test/*", "*/templates/*"),
+        facts=(
+            *_true("AT_MKLDNN_ENABLED()", "AT_MKL_ENABLED()", "AT_CUDNN_ENABLED()", "defined(USE_CUDA)"),
+            *_true("defined(USE_XNNPACK)", "defined(CUDART_VERSION)", "CUDART_VERSION >= 12030"),
+            *_false("defined(USE_VULKAN_API)", "defined(IS_IOS_NNAPI_BIND)"),
+        ),
     ),
     Project(
         "torchvision-0.21.0",
         files=(*_only("MPS", "torchvision/csrc/ops/mps/*"), *_only("FFmpeg", "torchvision/csrc/io/video_reader/*")),
     ),
     Project("torchaudio-2.6.0", files=_only("import of torchaudio_sox", "src/libtorchaudio/sox/*")),
-    Project("xformers-0.0.29.post3", files=_only("ROCm", "xformers/csrc/attention/hip_*")),
+    Project(
+        "xformers-0.0.29.post3",
+        files=_only("ROCm", "xformers/csrc/attention/hip_*"),
+        facts=(
+            *_false("defined(USE_ROCM)", "torch.version.hip"),
+            *_true(
+                "from ... import _C_flashattention3", "_C_flashattention3 is not None", "get_python_lib() is called"
+            ),
+        ),
+    ),
     Project(
         "vllm-0.8.2",
         python=False,
@@ -84,6 +108,7 @@ PROJECTS = (
             *_only("experimental", "experimental/*"),
             *_only("import of a module", "prototype/quantized_training/*", "dtypes/uintx/uint4_layout.py"),
         ),
+        facts=_true("TORCH_VERSION_AT_LEAST_2_4", "TORCH_VERSION_AT_LEAST_2_5"),
     ),
 )
 """With what the recorded builds are: CUDA, on Linux. Each condition of files is false in its build."""

@@ -1,0 +1,179 @@
+"""What sources register, beside what a state holds: where the two differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
+from dispatch_cli.model.schema.error import SchemaError
+from dispatch_cli.model.schema.model import FunctionSchema
+from dispatch_cli.model.schema.parser import parse_printed_schema
+from dispatch_cli.model.span import Span
+from dispatch_cli.model.universe import CATCH_ALL
+
+
+class Registered(Enum):
+    """What is registered."""
+
+    DEFINITION = "definition"
+    KERNEL = "kernel"
+    FALLBACK = "fallback"
+
+
+class Outcome(Enum):
+    """How the sources and the state compare.
+
+    NOT_IN_BUILD: the state lacks what the sources have under conditions only. NOT_KNOWN: the sources define the
+    operator, and its schema is not known.
+    """
+
+    SAME = "same"
+    ONLY_IN_SOURCES = "only-in-sources"
+    ONLY_IN_STATE = "only-in-state"
+    DIFFERENT = "different"
+    NOT_IN_BUILD = "not-in-build"
+    NOT_KNOWN = "not-known"
+
+
+class InSources(NamedTuple):
+    """A registration in the sources. text: the schema as PyTorch prints it, ``kernel`` or ``fallthrough``; None for a
+    schema that is not known.
+    """
+
+    text: str | None
+    span: Span | None
+    when: tuple[Condition, ...]
+
+
+class InState(NamedTuple):
+    """A registration of the state. debug: where it was registered, as far as PyTorch says."""
+
+    text: str
+    debug: str | None
+
+
+class AgainstEntry(NamedTuple):
+    """operator: empty for a fallback. key: None for a definition. sources: all registrations there, in order."""
+
+    registered: Registered
+    operator: str
+    key: str | None
+    outcome: Outcome
+    sources: tuple[InSources, ...]
+    state: InState | None
+
+
+_Place = tuple[Registered, str, str | None]
+
+
+def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> list[AgainstEntry]:
+    """Everything that either has, by operator and key; definitions first.
+
+    declarations: of the sources. library: of the state; its operators that do not concern the sources are left out.
+    """
+    ours = _of_sources(declarations)
+    theirs = dict(_of_state(library, _Scope(ours, library)))
+    ids = declarations.universe.ids
+    found = [_entry(place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
+    return sorted(found, key=lambda one: (one.operator, -1 if one.key is None else ids.get(one.key, 0), one.key or ""))
+
+
+def names_in(declarations: Declarations) -> frozenset[str]:
+    """The operators that sources define or register kernels for."""
+    return frozenset(operator for _, operator, _ in _of_sources(declarations) if operator)
+
+
+def _of_sources(declarations: Declarations) -> Mapping[_Place, Sequence[InSources]]:
+    found: dict[_Place, list[InSources]] = defaultdict(list)
+    for step in declarations.own_steps:
+        match step:
+            case Define(schema=schema):
+                text = None if schema.unknown is not None else str(schema)
+                found[Registered.DEFINITION, str(schema.name), None].append(InSources(text, step.span, step.when))
+            case Implement():
+                place = (Registered.KERNEL, str(step.operator), step.dispatch_key or CATCH_ALL)
+                found[place].append(InSources(_kind(step.kernel.fallthrough), step.span, step.when))
+            case Fallback():
+                kind = _kind(step.kernel.fallthrough)
+                found[Registered.FALLBACK, "", step.dispatch_key].append(InSources(kind, step.span, step.when))
+            case _:
+                pass
+    return found
+
+
+class _Scope:
+    """Which of a state's registrations concern the sources, or the modules that were imported.
+
+    Where it is known what the modules registered, these; beside them, all of the operators in namespaces in which the
+    sources define operators, except PyTorch's own.
+    """
+
+    def __init__(self, ours: Mapping[_Place, object], library: BuiltLibrary) -> None:
+        self._defined = {operator for registered, operator, _ in ours if registered is Registered.DEFINITION}
+        self._namespaces = {operator.partition("::")[0] for operator in self._defined}
+        self._library = library
+        self._places = frozenset(ours)
+
+    def has_definition(self, name: str, operator: BuiltOperator) -> bool:
+        """Whether the definition of an operator is compared."""
+        return (Registered.DEFINITION, name, None) in self._places or self._is_theirs(name, operator.imported)
+
+    def has_kernel(self, name: str, key: str, kernel: BuiltKernel) -> bool:
+        """Whether a kernel of an operator is compared."""
+        return (Registered.KERNEL, name, key) in self._places or self._is_theirs(name, kernel.imported)
+
+    def has_fallback(self, key: str, kernel: BuiltKernel) -> bool:
+        """Whether a backend fallback is compared."""
+        return (Registered.FALLBACK, "", key) in self._places or (self._library.apart and kernel.imported)
+
+    def _is_theirs(self, name: str, imported: bool) -> bool:
+        if self._library.apart:
+            return imported
+        return name in self._defined or name.partition("::")[0] in self._namespaces
+
+
+def _of_state(library: BuiltLibrary, scope: _Scope) -> Iterator[tuple[_Place, InState]]:
+    for name, operator in library.operators.items():
+        if operator.schema is not None and scope.has_definition(name, operator):
+            yield (Registered.DEFINITION, name, None), InState(operator.schema, operator.debug)
+        for key, kernel in operator.kernels.items():
+            if scope.has_kernel(name, key, kernel):
+                yield (Registered.KERNEL, name, key), InState(_kind(kernel.fallthrough), kernel.debug)
+    for key, kernel in library.fallbacks.items():
+        if scope.has_fallback(key, kernel):
+            yield (Registered.FALLBACK, "", key), InState(_kind(kernel.fallthrough), kernel.debug)
+
+
+def _kind(fallthrough: bool) -> str:
+    return "fallthrough" if fallthrough else "kernel"
+
+
+def _entry(place: _Place, ours: Sequence[InSources], theirs: InState | None) -> AgainstEntry:
+    return AgainstEntry(*place, _outcome(place[0], ours, theirs), tuple(ours), theirs)
+
+
+def _outcome(registered: Registered, ours: Sequence[InSources], theirs: InState | None) -> Outcome:
+    if theirs is None:
+        return Outcome.NOT_IN_BUILD if all(one.when for one in ours) else Outcome.ONLY_IN_SOURCES
+    if not ours:
+        return Outcome.ONLY_IN_STATE
+    texts = [one.text for one in ours]
+    if registered is not Registered.DEFINITION:
+        return Outcome.SAME if theirs.text in texts else Outcome.DIFFERENT
+    if _printed(theirs.text) in texts:
+        return Outcome.SAME
+    return Outcome.NOT_KNOWN if None in texts else Outcome.DIFFERENT
+
+
+def _printed(schema: str) -> str:
+    """The schema of a state as we print it: read first, so that both are written alike."""
+    try:
+        read: FunctionSchema | str = parse_printed_schema(schema)
+    except SchemaError:
+        read = schema
+    return str(read)

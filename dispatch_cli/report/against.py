@@ -1,0 +1,111 @@
+"""What sources register and what a state holds, put together so that a person can read it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from dispatch_cli.crossref.against import AgainstEntry, Outcome, Registered
+from dispatch_cli.model.span import Span
+
+DIFFERENCES = (Outcome.DIFFERENT, Outcome.ONLY_IN_SOURCES, Outcome.ONLY_IN_STATE)
+"""The outcomes that count as differences."""
+
+
+class AgainstCount(NamedTuple):
+    """How many definitions, kernels or fallbacks there are of each outcome."""
+
+    registered: Registered
+    same: int
+    different: int
+    only_in_sources: int
+    only_in_state: int
+    not_in_build: int
+    not_known: int
+
+
+class AgainstRow(NamedTuple):
+    """A registration that is not the same.
+
+    operator: None for a backend fallback. key: None for a definition. sources, state: the schema, ``kernel`` or
+    ``fallthrough``; None where there is none, or where the sources do not say the schema.
+    place, when: of the registration in the sources, of the first where there are several. debug: where the state has
+    it from, as far as PyTorch says.
+    """
+
+    outcome: Outcome
+    registered: Registered
+    operator: str | None
+    key: str | None
+    sources: str | None
+    place: Span | None
+    when: tuple[str, ...]
+    state: str | None
+    debug: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstReport:
+    """A comparison of sources with a state.
+
+    state: what the state is called. undecided, not_understood: how many registrations of the sources are not compared,
+    since something of them is not known, and how many statements were not understood.
+    """
+
+    REPORT: ClassVar[str] = "against"
+
+    state: str
+    universe: str
+    equal: bool
+    counts: tuple[AgainstCount, ...]
+    differences: tuple[AgainstRow, ...]
+    undecided: int
+    not_understood: int
+
+
+def against_report(
+    entries: Sequence[AgainstEntry], state: str, universe: str, undecided: int, not_understood: int
+) -> AgainstReport:
+    """Put a comparison together."""
+    order = [*DIFFERENCES, Outcome.NOT_IN_BUILD, Outcome.NOT_KNOWN]
+    others = [one for one in entries if one.outcome is not Outcome.SAME]
+    rows = tuple(map(_row, sorted(others, key=lambda one: order.index(one.outcome))))
+    return AgainstReport(
+        state=state,
+        universe=universe,
+        equal=not any(row.outcome in DIFFERENCES for row in rows),
+        counts=tuple(_count(entries, registered) for registered in Registered),
+        differences=rows,
+        undecided=undecided,
+        not_understood=not_understood,
+    )
+
+
+def _count(entries: Sequence[AgainstEntry], registered: Registered) -> AgainstCount:
+    counted = Counter(one.outcome for one in entries if one.registered is registered)
+    return AgainstCount(
+        registered,
+        same=counted[Outcome.SAME],
+        different=counted[Outcome.DIFFERENT],
+        only_in_sources=counted[Outcome.ONLY_IN_SOURCES],
+        only_in_state=counted[Outcome.ONLY_IN_STATE],
+        not_in_build=counted[Outcome.NOT_IN_BUILD],
+        not_known=counted[Outcome.NOT_KNOWN],
+    )
+
+
+def _row(entry: AgainstEntry) -> AgainstRow:
+    first = entry.sources[0] if entry.sources else None
+    return AgainstRow(
+        outcome=entry.outcome,
+        registered=entry.registered,
+        operator=entry.operator or None,
+        key=entry.key,
+        sources=None if first is None else first.text,
+        place=None if first is None else first.span,
+        when=() if first is None else tuple(map(str, first.when)),
+        state=None if entry.state is None else entry.state.text,
+        debug=None if entry.state is None else entry.state.debug,
+    )

@@ -1,0 +1,161 @@
+"""What sources register, beside what a state holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dispatch_cli.crossref.against import Outcome, Registered, compare_with_state, names_in
+from dispatch_cli.crossref.held import held_by
+from dispatch_cli.declarations.extracted import ExtractedDocument
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.model.built import BuiltKernel, BuiltLibrary, BuiltOperator
+from dispatch_cli.model.declarations import Declarations
+from dispatch_cli.report.against import against_report
+
+
+def sources(*members: dict[str, Any]) -> Declarations:
+    """Sources with one block of the namespace ``demo``; the members are definitions, kernels and fallbacks."""
+    define = [one for one in members if "func" in one or "name" in one]
+    impl: dict[str, list[dict[str, Any]]] = {}
+    for one in members:
+        if "operator" in one:
+            impl.setdefault(one["operator"], []).append({name: it for name, it in one.items() if name != "operator"})
+    block = {"at": "a.cpp:1:1", "kind": "FRAGMENT", "namespace": "demo", "define": define, "impl": impl}
+    fallbacks = [
+        {"at": one["at"], "kind": "IMPL", "namespace": "_", "dispatch_key": one["key"], "fallback": {"kernel": "f"}}
+        for one in members
+        if "key" in one
+    ]
+    document = {"dispatch": 1, "extracted": True, "libraries": [block, *fallbacks]}
+    return load([ExtractedDocument("sources", document)])
+
+
+def kernel(operator: str, key: str, line: int = 3, **others: Any) -> dict[str, Any]:
+    """An ``m.impl`` of `sources`."""
+    given = {"kernel": "k"} if "fallthrough" not in others else {}
+    return {"at": f"a.cpp:{line}:3", "operator": operator, "dispatch_key": key, **given, **others}
+
+
+def library(operators: dict[str, BuiltOperator], **others: Any) -> BuiltLibrary:
+    """A state with these operators, and no modules."""
+    given: dict[str, Any] = {"modules": (), "fallbacks": {}, "higher_order": {}, "universe": "torch-2.15", **others}
+    return BuiltLibrary("a state", operators=operators, **given)
+
+
+def outcomes(declared: Declarations, built: BuiltLibrary) -> list[tuple[str, str | None, Outcome]]:
+    """Operator, key and outcome of every entry."""
+    return [(one.operator, one.key, one.outcome) for one in compare_with_state(declared, built)]
+
+
+F = {"at": "a.cpp:2:3", "func": "demo::f(Tensor x, *, float scale=1) -> Tensor"}
+BUILT_F = BuiltOperator("demo::f(Tensor x, *, float scale=1.) -> Tensor", {"CPU": BuiltKernel("registered at a.cpp:1")})
+
+
+def test_what_is_the_same() -> None:
+    declared = sources(F, kernel("demo::f", "CPU"))
+    assert outcomes(declared, library({"demo::f": BUILT_F})) == [
+        ("demo::f", None, Outcome.SAME),
+        ("demo::f", "CPU", Outcome.SAME),
+    ]
+
+
+def test_what_one_side_lacks() -> None:
+    declared = sources(F, kernel("demo::f", "CUDA"))
+    built = library({"demo::f": BUILT_F, "demo::g": BuiltOperator("demo::g() -> ()", {})})
+    assert outcomes(declared, built) == [
+        ("demo::f", None, Outcome.SAME),
+        ("demo::f", "CPU", Outcome.ONLY_IN_STATE),
+        ("demo::f", "CUDA", Outcome.ONLY_IN_SOURCES),
+        ("demo::g", None, Outcome.ONLY_IN_STATE),
+    ]
+
+
+def test_what_is_different() -> None:
+    declared = sources(
+        {"at": "a.cpp:2:3", "func": "demo::f(Tensor x) -> Tensor"}, kernel("demo::f", "CPU", fallthrough=True)
+    )
+    found = compare_with_state(declared, library({"demo::f": BUILT_F}))
+    assert [one.outcome for one in found] == [Outcome.DIFFERENT, Outcome.DIFFERENT]
+    report = against_report(found, "a state", "torch-2.15", 0, 0)
+    assert not report.equal
+    assert [(row.registered, row.sources, row.state, str(row.place), row.debug) for row in report.differences] == [
+        (Registered.DEFINITION, "demo::f(Tensor x) -> Tensor", BUILT_F.schema, "a.cpp:2:3", None),
+        (Registered.KERNEL, "fallthrough", "kernel", "a.cpp:3:3", "registered at a.cpp:1"),
+    ]
+
+
+def test_conditions() -> None:
+    """What has conditions may be there or not; one of several that is there is enough."""
+    declared = sources(
+        F,
+        kernel("demo::f", "CPU", 3, when="defined(A)", fallthrough=True),
+        kernel("demo::f", "CPU", 5, when="not defined(A)"),
+        kernel("demo::f", "CUDA", 7, when="defined(B)"),
+    )
+    found = compare_with_state(declared, library({"demo::f": BUILT_F}))
+    assert [one.outcome for one in found] == [Outcome.SAME, Outcome.SAME, Outcome.NOT_IN_BUILD]
+    report = against_report(found, "a state", "torch-2.15", 0, 0)
+    assert report.equal
+    assert [(row.key, row.when) for row in report.differences] == [("CUDA", ("defined(B)",))]
+
+
+def test_a_schema_that_is_not_known() -> None:
+    declared = sources({"at": "a.cpp:2:3", "name": "demo::f", "schema": "unknown"}, kernel("demo::f", "CPU"))
+    assert [one for *_, one in outcomes(declared, library({"demo::f": BUILT_F}))] == [Outcome.NOT_KNOWN, Outcome.SAME]
+
+
+def test_alike_schemas_in_two_spellings() -> None:
+    """PyTorch prints ``Tensor!`` with a set that it makes up."""
+    declared = sources({"at": "a.cpp:2:3", "func": "demo::f(Tensor! x) -> ()"})
+    built = library({"demo::f": BuiltOperator("demo::f(Tensor($0! -> ) x) -> ()", {})})
+    assert [one for *_, one in outcomes(declared, built)] == [Outcome.SAME]
+
+
+def test_only_what_concerns_the_sources_is_compared() -> None:
+    """PyTorch's own operators count as far as the sources register kernels for them."""
+    add = BuiltOperator("aten::add() -> ()", {"CPU": BuiltKernel("p"), "CUDA": BuiltKernel("p")})
+    block = {"at": "a.cpp:1:1", "kind": "IMPL", "namespace": "aten", "dispatch_key": "CPU"}
+    block["impl"] = {"aten::add": [{"at": "a.cpp:2:1", "kernel": "k"}]}  # type: ignore[assignment]
+    declared = load([ExtractedDocument("sources", {"dispatch": 1, "extracted": True, "libraries": [block]})])
+    assert outcomes(declared, library({"aten::add": add, "aten::sub": add})) == [("aten::add", "CPU", Outcome.SAME)]
+
+
+def test_modules_that_were_imported() -> None:
+    """Where it is known what the modules registered, all of it is compared, and nothing else."""
+    operators = {
+        "demo::f": BUILT_F._replace(imported=True),
+        "other::g": BuiltOperator("other::g() -> ()", {"CPU": BuiltKernel("there", imported=True)}, imported=True),
+        "demo::h": BuiltOperator("demo::h() -> ()", {}),
+    }
+    built = library(operators, apart=True, modules=("demo",))
+    assert outcomes(sources(F), built) == [
+        ("demo::f", None, Outcome.SAME),
+        ("other::g", None, Outcome.ONLY_IN_STATE),
+        ("other::g", "CPU", Outcome.ONLY_IN_STATE),
+    ]
+
+
+def test_fallbacks() -> None:
+    declared = sources({"at": "a.cpp:9:3", "key": "PrivateUse1"}, {"at": "a.cpp:11:3", "key": "Meta"})
+    built = library({}, fallbacks={"PrivateUse1": BuiltKernel("p"), "CPU": BuiltKernel("other")})
+    assert outcomes(declared, built) == [("", "PrivateUse1", Outcome.SAME), ("", "Meta", Outcome.ONLY_IN_SOURCES)]
+
+
+@pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])
+def test_an_embedded_base(base: str) -> None:
+    from dispatch_cli.api import load_state
+
+    block: dict[str, Any] = {"at": "a.cpp:1:1", "kind": "IMPL", "namespace": "aten", "dispatch_key": "CPU"}
+    block["impl"] = {"aten::mm": [{"at": "a.cpp:2:1", "kernel": "k"}], "aten::no": [{"at": "a.cpp:3:1", "kernel": "k"}]}
+    state = load_state([], bases=[base])
+    document = {"dispatch": 1, "extracted": True, "libraries": [block]}
+    declared = load([ExtractedDocument("sources", document)], universe=state.dispatcher.universe)
+    assert names_in(declared) == {"aten::mm", "aten::no"}
+    built = held_by(state, base, {"aten"})
+    assert outcomes(declared, built) == [
+        ("aten::mm", "CPU", Outcome.SAME),
+        ("aten::no", "CPU", Outcome.ONLY_IN_SOURCES),
+    ]
+    assert built.operators["aten::mm"].kernels["CPU"].debug.startswith("registered at")
