@@ -2,31 +2,83 @@
 
 from __future__ import annotations
 
-import click
+from typing import TYPE_CHECKING
 
+import click
+from click.core import ParameterSource
+
+from dispatch_cli.cli.against import against_options, show_against
 from dispatch_cli.cli.completion import complete_files
+from dispatch_cli.cli.live import Asked
 from dispatch_cli.cli.options import allow_outside_option
-from dispatch_cli.cli.output import Output, output_options, warn, write
-from dispatch_cli.cli.source_reading import ReadingOptions, is_understood, read_sources, reading_options
+from dispatch_cli.cli.output import FORMATS, Output, output_options, say, warn, write
+from dispatch_cli.cli.source_reading import STRICT, ReadingOptions, is_understood, read_sources, reading_options
+
+if TYPE_CHECKING:
+    from dispatch_cli.extract.run import SourceRun
 
 
 @click.command("extract")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_files)
 @reading_options
+@against_options
 @allow_outside_option
-@output_options(only=("yaml", "json"))
-def command(paths: tuple[str, ...], reading: ReadingOptions, allow_outside: bool, out: Output) -> None:
+@output_options(only=("yaml", *sorted(FORMATS)))
+def command(
+    paths: tuple[str, ...],
+    reading: ReadingOptions,
+    against: str | None,
+    python: str | None,
+    modules: tuple[str, ...],
+    timeout: int,
+    allow_outside: bool,
+    out: Output,
+) -> None:
     """Write what sources register as declarations.
 
     PATHs are C++, CUDA, Objective-C++ and Python sources, torchgen's YAML files, and directories of them. Nothing in
     them is executed or imported. Standard error has a summary: what was read, found, not understood and left out.
 
+    With --against, the answer is a comparison: which definitions, kernels and backend fallbacks the sources have and
+    the state lacks, and the other way round. What the sources have under a condition only, and the state lacks, is
+    listed and does not count.
+
     The other commands take sources and directories directly.
     """
+    if against is None and (python is not None or modules):
+        raise click.UsageError("--python and --import need --against live.")
+    out = out._replace(format=_format(out.format, against is not None))
     run = read_sources(paths, reading, None, allow_outside, out.color)
+    if against is not None:
+        _compare(run, paths[0], against, Asked(python, modules, timeout), reading.strict, allow_outside, out)
     from dispatch_cli.capture.write import json_text, yaml_text
     from dispatch_cli.cli.source_summary import summary
 
     write((json_text if out.format == "json" else yaml_text)(run.document), out.file, kind="data")
     warn(summary(run), out.color)
     raise click.exceptions.Exit(1 if reading.strict and not is_understood(run) else 0)
+
+
+def _format(asked: str, is_comparison: bool) -> str:
+    """The format of the answer: declarations are YAML or JSON, and a comparison is a report."""
+    is_default = click.get_current_context().get_parameter_source("format_") is ParameterSource.DEFAULT
+    if is_comparison and asked == "yaml":
+        if not is_default:
+            raise click.UsageError("--format yaml writes declarations; --against writes a comparison.")
+        return "text"
+    if not is_comparison and asked not in ("yaml", "json"):
+        raise click.UsageError(f"--format {asked} needs --against; declarations are written as yaml or json.")
+    return asked
+
+
+def _compare(
+    run: SourceRun, name: str, against: str, asked: Asked, strict: bool, allow_outside: bool, out: Output
+) -> None:
+    """Show the sources beside a state, and exit."""
+    from dispatch_cli.cli.source_summary import one_line
+    from dispatch_cli.declarations.extracted import ExtractedDocument
+
+    say(f"note: {one_line(run)}\n")
+    if strict and not is_understood(run):
+        click.get_current_context().meta[STRICT] = True
+    show_against(ExtractedDocument(name, run.document, run.lines), against, asked, allow_outside, out)

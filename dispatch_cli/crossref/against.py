@@ -17,7 +17,7 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.model.universe import CATCH_ALL
 
 
-class Registered(Enum):
+class AgainstKind(Enum):
     """What is registered."""
 
     DEFINITION = "definition"
@@ -25,7 +25,7 @@ class Registered(Enum):
     FALLBACK = "fallback"
 
 
-class Outcome(Enum):
+class AgainstOutcome(Enum):
     """How the sources and the state compare.
 
     NOT_IN_BUILD: the state lacks what the sources have under conditions only. NOT_KNOWN: the sources define the
@@ -60,15 +60,15 @@ class InState(NamedTuple):
 class AgainstEntry(NamedTuple):
     """operator: empty for a fallback. key: None for a definition. sources: all registrations there, in order."""
 
-    registered: Registered
+    registered: AgainstKind
     operator: str
     key: str | None
-    outcome: Outcome
+    outcome: AgainstOutcome
     sources: tuple[InSources, ...]
     state: InState | None
 
 
-_Place = tuple[Registered, str, str | None]
+_Place = tuple[AgainstKind, str, str | None]
 
 
 def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> list[AgainstEntry]:
@@ -77,7 +77,7 @@ def compare_with_state(declarations: Declarations, library: BuiltLibrary) -> lis
     declarations: of the sources. library: of the state; its operators that do not concern the sources are left out.
     """
     ours = _of_sources(declarations)
-    theirs = dict(_of_state(library, _Scope(ours, library)))
+    theirs = dict(_of_state(library, _AgainstScope(ours, library)))
     ids = declarations.universe.ids
     found = [_entry(place, ours.get(place, ()), theirs.get(place)) for place in {**ours, **theirs}]
     return sorted(found, key=lambda one: (one.operator, -1 if one.key is None else ids.get(one.key, 0), one.key or ""))
@@ -94,19 +94,19 @@ def _of_sources(declarations: Declarations) -> Mapping[_Place, Sequence[InSource
         match step:
             case Define(schema=schema):
                 text = None if schema.unknown is not None else str(schema)
-                found[Registered.DEFINITION, str(schema.name), None].append(InSources(text, step.span, step.when))
+                found[AgainstKind.DEFINITION, str(schema.name), None].append(InSources(text, step.span, step.when))
             case Implement():
-                place = (Registered.KERNEL, str(step.operator), step.dispatch_key or CATCH_ALL)
+                place = (AgainstKind.KERNEL, str(step.operator), step.dispatch_key or CATCH_ALL)
                 found[place].append(InSources(_kind(step.kernel.fallthrough), step.span, step.when))
             case Fallback():
                 kind = _kind(step.kernel.fallthrough)
-                found[Registered.FALLBACK, "", step.dispatch_key].append(InSources(kind, step.span, step.when))
+                found[AgainstKind.FALLBACK, "", step.dispatch_key].append(InSources(kind, step.span, step.when))
             case _:
                 pass
     return found
 
 
-class _Scope:
+class _AgainstScope:
     """Which of a state's registrations concern the sources, or the modules that were imported.
 
     Where it is known what the modules registered, these; beside them, all of the operators in namespaces in which the
@@ -114,22 +114,22 @@ class _Scope:
     """
 
     def __init__(self, ours: Mapping[_Place, object], library: BuiltLibrary) -> None:
-        self._defined = {operator for registered, operator, _ in ours if registered is Registered.DEFINITION}
+        self._defined = {operator for registered, operator, _ in ours if registered is AgainstKind.DEFINITION}
         self._namespaces = {operator.partition("::")[0] for operator in self._defined}
         self._library = library
         self._places = frozenset(ours)
 
     def has_definition(self, name: str, operator: BuiltOperator) -> bool:
         """Whether the definition of an operator is compared."""
-        return (Registered.DEFINITION, name, None) in self._places or self._is_theirs(name, operator.imported)
+        return (AgainstKind.DEFINITION, name, None) in self._places or self._is_theirs(name, operator.imported)
 
     def has_kernel(self, name: str, key: str, kernel: BuiltKernel) -> bool:
         """Whether a kernel of an operator is compared."""
-        return (Registered.KERNEL, name, key) in self._places or self._is_theirs(name, kernel.imported)
+        return (AgainstKind.KERNEL, name, key) in self._places or self._is_theirs(name, kernel.imported)
 
     def has_fallback(self, key: str, kernel: BuiltKernel) -> bool:
         """Whether a backend fallback is compared."""
-        return (Registered.FALLBACK, "", key) in self._places or (self._library.apart and kernel.imported)
+        return (AgainstKind.FALLBACK, "", key) in self._places or (self._library.apart and kernel.imported)
 
     def _is_theirs(self, name: str, imported: bool) -> bool:
         if self._library.apart:
@@ -137,16 +137,16 @@ class _Scope:
         return name in self._defined or name.partition("::")[0] in self._namespaces
 
 
-def _of_state(library: BuiltLibrary, scope: _Scope) -> Iterator[tuple[_Place, InState]]:
+def _of_state(library: BuiltLibrary, scope: _AgainstScope) -> Iterator[tuple[_Place, InState]]:
     for name, operator in library.operators.items():
         if operator.schema is not None and scope.has_definition(name, operator):
-            yield (Registered.DEFINITION, name, None), InState(operator.schema, operator.debug)
+            yield (AgainstKind.DEFINITION, name, None), InState(operator.schema, operator.debug)
         for key, kernel in operator.kernels.items():
             if scope.has_kernel(name, key, kernel):
-                yield (Registered.KERNEL, name, key), InState(_kind(kernel.fallthrough), kernel.debug)
+                yield (AgainstKind.KERNEL, name, key), InState(_kind(kernel.fallthrough), kernel.debug)
     for key, kernel in library.fallbacks.items():
         if scope.has_fallback(key, kernel):
-            yield (Registered.FALLBACK, "", key), InState(_kind(kernel.fallthrough), kernel.debug)
+            yield (AgainstKind.FALLBACK, "", key), InState(_kind(kernel.fallthrough), kernel.debug)
 
 
 def _kind(fallthrough: bool) -> str:
@@ -157,17 +157,17 @@ def _entry(place: _Place, ours: Sequence[InSources], theirs: InState | None) -> 
     return AgainstEntry(*place, _outcome(place[0], ours, theirs), tuple(ours), theirs)
 
 
-def _outcome(registered: Registered, ours: Sequence[InSources], theirs: InState | None) -> Outcome:
+def _outcome(registered: AgainstKind, ours: Sequence[InSources], theirs: InState | None) -> AgainstOutcome:
     if theirs is None:
-        return Outcome.NOT_IN_BUILD if all(one.when for one in ours) else Outcome.ONLY_IN_SOURCES
+        return AgainstOutcome.NOT_IN_BUILD if all(one.when for one in ours) else AgainstOutcome.ONLY_IN_SOURCES
     if not ours:
-        return Outcome.ONLY_IN_STATE
+        return AgainstOutcome.ONLY_IN_STATE
     texts = [one.text for one in ours]
-    if registered is not Registered.DEFINITION:
-        return Outcome.SAME if theirs.text in texts else Outcome.DIFFERENT
+    if registered is not AgainstKind.DEFINITION:
+        return AgainstOutcome.SAME if theirs.text in texts else AgainstOutcome.DIFFERENT
     if _printed(theirs.text) in texts:
-        return Outcome.SAME
-    return Outcome.NOT_KNOWN if None in texts else Outcome.DIFFERENT
+        return AgainstOutcome.SAME
+    return AgainstOutcome.NOT_KNOWN if None in texts else AgainstOutcome.DIFFERENT
 
 
 def _printed(schema: str) -> str:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from dispatch_cli.crossref.against import Outcome, Registered
+from dispatch_cli.crossref.against import AgainstKind, AgainstOutcome
 from dispatch_cli.render.document import Block, Column, Gap, Narrow, Paragraph, ParagraphKind, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import count_cell, plural
 from dispatch_cli.report.against import DIFFERENCES, AgainstCount, AgainstReport, AgainstRow
 
 _WHAT = {
-    Registered.DEFINITION: "Definitions",
-    Registered.KERNEL: "Kernels",
-    Registered.FALLBACK: "Backend fallbacks",
+    AgainstKind.DEFINITION: "Definitions",
+    AgainstKind.KERNEL: "Kernels",
+    AgainstKind.FALLBACK: "Backend fallbacks",
 }
 _TITLES = {
-    Outcome.DIFFERENT: "Different",
-    Outcome.ONLY_IN_SOURCES: "Only in the sources",
-    Outcome.ONLY_IN_STATE: "Only in {state}",
-    Outcome.NOT_IN_BUILD: "Not in this build: the sources have these under conditions",
-    Outcome.NOT_KNOWN: "In both, but the sources do not say the schema",
+    AgainstOutcome.DIFFERENT: "Different",
+    AgainstOutcome.ONLY_IN_SOURCES: "Only in the sources",
+    AgainstOutcome.ONLY_IN_STATE: "Only in {state}",
+    AgainstOutcome.NOT_IN_BUILD: "Not in this build: the sources have these under conditions",
+    AgainstOutcome.NOT_KNOWN: "In both, but the sources do not say the schema",
 }
 
 
@@ -52,9 +52,19 @@ ROWS: list[Column[AgainstRow]] = [
     Column("Operator", lambda row, _: Run(row.operator or "(fallback)", Tone.HEAD)),
     Column("Key", lambda row, _: row.key or "definition"),
     Column("In the sources", lambda row, _: _said(row.sources, str(row.place or "")), Narrow.BELOW, optional=True),
-    Column("When", lambda row, _: " and ".join(row.when), Narrow.BELOW, optional=True),
-    Column("In the state", lambda row, _: _said(row.state, row.debug or ""), Narrow.BELOW, optional=True),
+    Column("When", lambda row, short: _below("when", short, " and ".join(row.when)), Narrow.BELOW, optional=True),
+    Column("In the state", lambda row, short: _in_state(row, short), Narrow.BELOW, optional=True),
 ]
+
+
+def _below(label: str, short: bool, text: str) -> str:
+    """The text of a cell; with its label, where it is on a line of its own."""
+    return f"{label} {text}" if short and text else text
+
+
+def _in_state(row: AgainstRow, short: bool) -> tuple[Run, ...]:
+    said = _said(row.state, row.debug or "")
+    return (Run("in the state: "), *said) if short and said else said
 
 
 def _said(text: str | None, place: str) -> tuple[Run, ...]:

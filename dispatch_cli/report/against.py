@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from dispatch_cli.crossref.against import AgainstEntry, Outcome, Registered
+from dispatch_cli.crossref.against import AgainstEntry, AgainstKind, AgainstOutcome
 from dispatch_cli.model.span import Span
 
-DIFFERENCES = (Outcome.DIFFERENT, Outcome.ONLY_IN_SOURCES, Outcome.ONLY_IN_STATE)
+DIFFERENCES = (AgainstOutcome.DIFFERENT, AgainstOutcome.ONLY_IN_SOURCES, AgainstOutcome.ONLY_IN_STATE)
 """The outcomes that count as differences."""
 
 
 class AgainstCount(NamedTuple):
     """How many definitions, kernels or fallbacks there are of each outcome."""
 
-    registered: Registered
+    registered: AgainstKind
     same: int
     different: int
     only_in_sources: int
@@ -35,8 +35,8 @@ class AgainstRow(NamedTuple):
     it from, as far as PyTorch says.
     """
 
-    outcome: Outcome
-    registered: Registered
+    outcome: AgainstOutcome
+    registered: AgainstKind
     operator: str | None
     key: str | None
     sources: str | None
@@ -69,30 +69,30 @@ def against_report(
     entries: Sequence[AgainstEntry], state: str, universe: str, undecided: int, not_understood: int
 ) -> AgainstReport:
     """Put a comparison together."""
-    order = [*DIFFERENCES, Outcome.NOT_IN_BUILD, Outcome.NOT_KNOWN]
-    others = [one for one in entries if one.outcome is not Outcome.SAME]
+    order = [*DIFFERENCES, AgainstOutcome.NOT_IN_BUILD, AgainstOutcome.NOT_KNOWN]
+    others = [one for one in entries if one.outcome is not AgainstOutcome.SAME]
     rows = tuple(map(_row, sorted(others, key=lambda one: order.index(one.outcome))))
     return AgainstReport(
         state=state,
         universe=universe,
         equal=not any(row.outcome in DIFFERENCES for row in rows),
-        counts=tuple(_count(entries, registered) for registered in Registered),
+        counts=tuple(_count(entries, registered) for registered in AgainstKind),
         differences=rows,
         undecided=undecided,
         not_understood=not_understood,
     )
 
 
-def _count(entries: Sequence[AgainstEntry], registered: Registered) -> AgainstCount:
+def _count(entries: Sequence[AgainstEntry], registered: AgainstKind) -> AgainstCount:
     counted = Counter(one.outcome for one in entries if one.registered is registered)
     return AgainstCount(
         registered,
-        same=counted[Outcome.SAME],
-        different=counted[Outcome.DIFFERENT],
-        only_in_sources=counted[Outcome.ONLY_IN_SOURCES],
-        only_in_state=counted[Outcome.ONLY_IN_STATE],
-        not_in_build=counted[Outcome.NOT_IN_BUILD],
-        not_known=counted[Outcome.NOT_KNOWN],
+        same=counted[AgainstOutcome.SAME],
+        different=counted[AgainstOutcome.DIFFERENT],
+        only_in_sources=counted[AgainstOutcome.ONLY_IN_SOURCES],
+        only_in_state=counted[AgainstOutcome.ONLY_IN_STATE],
+        not_in_build=counted[AgainstOutcome.NOT_IN_BUILD],
+        not_known=counted[AgainstOutcome.NOT_KNOWN],
     )
 
 

@@ -39,6 +39,7 @@ check-invariants examples/stale.yaml --baseline $TMP/baseline.json --summary
 checks
 crossref $TMP/recording.json
 crossref --live --python $TMP/python
+extract tests/cli/fields/against.cpp --against torch-2.15 --no-cache
 explain --from-error tests/cli/error.txt
 explain --from-error tests/cli/overridden.txt tests/report/broken.yaml
 explain --from-error tests/reports/texts/quantized_conv2d_1_4.txt

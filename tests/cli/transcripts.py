@@ -38,6 +38,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "explain_message": ("explain", "--from-error", "tests/cli/overridden.txt", "tests/report/broken.yaml"),
     "explain_higher_order": ("explain", "call_torchbind", "mode=MyMode", "examples/call_torchbind.yaml"),
     "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC004,DC9"),
+    "extract_against": ("extract", "tests/cli/fields/against.cpp", "--against", "torch-2.15", "--no-cache"),
     "resolve_factory": ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml"),
     "resolve_inference": (
         *("resolve", "demo::shrink", "examples/scenarios/09_inference_mode.yaml"),

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from dispatch_cli.crossref.against import Outcome, Registered, compare_with_state, names_in
+from dispatch_cli.crossref.against import AgainstKind, compare_with_state, names_in
+from dispatch_cli.crossref.against import AgainstOutcome as Outcome
 from dispatch_cli.crossref.held import held_by
 from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.loader import load
@@ -81,8 +82,8 @@ def test_what_is_different() -> None:
     report = against_report(found, "a state", "torch-2.15", 0, 0)
     assert not report.equal
     assert [(row.registered, row.sources, row.state, str(row.place), row.debug) for row in report.differences] == [
-        (Registered.DEFINITION, "demo::f(Tensor x) -> Tensor", BUILT_F.schema, "a.cpp:2:3", None),
-        (Registered.KERNEL, "fallthrough", "kernel", "a.cpp:3:3", "registered at a.cpp:1"),
+        (AgainstKind.DEFINITION, "demo::f(Tensor x) -> Tensor", BUILT_F.schema, "a.cpp:2:3", None),
+        (AgainstKind.KERNEL, "fallthrough", "kernel", "a.cpp:3:3", "registered at a.cpp:1"),
     ]
 
 
@@ -103,7 +104,10 @@ def test_conditions() -> None:
 
 def test_a_schema_that_is_not_known() -> None:
     declared = sources({"at": "a.cpp:2:3", "name": "demo::f", "schema": "unknown"}, kernel("demo::f", "CPU"))
-    assert [one for *_, one in outcomes(declared, library({"demo::f": BUILT_F}))] == [Outcome.NOT_KNOWN, Outcome.SAME]
+    assert [one for *_, one in outcomes(declared, library({"demo::f": BUILT_F}))] == [
+        Outcome.NOT_KNOWN,
+        Outcome.SAME,
+    ]
 
 
 def test_alike_schemas_in_two_spellings() -> None:
@@ -140,7 +144,10 @@ def test_modules_that_were_imported() -> None:
 def test_fallbacks() -> None:
     declared = sources({"at": "a.cpp:9:3", "key": "PrivateUse1"}, {"at": "a.cpp:11:3", "key": "Meta"})
     built = library({}, fallbacks={"PrivateUse1": BuiltKernel("p"), "CPU": BuiltKernel("other")})
-    assert outcomes(declared, built) == [("", "PrivateUse1", Outcome.SAME), ("", "Meta", Outcome.ONLY_IN_SOURCES)]
+    assert outcomes(declared, built) == [
+        ("", "PrivateUse1", Outcome.SAME),
+        ("", "Meta", Outcome.ONLY_IN_SOURCES),
+    ]
 
 
 @pytest.mark.parametrize("base", ["torch-2.15", "torch-2.4"])

@@ -15,7 +15,7 @@ from tests.fuzz.inputs import OUT, PAGE, Inputs
 
 LEFT_OUT = ("capture",)
 """Commands that need a PyTorch."""
-NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}}
+NOT_GIVEN = {"crossref": {"live", "python", "modules", "timeout"}, "extract": {"python", "modules", "timeout"}}
 """Parameters that ask a PyTorch: `_crossref` gives those for a stand-in, which has its answer ready."""
 EXTRA = {prompt.COMPLETE: prompt.SHELLS, prompt.HELP: ("",)}
 """What is no command, and has the program answer as well."""

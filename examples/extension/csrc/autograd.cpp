@@ -2,9 +2,9 @@
 
 #include "registration.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -29,7 +29,7 @@ class AddFunction : public torch::autograd::Function<AddFunction> {
       torch::autograd::AutogradContext* context,
       torch::autograd::variable_list gradients) {
     const double scale = context->saved_data["scale"].toDouble();
-    return {gradients[0], gradients[0] * scale, at::Tensor()};
+    return {gradients[0], gradients[0].mul(scale), at::Tensor()};
   }
 };
 

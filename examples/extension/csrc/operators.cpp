@@ -2,12 +2,13 @@
 
 #include "registration.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty_like.h>
 
 namespace scaled {
 
 at::Tensor scaled_add(const at::Tensor& self, const at::Tensor& other, double scale) {
-  return self + other * scale;
+  return self.add(other, scale);
 }
 
 at::Tensor& scaled_mul_(at::Tensor& self, const at::Tensor& other) {
@@ -18,9 +19,13 @@ at::Tensor scaled_add_meta(const at::Tensor& self, const at::Tensor& /*other*/, 
   return at::empty_like(self);
 }
 
+at::Tensor& scaled_mul_meta_(at::Tensor& self, const at::Tensor& /*other*/) {
+  return self;
+}
+
 // Composite: it calls other operators, and has no kernels of its own.
 at::Tensor twice(const at::Tensor& self) {
-  return self + self;
+  return self.add(self);
 }
 
 int64_t version() {
@@ -28,7 +33,7 @@ int64_t version() {
 }
 
 at::Tensor offset(const at::Tensor& self) {
-  return self + 1;
+  return self.add(1);
 }
 
 SCALED_LIBRARY(SCALED_NAMESPACE, m) {
@@ -38,7 +43,7 @@ SCALED_LIBRARY(SCALED_NAMESPACE, m) {
   m.def("version", &version); // the schema is that of the C++ function
 #ifdef SCALED_WITH_OFFSET
   m.def("offset(Tensor self) -> Tensor");
-  m.impl("offset", c10::DispatchKey::CompositeExplicitAutograd, offset);
+  m.impl("offset", c10::DispatchKey::CompositeImplicitAutograd, offset);
 #endif
 }
 
@@ -49,6 +54,7 @@ SCALED_LIBRARY_IMPL(SCALED_NAMESPACE, CPU, m) {
 
 TORCH_LIBRARY_IMPL(scaled, Meta, m) {
   m.impl("scaled::add", TORCH_FN(scaled_add_meta));
+  m.impl("mul_", TORCH_FN(scaled_mul_meta_));
 }
 
 } // namespace scaled

@@ -2,12 +2,12 @@
 
 #include "../registration.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
 
 namespace scaled {
 
 at::Tensor scaled_add_cuda(const at::Tensor& self, const at::Tensor& other, double scale) {
-  return self + other * scale;
+  return self.add(other, scale);
 }
 
 TORCH_LIBRARY_IMPL(scaled, CUDA, m) {

@@ -1,0 +1,110 @@
+"""``examples/extension``: what is read from its sources is what it registers once it is built."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.crossref.against import AgainstOutcome, compare_with_state
+from dispatch_cli.crossref.built import ask_built
+from dispatch_cli.declarations.extracted import ExtractedDocument
+from dispatch_cli.declarations.loader import load
+from dispatch_cli.declarations.project import find_project, read_source_settings
+from dispatch_cli.extract.run import run
+from dispatch_cli.model.built import BuiltLibrary
+from dispatch_cli.model.declarations import Declarations, Define, Implement
+from tests.capture.support import torch_python
+from tests.cli.support import ROOT, call
+
+EXAMPLE = ROOT / "examples" / "extension"
+SOURCES = ("csrc", "scaled")
+COMPILER = "g++"
+CONDITIONAL = {"scaled::offset": "defined(SCALED_WITH_OFFSET)", "scaled::add": "defined(WITH_CUDA)"}
+"""What the build of the test lacks, by operator."""
+WHERE = "import torch; print(torch.__path__[0]); print(int(torch.compiled_with_cxx11_abi()))"
+
+
+def test_it_is_understood_and_passes_all_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLE)
+    result = call("check-invariants", *SOURCES, "--no-cache", "--strict")
+    assert (result.code, result.out) == (0, "All checks passed: 8 operators, 36 checks (torch-2.15)\n")
+
+
+def test_its_settings_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its project file, the namespace of its blocks is not known."""
+    monkeypatch.chdir(EXAMPLE)
+    result = call("extract", *SOURCES, "--no-cache", "-U", "SCALED_NAMESPACE", "--strict", "--format", "json")
+    undecided = json.loads(result.out)["undecided"]
+    assert {one["unknown"].get("namespace") for one in undecided} == {"SCALED_NAMESPACE"}
+    assert {one["registers"] for one in undecided} == {"block", "definition", "kernel"}
+
+
+def build(python: str, folder: Path) -> None:
+    """A copy of the example, compiled for the PyTorch of *python*, its files at the same time."""
+    shutil.copytree(EXAMPLE, folder)
+    said = subprocess.run([python, "-c", WHERE], check=True, capture_output=True, text=True)
+    root, abi = said.stdout.split()
+    flags = ["-std=c++20", "-O0", "-fPIC", "-w", "-DSCALED_NAMESPACE=scaled", f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
+    headers = [f"-I{root}/include", f"-I{root}/include/torch/csrc/api/include"]
+    files = sorted(path.relative_to(folder) for path in folder.glob("csrc/*.cpp"))
+    objects = [str(file.with_suffix(".o")) for file in files]
+    started = [
+        subprocess.Popen([COMPILER, *flags, *headers, "-c", str(file), "-o", object_], cwd=folder)
+        for file, object_ in zip(files, objects, strict=True)
+    ]
+    assert [one.wait() for one in started] == [0] * len(files)
+    libraries = [f"-L{root}/lib", "-ltorch_cpu", "-ltorch", "-lc10", f"-Wl,-rpath,{root}/lib"]
+    subprocess.run([COMPILER, "-shared", *objects, "-o", "scaled/_C.so", *libraries], check=True, cwd=folder)
+
+
+@pytest.mark.live
+@pytest.mark.skipif(shutil.which(COMPILER) is None, reason="there is no C++ compiler")
+def test_it_registers_what_its_sources_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = torch_python()
+    folder = tmp_path / "extension"
+    build(python, folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    library, universe = ask_built(python, ("scaled",))
+    project = find_project(folder)
+    assert project is not None
+    read = run(SOURCES, (read_source_settings(project),))
+    declared = load([ExtractedDocument("sources", read.document, read.lines)], universe=universe)
+    found = compare_with_state(declared, library)
+    others = [one for one in found if one.outcome is not AgainstOutcome.SAME]
+    assert {one.outcome for one in others} == {AgainstOutcome.NOT_IN_BUILD}
+    assert {one.operator: str(one.sources[0].when[0]) for one in others} == CONDITIONAL
+    assert len(found) - len(others) == 33
+    assert places(declared) == live_places(library, folder)
+
+
+Places = dict[tuple[str, str | None], str]
+
+
+def places(declared: Declarations) -> Places:
+    """Where the sources define operators and register kernels, as debug texts name it: the block, or the Library."""
+    found: Places = {}
+    for step in declared.own_steps:
+        match step:
+            case Define(when=()):
+                found[str(step.schema.name), None] = f"{step.block.file}:{step.block.line}"
+            case Implement(when=()):
+                key = step.dispatch_key or "CompositeImplicitAutograd"
+                found[str(step.operator), key] = f"{step.block.file}:{step.block.line}"
+            case _:
+                pass
+    return found
+
+
+def live_places(library: BuiltLibrary, folder: Path) -> Places:
+    """The same of the live registrations."""
+    found: Places = {}
+    for name, operator in library.operators.items():
+        if operator.imported and operator.debug is not None:
+            found[name, None] = operator.debug
+        found |= {(name, key): kernel.debug for key, kernel in operator.kernels.items() if kernel.imported}
+    return {where: text.removeprefix("registered at ").removeprefix(f"{folder}/") for where, text in found.items()}
