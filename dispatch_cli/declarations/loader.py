@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -40,6 +38,7 @@ from dispatch_cli.model.declarations import (
     Settle,
     Step,
 )
+from dispatch_cli.model.garbage import no_collection
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import Inherited
 from dispatch_cli.model.problem import InputError, Problem, Related
@@ -82,7 +81,7 @@ def load(
 
     Errors: InputError with the problems of all files, in the order in which the files are read, then by place.
     """
-    with _no_collection():
+    with no_collection():
         loader = _Loader(universe, bases, allow_outside, privateuse1)
         for path in paths:
             if isinstance(path, ExtractedDocument):
@@ -97,18 +96,6 @@ def load(
 def _identity(path: str | ExtractedDocument) -> str:
     """The same text for every name of the same file; documents are files of their own."""
     return f"\0{path.name}" if isinstance(path, ExtractedDocument) else source.identity(path)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Leave out the search for cyclic garbage: there is none in a tree, and the search takes a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 @dataclass(slots=True)

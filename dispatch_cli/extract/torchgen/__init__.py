@@ -23,5 +23,7 @@ def extract_torchgen(
         ``native_functions.yaml`` is among the sources.
     """
     from dispatch_cli.extract.torchgen.run import TorchgenRun  # only when there are such files
+    from dispatch_cli.model.garbage import no_collection
 
-    return TorchgenRun(sources, codegen_backends, base_operators).extract()
+    with no_collection():
+        return TorchgenRun(sources, codegen_backends, base_operators).extract()

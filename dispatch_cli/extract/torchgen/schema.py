@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from enum import Enum
-from functools import cached_property
 from typing import NamedTuple
 
 from dispatch_cli.extract.torchgen.native_name import NativeName
@@ -57,7 +56,10 @@ class NativeSchema:
     """A schema of ``native_functions.yaml``, without namespace (``FunctionSchema``).
 
     positional, keyword, out: the arguments, in order; *out* are the mutable ones among those that are given by name.
+    self_index: where ``self`` is among the positional arguments; -1 where it is not. kind: as ``FunctionSchema.kind``.
     """
+
+    __slots__ = ("_signatures", "_text", "keyword", "kind", "name", "out", "positional", "returns", "self_index")
 
     def __init__(
         self,
@@ -66,29 +68,33 @@ class NativeSchema:
         keyword: Sequence[NativeArgument],
         out: Sequence[NativeArgument],
         returns: Sequence[NativeArgument],
+        text: str | None = None,
     ) -> None:
         self.name = name
         self.positional = positional
         self.keyword = keyword
         self.out = out
         self.returns = returns
+        self._text = text
+        self._signatures: dict[tuple[str, bool], str] = {}
+        self.self_index = -1
+        for index, argument in enumerate(positional):
+            if argument.name == "self":
+                self.self_index = index
+                break
+        self.kind = self._kind()
 
     def __str__(self) -> str:
-        pieces = [str(argument) for argument in self.positional]
-        if self.keyword or self.out:
-            pieces += ["*", *map(str, self.keyword), *map(str, self.out)]
-        returns = ", ".join(map(str, self.returns))
-        return f"{self.name}({', '.join(pieces)}) -> {returns if len(self.returns) == 1 else f'({returns})'}"
+        if self._text is None:
+            pieces = [str(argument) for argument in self.positional]
+            if self.keyword or self.out:
+                pieces += ["*", *map(str, self.keyword), *map(str, self.out)]
+            returns = ", ".join(map(str, self.returns))
+            returned = returns if len(self.returns) == 1 else f"({returns})"
+            self._text = f"{self.name}({', '.join(pieces)}) -> {returned}"
+        return self._text
 
-    @cached_property
-    def self_index(self) -> int:
-        """Where ``self`` is among the positional arguments; -1 where it is not."""
-        for index, argument in enumerate(self.positional):
-            if argument.name == "self":
-                return index
-        return -1
-
-    @cached_property
+    @property
     def options_index(self) -> int:
         """Where the arguments of ``TensorOptions`` begin among those given by name; -1 where they are not."""
         keyword = self.keyword
@@ -100,16 +106,15 @@ class NativeSchema:
                 return index
         return -1
 
-    @cached_property
-    def kind(self) -> SchemaKind:
-        """As ``FunctionSchema.kind``."""
+    def _kind(self) -> SchemaKind:
         if self.name.inplace:
             return SchemaKind.INPLACE
         if self.out:
             scratch = any((argument.name or "").startswith("_scratch_") for argument in self.out)
             return SchemaKind.SCRATCH if scratch else SchemaKind.OUT
-        if any(argument.is_write for argument in self.positional[self.self_index + 1 :]):
-            return SchemaKind.MUTABLE
+        for argument in self.positional[self.self_index + 1 :]:
+            if argument.alias is not None and "!" in argument.alias:
+                return SchemaKind.MUTABLE
         return SchemaKind.FUNCTIONAL
 
     @property
@@ -121,13 +126,14 @@ class NativeSchema:
     def arguments(self) -> Iterable[NativeArgument]:
         return (*self.positional, *self.keyword, *self.out)
 
-    @cached_property
+    @property
     def signature(self) -> str:
         """What is equal for all forms of one function (``FunctionSchema.signature``)."""
         return self._signature(self.name.base, True)
 
-    @cached_property
+    @property
     def signature_without_defaults(self) -> str:
+        """The same, where defaults do not count."""
         return self._signature(self.name.base, False)
 
     @property
@@ -141,13 +147,18 @@ class NativeSchema:
         return self.signature
 
     def _signature(self, base: str, defaults: bool) -> str:
+        known = self._signatures.get((base, defaults))
+        if known is not None:
+            return known
         positional = [_plain(argument, defaults) for argument in self.positional]
         keyword = [_plain(argument, defaults) for argument in self.without_options()]
         if self.name.base == "bernoulli" and self.name.overload == "p":
             positional = ["float p=0.5" if text.startswith("float p") else text for text in positional]
         returns = [one.type for one in self.returns] + [one.type for one in self.written()]
         dunder = "__" if self.name.dunder else ""
-        return f"{dunder}{base}({', '.join(positional)}|{', '.join(keyword)}){', '.join(returns)}"
+        text = f"{dunder}{base}({', '.join(positional)}|{', '.join(keyword)}){', '.join(returns)}"
+        self._signatures[base, defaults] = text
+        return text
 
     def without_options(self) -> Sequence[NativeArgument]:
         """The arguments that are given by name, without those of ``TensorOptions``."""

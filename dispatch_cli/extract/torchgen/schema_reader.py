@@ -36,7 +36,7 @@ class SchemaReader:
         if returned[:1] == "(" and returned[-1:] == ")":
             returned = returned[1:-1]
         returns = [self._piece(piece, False) for piece in returned.split(", ")] if returned else []
-        schema = NativeSchema(name, positional, keyword, out, returns)
+        schema = NativeSchema(name, positional, keyword, out, returns, text)
         _check(schema)
         return schema
 
