@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
+    from dispatch_cli.engine.variants.variants import Variant
     from dispatch_cli.model.declarations import Declarations
     from dispatch_cli.model.source_settings import SourceSettings
     from dispatch_cli.model.span import Span
@@ -29,6 +30,7 @@ def load_state(
     guards: Sequence[str] = (),
     allow_outside: bool = False,
     privateuse1: str | None = None,
+    when: Mapping[str, str] | None = None,
 ) -> State:
     """Read declaration files, run them as one history, and return the state after it.
 
@@ -39,10 +41,12 @@ def load_state(
     allow_outside: whether files may lead, by what they extend or by links, to files outside of their project: the
     folder of the nearest ``pyproject.toml`` or ``.git`` above the file that is named, else its own.
     privateuse1: the name of the backend at PrivateUse1, as ``torch.utils.rename_privateuse1_backend`` gives it.
+    when: what names in conditions stand for; ``undefined`` for a macro that is not defined. Where conditions leave
+    something open, the state is the one with the most registrations.
 
     Errors: InputError with every problem of the files, and every registration that the dispatcher refuses.
     """
-    if not paths and not guards and len(bases) == 1 and universe is None and privateuse1 is None:
+    if not paths and not guards and len(bases) == 1 and universe is None and privateuse1 is None and not when:
         # nothing to read and nothing to run: the state as it is
         from dispatch_cli import bases as states
 
@@ -62,7 +66,7 @@ def load_state(
         )
     except InputError as error:
         raise InputError(_with_refusals(error)) from None
-    return run_declarations(declarations)
+    return run_declarations(declarations, when)
 
 
 def document_of_sources(paths: Sequence[str], settings: SourceSettings | None = None) -> ExtractedDocument:
@@ -140,8 +144,55 @@ def _universe(name: str | None, allow_outside: bool) -> Universe | tuple[Problem
         return error.problems
 
 
-def run_declarations(declarations: Declarations) -> State:
-    """Run declarations over the embedded state that they continue, where they do. Errors: InputError."""
+def run_declarations(declarations: Declarations, when: Mapping[str, str] | None = None) -> State:
+    """Run declarations over the embedded state that they continue, where they do.
+
+    when: as for `load_state`. Errors: InputError.
+    """
+    from dispatch_cli.model.declarations import has_conditions
+
+    if not has_conditions(declarations):
+        _refuse_choices(when or {}, ())
+        return _run(declarations)
+    from dispatch_cli.engine.variants.variants import Variants
+
+    variants = Variants(declarations, when or {})
+    _refuse_choices(when or {}, variants.atoms)
+    state = _run(variants.select(variants.default))
+    state.variants = variants
+    return state
+
+
+def run_variant(state: State, variant: Variant) -> State:
+    """The state of another variant of a state's declarations, with the operators to look at in it.
+
+    Errors: InputError.
+    """
+    assert state.variants is not None, "only declarations with conditions have variants"
+    return _run(state.variants.select(variant))
+
+
+def _refuse_choices(when: Mapping[str, str], atoms: Sequence[str]) -> None:
+    """Errors: InputError for a name that no condition has."""
+    if not when:
+        return
+    from dispatch_cli.model.suggest import suggestion
+    from dispatch_cli.model.worlds import names_in
+
+    names = dict.fromkeys(name for atom in atoms for name in (*names_in(atom), atom))
+    problems = []
+    for name in when:
+        if name not in names:
+            known = f"the names in conditions are {', '.join([*names][:10])}" if names else None
+            hint = suggestion(name, tuple(names)) or known
+            message = f"no condition of a registration mentions {name!r}"
+            problems.append(Problem("unknown-condition", message, hint=hint))
+    if problems:
+        raise InputError(tuple(problems))
+
+
+def _run(declarations: Declarations) -> State:
+    """Run declarations whose conditions are decided. Errors: InputError."""
     from dispatch_cli.engine.history.apply import run
 
     if not declarations.bases:

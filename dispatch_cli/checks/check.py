@@ -73,6 +73,7 @@ class Finding(NamedTuple):
         people may show them together, with the details of each.
     subject: what tells it from other findings of the same check, operator and key, and stays the same when lines move;
         a baseline remembers it.
+    when: the conditions of registrations under which it holds; None for all.
     fix: what to change, where that is a change of registrations that can be named.
     """
 
@@ -90,6 +91,7 @@ class Finding(NamedTuple):
     subject: str = ""
     fix: tuple[Edit, ...] = ()
     mark_follows: bool = False
+    when: str | None = None
 
     @property
     def reason(self) -> str | None:

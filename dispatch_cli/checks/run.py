@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dispatch_cli.checks.check import Bundle, Bundles, Check, CheckStage, Finding, Need
+from dispatch_cli.checks.conditions import Conditions
 from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.suppressions import Suppressions
 from dispatch_cli.checks.view import View
@@ -50,12 +51,14 @@ def run_checks(
     *,
     limits: Limits | None = None,
     is_new: IsNew | None = None,
+    conditions: Conditions | None = None,
 ) -> CheckRun:
     """Run *checks*, those about records first.
 
     known: every check there is, for the names in suppressions. severities: of checks whose own is overruled.
     limits: how many findings are listed; None for all. is_new: says of each finding whether it counts; a baseline
-    knows others. Errors: UnknownCheck for a suppression that names a check that is none.
+    knows others. conditions: of registrations, with further variants of the view.
+    Errors: UnknownCheck for a suppression that names a check that is none.
     """
     # a library's drift is not looked for without one, and its suppressions may be of use
     runs = (check.id for check in checks if Need.BUILT not in check.needs or _has(view, Need.BUILT))
@@ -70,6 +73,7 @@ def run_checks(
         if check.stage is not stage:
             if stage is CheckStage.RECORDS:
                 view = view.without(frozenset(broken))
+                conditions = None if conditions is None else conditions.without(frozenset(broken), view)
             if check.stage is CheckStage.RUN:
                 view.unused = suppressions.unused()
             stage = check.stage
@@ -79,7 +83,7 @@ def run_checks(
             continue
         severity = (severities or {}).get(check.id)
         taker = _Taker(check, suppressions, is_new, limits)
-        for found in _each_once(check.find(view)):
+        for found in _each_once(_made(check, view, conditions)):
             if isinstance(found, Bundles):
                 taker.bundles(found, severity or found.severity)
             elif isinstance(found, Bundle):
@@ -161,6 +165,13 @@ class _Taker:
         else:
             self.hidden.keep(one)
             self.suppressed.append(Suppressed(one, self._by))
+
+
+def _made(check: Check, view: View, conditions: Conditions | None) -> Iterator[Finding | Bundle | Bundles]:
+    """What a check finds, in all variants but for what is about the run itself."""
+    if conditions is None or check.stage is CheckStage.RUN:
+        return check.find(view)
+    return conditions.find(check, view, lambda other: all(_has(other, need) for need in check.needs))
 
 
 def _each_once(findings: Iterable[Finding | Bundle | Bundles]) -> Iterator[Finding | Bundle | Bundles]:

@@ -41,6 +41,8 @@ class View(Files):
     built: what a library registers in a running PyTorch, where one was asked.
     broken: names of operators whose records are not sound, so that nothing can be computed from them; no check of what
     is computed sees them.
+    first: the view of the first variant of conditional registrations, which has all operators; mostly this one.
+    failing_libraries: how many operators of each library fail on fake tensors, once that was looked at.
     unused: suppressions that suppressed nothing; known only when all other checks have run.
     """
 
@@ -52,6 +54,7 @@ class View(Files):
         broken: frozenset[str] = frozenset(),
         higher_order: Iterable[HigherOrderOperator] = (),
         built: BuiltLibrary | None = None,
+        first: View | None = None,
     ) -> None:
         super().__init__(state)
         self.universe = state.dispatcher.universe
@@ -61,6 +64,8 @@ class View(Files):
         self.higher_order = tuple(higher_order)
         self.built = built
         self.broken = broken
+        self.first = first or self
+        self.failing_libraries: Mapping[str | None, int] = {}
         self.unused: tuple[Suppression, ...] = ()
         self._found: dict[OperatorName, Pattern] = {}
         self._shapes: dict[tuple[int, frozenset[str]], Pattern] = {}
@@ -71,11 +76,11 @@ class View(Files):
         """Whether the run is about everything that its files say, and not about some operators only."""
         return self.guarded is None
 
-    def without(self, names: frozenset[str]) -> View:
-        """The same view, without the broken operators named."""
+    def without(self, names: frozenset[str], first: View | None = None) -> View:
+        """The same view, without the broken operators named. first: as of `View`."""
         if not names:
             return self
-        return View(self.state, self.operators, self.guarded, names, self.higher_order, self.built)
+        return View(self.state, self.operators, self.guarded, names, self.higher_order, self.built, first)
 
     # the operators
 

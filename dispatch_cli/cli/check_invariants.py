@@ -33,11 +33,13 @@ from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, sa
 from dispatch_cli.cli.step_summary import append_step_summary, step_summary_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.report.baseline import BaselineFilter
-    from dispatch_cli.report.findings import FindingsReport
+    from dispatch_cli.report.findings import FindingsReport, FurtherState
 
 
 @click.command("check-invariants")
@@ -98,7 +100,17 @@ def command(
     limits = None if options.all_findings else Limits()
     try:
         with progress_on(sys.stderr) as progress:
-            report = findings_report(state, names, guarded, settings, known, progress, higher_order, limits=limits)
+            report = findings_report(
+                state,
+                names,
+                guarded,
+                settings,
+                known,
+                progress,
+                higher_order,
+                limits=limits,
+                further=_further(state),
+            )
     except InputError as error:
         raise BadInput(error, out.color) from None
     except BaselineError as error:
@@ -120,6 +132,15 @@ def command(
         show(summary_of(report) if summary else report, out)
     say_outcome(report, out)
     raise click.exceptions.Exit(1 if report.failed and not options.exit_zero else 0)
+
+
+def _further(state: State) -> Iterator[FurtherState]:
+    """The further states that conditional registrations lead to. Errors: InputError."""
+    if state.variants is not None:
+        from dispatch_cli.api import run_variant
+
+        for variant in state.variants.variants[1:]:
+            yield run_variant(state, variant), variant.cases
 
 
 def _update(known: BaselineFilter, baseline: str, report: FindingsReport) -> None:

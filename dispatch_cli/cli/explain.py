@@ -10,7 +10,7 @@ import click
 
 from dispatch_cli.cli.completion import complete_explain, complete_files
 from dispatch_cli.cli.names import higher_order_named, operator_named, similar_operators
-from dispatch_cli.cli.options import SourceOptions, as_sentence, source_options, state_or_newest
+from dispatch_cli.cli.options import SourceOptions, as_sentence, note_conditions, source_options, state_or_newest
 from dispatch_cli.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -192,6 +192,7 @@ def _from_error(
 def _report(state: State, assumed: bool, name: OperatorName, key: str) -> ExplainReport:
     from dispatch_cli.report.explain import ExplainReport, explain
 
+    note_conditions(state, [name])
     dispatcher = state.dispatcher
     header = dispatcher.header(name)
     return ExplainReport(

@@ -47,6 +47,8 @@ class SourceOptions(NamedTuple):
     reading: ReadingOptions = NO_READING
     of_sources: SourceSettings | None = None
     """What the project says of sources, where *is_set_up*."""
+    when: tuple[str, ...] = ()
+    """What names in conditions stand for, as NAME=VALUE."""
 
 
 privateuse1_option = click.option(
@@ -58,6 +60,16 @@ allow_outside_option = click.option(
     "--allow-outside",
     is_flag=True,
     help="Also follow `extends`, `universe`, pyproject.toml and links to files outside the project.",
+)
+
+
+when_option = click.option(
+    "--when",
+    "when",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="What a name in conditions of registrations stands for, such as CUDA_VERSION=12040; `undefined` for a macro "
+    "that is not defined. Repeatable. Default: what leads to the most registrations; check-invariants checks all.",
 )
 
 
@@ -80,9 +92,10 @@ def source_options(
         allow_outside: bool,
         privateuse1: str | None,
         reading: ReadingOptions,
+        when: tuple[str, ...],
         **others: Any,
     ) -> Any:
-        source = SourceOptions(files, keys, universe, bases, allow_outside, privateuse1, reading=reading)
+        source = SourceOptions(files, keys, universe, bases, allow_outside, privateuse1, reading=reading, when=when)
         return command(source, **others)
 
     for decorator in reversed(
@@ -113,6 +126,7 @@ def source_options(
             ),
             privateuse1_option,
             allow_outside_option,
+            when_option,
             reading_options,
         )
     ):
@@ -185,9 +199,24 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             guards=guards,
             allow_outside=source.allow_outside,
             privateuse1=backend,
+            when=choices(source.when),
         )
     except InputError as error:
         raise BadInput(at_setting(error, named), color) from None
+
+
+def choices(when: Sequence[str]) -> dict[str, str]:
+    """What --when says. Errors: BadParameter for a value without a name."""
+    import re
+
+    found = {}
+    for text in when:
+        parts = re.fullmatch(r"(.*?)(?<![<>=!])=(?!=)(.*)", text, re.S)
+        name, value = (text, "") if parts is None else (parts[1], parts[2])
+        if not name.strip():
+            raise click.BadParameter(f"{text!r} has no name.", param_hint="'--when'")
+        found[" ".join(name.split())] = value.strip() or "1"
+    return found
 
 
 def at_setting(error: InputError, backend: Named | None) -> InputError:
@@ -238,6 +267,35 @@ def warn_of_overrides(state: State, color: str = "auto") -> None:
         from dispatch_cli.render.problems import overrides
 
         warn(overrides(state), color)
+
+
+MAX_CONDITIONS = 6
+"""So many conditions are named in a note."""
+
+
+def note_conditions(state: State, names: Sequence[OperatorName]) -> None:
+    """Say on standard error for which conditions an answer about operators holds, where they have conditions.
+
+    Also said is what the answer leaves out, because PyTorch refuses it.
+    """
+    from dispatch_cli.render.text_safety import safe
+
+    if state.refused:
+        count, first = len(state.refused), state.refused[0]
+        what = "1 registration" if count == 1 else f"{count} registrations"
+        at = "" if first.span is None else f"; the first is at {safe(str(first.span))}"
+        say(f"warning: PyTorch refuses {what} of the sources, left out here{at}; check-invariants lists them\n")
+    if state.variants is None:
+        return
+    from dispatch_cli.report.shown_for import shown_for
+
+    found = shown_for(state, names)
+    if found is None:
+        return
+    more = len(found.when) - MAX_CONDITIONS
+    when = ", ".join(found.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
+    others = f"{found.others} other {'combination' if found.others == 1 else 'combinations'}: --when NAME=VALUE"
+    say(f"note: shown for: {safe(when)}{f'; {others}' if found.others else ''}\n")
 
 
 def filter_option(default: str) -> Callable[[_Command], _Command]:

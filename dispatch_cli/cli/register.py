@@ -10,6 +10,7 @@ from dispatch_cli.cli.options import (
     chosen_of_both_kinds,
     filter_option,
     load_state,
+    note_conditions,
     source_options,
     warn_of_overrides,
 )
@@ -28,6 +29,7 @@ def command(source: SourceOptions, ops: tuple[str, ...], out: Output) -> None:
     """
     state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
+    note_conditions(state, names)
     warn_of_overrides(state, out.color)
     if out.format == "raw":
         from dispatch_cli.render.raw import raw_registrations

@@ -15,7 +15,7 @@ from dispatch_cli.cli.completion import (
     complete_layouts,
     complete_operators,
 )
-from dispatch_cli.cli.options import SourceOptions, source_options, state_or_newest, warn_of_overrides
+from dispatch_cli.cli.options import SourceOptions, note_conditions, source_options, state_or_newest, warn_of_overrides
 from dispatch_cli.cli.output import BadInput, Output, output_options, show
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def _report(
             followed = simulate_higher_order(state, given.higher_order, given.tensors, given.contexts)
             return resolve_higher_order_report(state, given.higher_order, followed, over_assumed, stop_after)
         assert given.name is not None, "an unknown operator is a problem"
+        note_conditions(state, [given.name])
         from dispatch_cli.engine.call.simulate import simulate
         from dispatch_cli.report.resolve import resolve_report
 

@@ -14,6 +14,7 @@ from dispatch_cli.cli.options import (
     chosen_of_both_kinds,
     filter_option,
     load_state,
+    note_conditions,
     source_options,
     warn_of_overrides,
 )
@@ -80,6 +81,7 @@ def command(
     state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     keys = chosen_keys(state.dispatcher, key_globs)
+    note_conditions(state, names)
     warn_of_overrides(state, out.color)
     universe = state.dispatcher.universe
     if out.format == "raw":

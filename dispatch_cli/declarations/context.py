@@ -13,10 +13,11 @@ from dispatch_cli.declarations.problems import Problems
 from dispatch_cli.declarations.redispatches import Functions
 from dispatch_cli.declarations.text import printable
 from dispatch_cli.declarations.tree import Mapping, Node
-from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.condition import Condition, all_text
 from dispatch_cli.model.declarations import (
     Block,
     Define,
+    Fallback,
     Implement,
     LibraryKind,
     OpenBlock,
@@ -125,9 +126,23 @@ class FileContext:
 
     def implement(self, block: Block, name: OperatorName, key: str | None, kernel: Kernel, span: Span | None) -> None:
         """Register a kernel. key: None for the catch-all."""
-        self.steps.append(Implement(block, name, key, kernel, span, self.when))
+        self.steps.append(Implement(block, name, key, self._conditional(kernel), span, self.when))
         if kernel.python and key is not None:
             self.known.python_keys.setdefault((name, key), []).append(self.when)
+
+    def fall_back(self, block: Block, key: str, kernel: Kernel, span: Span) -> None:
+        """Register a backend fallback."""
+        self.steps.append(Fallback(block, key, self._conditional(kernel), span, self.when))
+
+    def _conditional(self, kernel: Kernel) -> Kernel:
+        """A kernel with the conditions of what is being read."""
+        return kernel._replace(when=all_text(self.when)) if self.when else kernel
+
+    def leave_out_nameless(self) -> None:
+        """Forget what is registered for names that cannot be used, which was noted."""
+        self.steps = [step for step in self.steps if not isinstance(step, Implement) or step.operator.name]
+        self.python_kernels = [one for one in self.python_kernels if one.operator.name]
+        self.fake_rules = [one for one in self.fake_rules if one.operator.name]
 
     def has_python_kernel(self, name: OperatorName, key: str) -> bool:
         """Whether a kernel was registered from Python, under conditions that can hold together with those of now."""

@@ -15,7 +15,7 @@ from dispatch_cli.declarations.operators import read_definition_fields, read_unk
 from dispatch_cli.declarations.schemas import read_operator_name, read_schema
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
-from dispatch_cli.model.declarations import WILDCARD, Block, Fallback, LibraryKind
+from dispatch_cli.model.declarations import WILDCARD, Block, LibraryKind
 from dispatch_cli.model.kernel import Kernel
 from dispatch_cli.model.names import OperatorName
 
@@ -55,7 +55,7 @@ def read_fallbacks(context: FileContext, section: Node) -> None:
         if kernel is not None and key is not None:
             with context.placed(value):
                 context.open(block)
-                context.steps.append(Fallback(block, key, kernel, problems.span(key_node), context.when))
+                context.fall_back(block, key, kernel, problems.span(key_node))
 
 
 def _read_library(context: FileContext, node: Node, values: Values) -> None:
@@ -84,7 +84,7 @@ def _read_library(context: FileContext, node: Node, values: Values) -> None:
             kernel = read_kernel(context, value, block)
             if kernel is not None and key is not None:
                 with context.placed(value):
-                    context.steps.append(Fallback(block, key, kernel, problems.span(value), context.when))
+                    context.fall_back(block, key, kernel, problems.span(value))
 
 
 def _key(context: FileContext, node: Node | None, needed: bool) -> str | None:

@@ -192,6 +192,8 @@ class _Loader:
             _read_sections(file, context)
         for context in contexts:
             context.steps = known.functions.completed(context.steps)
+            if context.extracted:
+                context.leave_out_nameless()
         for file in self._files.values():
             for problem in file.problems.problems:
                 if _is_extracted(file) and problem.code in REFUSALS:

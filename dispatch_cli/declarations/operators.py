@@ -144,5 +144,5 @@ def _read_python_dispatch(context: FileContext, node: Node | None, name: Operato
         kernel = text_of(problems, value, *NAME_OF_A_KERNEL)
         if kernel is not None and key is not None:
             context.python_kernels.append(
-                PythonKernel(name, key, kernel, problems.span(at), context.by, when=context.when)
+                PythonKernel(name, key, kernel, problems.span(at), context.by, False, context.when, context.extracted)
             )

@@ -22,6 +22,8 @@ REGISTERS = (
 UNKNOWN_FIELDS = ("name", "namespace", "dispatch_key", "device")
 """What of it can be unknown."""
 _AT = Field("at", TEXT, AT.doc, required=True)
+KNOWN_FIELDS = ("name", "namespace", "dispatch_key", "kernel", "schema")
+"""What of it can be known."""
 UNDECIDED = Record(
     "undecided",
     "an undecided registration",
@@ -38,11 +40,13 @@ UNDECIDED = Record(
             "`{dispatch_key: current_platform.dispatch_key}`.",
             required=True,
         ),
-        Field("name", TEXT, "The operator's name, if it is known."),
-        Field("namespace", TEXT, "The namespace of the block, if it is known."),
-        Field("dispatch_key", TEXT, "The dispatch key or device type, if it is known."),
-        Field("kernel", TEXT, "The function, as the sources name it."),
-        Field("schema", TEXT, "The schema, if it is known."),
+        Field(
+            "known",
+            map_of({"enum": [*KNOWN_FIELDS]}, TEXT, "fields to texts"),
+            "What is known: the operator's `name`, the `namespace` of the block, the `dispatch_key` or device type, "
+            "the `kernel` as the sources name it, the `schema`.",
+            default="nothing",
+        ),
     ),
 )
 NOT_UNDERSTOOD = Record(

@@ -156,7 +156,9 @@ def _read_autocast(operator: LibraryOperator, node: Node, _: Values) -> None:
     context = operator.context
     for key, dtype, span in read_autocast(operator, node):
         register_autocast(operator, key, dtype, span)
-        kernel = PythonKernel(operator.name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when)
+        kernel = PythonKernel(
+            operator.name, key, _AUTOCAST_KERNEL, span, context.by, True, context.when, context.extracted
+        )
         context.python_kernels.append(kernel)
 
 

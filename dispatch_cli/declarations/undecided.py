@@ -5,12 +5,11 @@ from __future__ import annotations
 from dispatch_cli.declarations.context import FileContext
 from dispatch_cli.declarations.fields import read_records, text_of
 from dispatch_cli.declarations.places import AT, read_place
-from dispatch_cli.declarations.source_format import NOT_UNDERSTOOD, UNDECIDED, UNKNOWN_FIELDS
+from dispatch_cli.declarations.source_format import KNOWN_FIELDS, NOT_UNDERSTOOD, UNDECIDED, UNKNOWN_FIELDS
+from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar
 from dispatch_cli.model.declarations import Undecided, UnreadStatement
 from dispatch_cli.model.suggest import suggestion
-
-_KNOWN = ("name", "namespace", "dispatch_key", "kernel", "schema")
 
 
 def read_undecided(context: FileContext, section: Node) -> None:
@@ -18,21 +17,21 @@ def read_undecided(context: FileContext, section: Node) -> None:
     problems = context.problems
     for node, values in read_records(problems, section, UNDECIDED):
         with context.placed(node):
-            unknown = tuple(_unknown(context, values.get("unknown")))
+            unknown = tuple(_fields(context, values.get("unknown"), "unknown", UNKNOWN_FIELDS))
             registers = values.get("registers")
-            texts = {name: text_of(problems, values.get(name)) for name in _KNOWN}
+            texts = dict(_fields(context, values.get("known"), "known", KNOWN_FIELDS))
             at = read_place(problems, values.get(AT))
             if at is not None and type(registers) is Scalar:
                 context.undecided.append(Undecided(registers.text, at, unknown, when=context.when, **texts))
 
 
-def _unknown(context: FileContext, node: Node | None) -> list[tuple[str, str]]:
+def _fields(context: FileContext, node: Node | None, what: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for key, value in node.pairs if type(node) is Mapping else ():
-        if key.text not in UNKNOWN_FIELDS:
-            hint = suggestion(key.text, UNKNOWN_FIELDS) or f"the fields are {', '.join(UNKNOWN_FIELDS)}"
-            context.problems.add("unknown-field", f"'unknown' has no field {key.text!r}", key, hint)
-        elif (text := text_of(context.problems, value, "an expression")) is not None:
+        if key.text not in names:
+            hint = suggestion(key.text, names) or f"the fields are {', '.join(names)}"
+            context.problems.add("unknown-field", f"{what!r} has no field {quoted(key.text)}", key, hint)
+        elif (text := text_of(context.problems, value)) is not None:
             found.append((key.text, text))
     return found
 

@@ -92,8 +92,8 @@ def undecided_entry(one: Extracted) -> Data:
             devices = [device for device in one.devices if isinstance(device, str)]
             found = {"name": one.operator, "dispatch_key": ", ".join(devices) or None, "kernel": one.function}
     entry |= {"registers": registers, "unknown": {field: one_line(value.expression) for field, value in _unknown(one)}}
-    entry |= {field: one_line(value) for field, value in found.items() if isinstance(value, str) and value.strip()}
-    return entry
+    known = {field: one_line(value) for field, value in found.items() if isinstance(value, str) and value.strip()}
+    return {**entry, "known": known} if known else entry
 
 
 def not_understood_entry(one: NotUnderstood) -> Data:

@@ -8,7 +8,7 @@ parentheses.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 MAX_NESTING = 50
@@ -56,6 +56,14 @@ Condition = Atom | Not | And | Or
 
 def _part(condition: Condition) -> str:
     return f"({condition})" if isinstance(condition, And | Or) else str(condition)
+
+
+def all_text(conditions: Iterable[Condition]) -> str:
+    """The text of conditions that all hold; empty for none."""
+    several = list(conditions)
+    if len(several) == 1:
+        return str(several[0])
+    return " and ".join(f"({one})" if isinstance(one, Or) else str(one) for one in several)
 
 
 def negated(condition: Condition) -> Condition:

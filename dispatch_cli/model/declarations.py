@@ -162,6 +162,7 @@ class PythonKernel(NamedTuple):
     by: Registrant = Registrant.USER
     replaces: bool = False
     when: tuple[Condition, ...] = ()
+    extracted: bool = False
 
 
 class Undecided(NamedTuple):
@@ -255,3 +256,10 @@ class Declarations(NamedTuple):
         """
         file = None if span is None else span.file
         return next((one.through for one in self.inherited if one.name == file and not one.is_state), ())
+
+
+def has_conditions(declarations: Declarations) -> bool:
+    """Whether registrations have conditions."""
+    if any(not isinstance(step, Settle) and step.when for step in declarations.steps):
+        return True
+    return any(kernel.when for kernel in declarations.python_kernels)

@@ -156,6 +156,7 @@ class Kernel(NamedTuple):
     redispatches: how it goes on with a call; None when nothing is said about it.
     wraps: the user's Python function that PyTorch made the kernel of, where that is known.
     fake: of a kernel at Meta that ``torch.library.register_fake`` registered, the fake implementation.
+    when: the conditions of its registration; None where it has none.
     """
 
     debug: str
@@ -169,6 +170,7 @@ class Kernel(NamedTuple):
     redispatches: Redispatch | None = None
     fake: FakeImpl | None = None
     wraps: Wrapped | None = None
+    when: str | None = None
 
     @property
     def function_name(self) -> str | None:

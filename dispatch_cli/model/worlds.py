@@ -174,3 +174,10 @@ def can_hold(when: Sequence[Condition]) -> bool:
 def exclude_each_other(one: tuple[Condition, ...], other: tuple[Condition, ...]) -> bool:
     """Whether never all of these conditions hold."""
     return bool(one) and bool(other) and not can_hold((*one, *other))
+
+
+def names_in(atom: str) -> list[str]:
+    """The names that an atom mentions, with what they are parts of: ``a.b`` and ``a.b.c`` of ``a.b.c()``."""
+    found = [one[0] for one in re.finditer(_NAME, re.sub(_STRING, "", atom)) if one[0] != "defined"]
+    said = meaning(atom)
+    return found if said is None else [said.name]

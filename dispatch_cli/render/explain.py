@@ -182,6 +182,7 @@ REGISTRATIONS: list[Column[Concerned]] = [
     Column("Registered at", lambda one, _: one.key),
     Column("Kernel", kernel_label, Under("Registered at")),
     Column("What it does", lambda one, _: Run(f"{ROLES[one.role]} ({one.rule_number})", ROLE_TONES[one.role])),
+    Column("When", lambda one, _: one.when or "", Under("Registered at"), optional=True),
     Column(
         "Declared at",
         lambda one, _: place_cell(one.span, one.origin),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dispatch_cli.checks.check import Need
+from dispatch_cli.engine.variants.units import MOST_CASES
 from dispatch_cli.model.settings import Severity
 from dispatch_cli.render.document import Block, Column, Gap, Paragraph, Run, TableBlock, Tone
 from dispatch_cli.render.sheet import Sheet
 from dispatch_cli.render.words import plural
-from dispatch_cli.report.findings import CheckSummary, ChosenCheck, FindingsSummaryReport, NotChecked
+from dispatch_cli.report.findings import CheckedConditions, CheckSummary, ChosenCheck, FindingsSummaryReport, NotChecked
 
 SEVERITY_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN, Severity.INFO: Tone.ALIAS}
 _BAD_ENOUGH = {Severity.ERROR: "an error", Severity.WARNING: "a warning or an error", Severity.INFO: "any"}
@@ -31,7 +32,7 @@ def document(report: FindingsSummaryReport, _: int | None = None, *, always: boo
     if built is not None and built.universe != report.universe:
         other = f"the declarations are for {report.universe}, but were compared with {built.source}"
         sentences = (*sentences, f"{other}; what torch.library itself registers may differ")
-    for sentence in sentences:
+    for sentence in (*sentences, *condition_sentences(report.conditions)):
         yield Paragraph(Run(sentence, Tone.DIM))
     yield Paragraph(outcome(report))
     if notes := "; ".join(_left_out(report)):
@@ -72,6 +73,26 @@ def not_run_sentences(checks: Iterable[ChosenCheck]) -> Iterator[str]:
     if names := [check.id for check in checks if check.lacks is Need.BUILT]:
         needs = "it needs" if len(names) == 1 else "they need"
         yield f"{', '.join(names)} did not run: {needs} a built library (`dispatch-cli crossref FILE --live`)"
+
+
+MAX_NAMED = 3
+"""So many operators are named."""
+
+
+def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
+    """Which combinations of conditions were looked at."""
+    if found is None:
+        return
+    chosen = f" (with {', '.join(found.chosen)})" if found.chosen else ""
+    combinations = "1 combination" if found.states == 1 else f"{found.states} combinations"
+    yield (
+        f"{plural(found.operators, 'operator')} {'has' if found.operators == 1 else 'have'} registrations with "
+        f"conditions; {combinations} of them checked{chosen}; --when NAME=VALUE chooses"
+    )
+    if found.capped:
+        more = len(found.capped) - MAX_NAMED
+        names = ", ".join(found.capped[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        yield f"not all combinations were checked of {names}: there are more than {MOST_CASES}"
 
 
 def not_checked_sentences(found: NotChecked) -> Iterator[str]:

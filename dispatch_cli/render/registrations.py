@@ -20,7 +20,15 @@ from dispatch_cli.render.document import (
     Under,
 )
 from dispatch_cli.render.sheet import Sheet
-from dispatch_cli.render.words import fallthrough_text, inherited_lines, origins_of, place_cell, plural, short_kernel
+from dispatch_cli.render.words import (
+    fallthrough_text,
+    inherited_lines,
+    origins_of,
+    place_cell,
+    plural,
+    schema_label,
+    short_kernel,
+)
 from dispatch_cli.report.registrations import (
     FallbackRow,
     KernelRow,
@@ -64,7 +72,7 @@ def document(report: RegistrationsReport, _: int | None = None) -> Iterator[Bloc
 
 
 def _operator(operator: OperatorRegistrations) -> Iterator[Block]:
-    yield Paragraph(operator.schema or f"{operator.operator} (no schema: dangling)", kind=ParagraphKind.TITLE)
+    yield Paragraph(schema_label(operator.operator, operator.schema), kind=ParagraphKind.TITLE)
     facts = [f"defined at {operator.span}"] if operator.span is not None else []
     if operator.alias_analysis:
         facts.append(f"alias analysis {operator.alias_analysis}")
@@ -138,16 +146,19 @@ KERNELS: list[Column[KernelRow]] = [
     Column("Kernel", _kernel, Under("Key")),
     Column("State", _state, wraps=False),
     Column("Fills", _fills),
+    Column("When", lambda row, _: row.when or "", Under("Key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
 ]
 PYTHON_KERNELS: list[Column[PythonKernelRow]] = [
     Column("Python dispatcher key", lambda row, _: row.key),
     Column("Kernel", lambda row, _: row.kernel, Under("Python dispatcher key")),
+    Column("When", lambda row, _: row.when or "", Under("Python dispatcher key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
 FALLBACKS: list[Column[FallbackRow]] = [
     Column("Key", lambda row, _: row.key),
     Column("Kernel", _fallback_kernel, Under("Key")),
+    Column("When", lambda row, _: row.when or "", Under("Key"), optional=True),
     Column("Declared at", lambda row, _: place_cell(row.span), Narrow.BELOW),
 ]
 

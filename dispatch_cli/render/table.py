@@ -33,6 +33,7 @@ from dispatch_cli.render.words import (
     place_cell,
     rule_tone,
     runs_label,
+    schema_label,
     short_kernel,
     source_label,
 )
@@ -82,7 +83,7 @@ def document(
 
 def heading(table: OperatorTable) -> Iterator[Block]:
     """The heading of an operator's table, in any view."""
-    yield Paragraph(table.schema or f"{table.operator} (no schema: dangling)", kind=ParagraphKind.TITLE)
+    yield Paragraph(schema_label(table.operator, table.schema), kind=ParagraphKind.TITLE)
     if table.span is not None:
         yield Paragraph(Run(f"defined at {table.span}", Tone.DIM))
     if table.new:
@@ -155,6 +156,7 @@ COLUMNS: list[Column[Folded[TableRow]]] = [
     Column("Kernel", _kernel),
     Column("Rule", _rule),
     Column("From", lambda run, _: Run(source_label(run.answer), Tone.ALIAS), narrow=Narrow.DROP, optional=True),
+    Column("When", lambda run, _: run.answer.when or "", Under("Kernel"), optional=True),
     PLACES,
     Column("Before", _before, Under("Kernel"), optional=True),
 ]

@@ -94,6 +94,16 @@ def short_function(name: str) -> str:
     return ".".join(parts[start:])
 
 
+_UNKNOWN = "(...) -> ..."
+
+
+def schema_label(operator: str, schema: str | None) -> str:
+    """The schema of an operator in a heading; what is said where there is none, or where it is not known."""
+    if schema is None:
+        return f"{operator} (no schema: dangling)"
+    return f"{schema} (the schema is not known)" if schema.endswith(_UNKNOWN) else schema
+
+
 def place_cell(span: Span | None, origin: Origin = OWN) -> Run:
     """A place in a table, whole, so that a terminal can open it; of what has none, the embedded state it is from."""
     return Run((origin.state or "") if span is None else str(span), Tone.PLACE)

@@ -66,7 +66,7 @@ class Concerned(NamedTuple):
     """A registration concerned.
 
     rule_number: the rule that looks at it. key: where it is registered. core_fallback: it is a fallback of PyTorch
-    itself. origin: through what it came, beyond its place.
+    itself. origin: through what it came, beyond its place. when: the conditions of its registration; None for none.
     """
 
     rule_number: int
@@ -78,6 +78,7 @@ class Concerned(NamedTuple):
     core_fallback: bool
     span: Span | None
     origin: Origin
+    when: str | None = None
 
 
 _STATES = {
@@ -164,4 +165,5 @@ def _registered(state: State, number: int, role: Role, registration: Registratio
         core_fallback=fallback and kernel.span is None,
         span=kernel.span,
         origin=state.origin(registration),
+        when=kernel.when,
     )

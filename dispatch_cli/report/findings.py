@@ -10,11 +10,13 @@ from typing import ClassVar, NamedTuple
 
 from dispatch_cli.checks import CHECKS
 from dispatch_cli.checks.check import Check, Finding, Need
+from dispatch_cli.checks.conditions import Conditions, OtherVariant
 from dispatch_cli.checks.listing import Limits, Listing
 from dispatch_cli.checks.run import Progress, Suppressed, run_checks
 from dispatch_cli.checks.selection import UnknownCheck, chosen, severities, unknown
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.variants.units import unit_of
 from dispatch_cli.model.built import BuiltLibrary
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
@@ -24,6 +26,8 @@ from dispatch_cli.model.span import Span
 from dispatch_cli.report.baseline import BaselineFilter, BaselineUse, fingerprints
 from dispatch_cli.report.source_lines import at_word
 
+FurtherState = tuple[State, Mapping[str, int]]
+"""A state that conditional registrations can lead to, and the cases of the operators to look at in it."""
 CODES = {check.id: check.code for check in CHECKS}
 """Check → its code."""
 FAIL_ON = Severity.WARNING
@@ -47,6 +51,21 @@ class BuiltSource(NamedTuple):
 
     source: str
     universe: str
+
+
+class CheckedConditions(NamedTuple):
+    """Which combinations of conditions were looked at.
+
+    atoms: what the conditions consist of. chosen: what the user chose, as ``NAME=VALUE``. operators: how many have
+    registrations with conditions. states: how many states were computed, which have every combination of every
+    operator, but for the operators in *capped*, which have too many.
+    """
+
+    atoms: tuple[str, ...]
+    chosen: tuple[str, ...]
+    operators: int
+    states: int
+    capped: tuple[str, ...]
 
 
 class ChosenCheck(NamedTuple):
@@ -102,6 +121,7 @@ class Checked:
     listed or not.
     checks: those that were asked for. baseline: what a baseline did, where there is one.
     not_checked: what was not looked at as the user's own. built: the library that declarations were compared with.
+    conditions: what was looked at where registrations have conditions.
     """
 
     universe: str
@@ -114,6 +134,7 @@ class Checked:
     baseline: BaselineUse | None
     not_checked: NotChecked
     built: BuiltSource | None
+    conditions: CheckedConditions | None
 
     def fails(self, finding: Finding) -> bool:
         """Whether one finding is bad enough to fail the run."""
@@ -171,21 +192,24 @@ def findings_report(
     higher_order: Sequence[HigherOrderOperator] = (),
     built: BuiltLibrary | None = None,
     limits: Limits | None = None,
+    further: Iterable[FurtherState] = (),
 ) -> FindingsReport:
     """Run the checks over *names* and the higher-order operators given.
 
     guarded: the operators that guards may report on; None for all. settings: what the project and the command line say,
     the weakest first; what the declarations say comes before. baseline: takes away the findings that are known.
     built: the library that the declarations are held against. limits: how many findings are listed; None for all.
+    further: other states that the registrations can lead to, where they have conditions.
     Errors: UnknownCheck for a name of a check that is none.
     """
     said = (*state.declarations.settings, *settings)
     checks = chosen(CHECKS, said)
     chosen_names = tuple(names)
     view = View(state, chosen_names, guarded, higher_order=higher_order, built=built)
+    conditions = _conditions(state, view, further, guarded)
     is_new = None if baseline is None else baseline.is_new
     changed = severities(CHECKS, said)
-    outcome = run_checks(view, checks, CHECKS, changed, progress, limits=limits, is_new=is_new)
+    outcome = run_checks(view, checks, CHECKS, changed, progress, limits=limits, is_new=is_new, conditions=conditions)
     place = partial(_place, slots=state.dispatcher.universe.slot)
     placed = [_placed(state, one) for one in outcome.findings]
     places = {(one.check, one.span): found.span for one, found in zip(outcome.findings, placed, strict=True)}
@@ -231,8 +255,34 @@ def findings_report(
         if built is None
         else NotChecked(),
         built=None if built is None else BuiltSource(built.source, built.universe),
+        conditions=_checked_conditions(state, conditions),
         findings=reported(findings),
     )
+
+
+def _checked_conditions(state: State, conditions: Conditions | None) -> CheckedConditions | None:
+    variants = state.variants
+    if variants is None:
+        return None
+    chosen = tuple(f"{name}={value}" for name, value in variants.chosen.items())
+    states = 1 if conditions is None else len(variants.variants)
+    return CheckedConditions(variants.atoms, chosen, len(variants.family_of), states, tuple(variants.capped))
+
+
+def _conditions(
+    state: State, view: View, further: Iterable[FurtherState], asked: frozenset[OperatorName] | None
+) -> Conditions | None:
+    """The conditions of registrations; None where there are none. asked: the operators that are; None for all."""
+    variants = state.variants
+    if variants is None:
+        return None
+    units = None if asked is None else frozenset(map(unit_of, asked))
+    found = []
+    for other, cases in further:
+        names = (name for name in other.own_operators() if unit_of(name) in cases)
+        chosen = tuple(name for name in names if units is None or unit_of(name) in units)
+        found.append(OtherVariant(View(other, chosen, frozenset(chosen), first=view), cases))
+    return Conditions(variants.family_of, variants.default.cases, found)
 
 
 def unknown_checks(state: State, settings: Sequence[CheckSettings]) -> tuple[UnknownCheck, ...]:

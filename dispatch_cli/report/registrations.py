@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from dispatch_cli.engine.dispatcher.dump import alias_analysis_text, kernel_flags
 from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.rules import PRECEDENCE
+from dispatch_cli.model.condition import all_text
 from dispatch_cli.model.kernel import FakeImpl, Redispatch, Wrapped
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.origin import OWN, Origin
@@ -32,6 +33,7 @@ class KernelRow(NamedTuple):
     flags: the words of a dump's brackets. python: declared as a Python function.
     origin: through what it came, beyond its place. redispatches: the declared field, if any.
     fake: of the kernel of a fake implementation, what that is. wraps: the user's function that PyTorch made it of.
+    when: the conditions of its registration, here as in the other rows; None where it has none.
     """
 
     key: str
@@ -49,6 +51,7 @@ class KernelRow(NamedTuple):
     origin: Origin = OWN
     fake: FakeImpl | None = None
     wraps: Wrapped | None = None
+    when: str | None = None
 
 
 class PythonKernelRow(NamedTuple):
@@ -57,6 +60,7 @@ class PythonKernelRow(NamedTuple):
     key: str
     kernel: str
     span: Span | None
+    when: str | None = None
 
 
 class OperatorRegistrations(NamedTuple):
@@ -84,6 +88,7 @@ class FallbackRow(NamedTuple):
     fallthrough: bool
     span: Span | None
     origin: Origin = OWN
+    when: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,9 @@ def registrations_report(
         over_assumed=state.over_assumed,
         core_fallbacks=len(fallbacks) - len(declared),
         fallbacks=tuple(
-            FallbackRow(one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span, state.origin(one))
+            FallbackRow(
+                one.key, one.kernel.debug, one.kernel.fallthrough, one.kernel.span, state.origin(one), one.kernel.when
+            )
             for one in declared
         ),
         higher_order_operators=_higher_order(state, higher_order),
@@ -159,6 +166,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
                     origin=state.origin(registration),
                     fake=kernel.fake,
                     wraps=kernel.wraps,
+                    when=kernel.when,
                 )
             )
     definition = operator.definition
@@ -172,6 +180,7 @@ def _operator(state: State, name: OperatorName) -> OperatorRegistrations:
         origin=state.operator_origin(name),
         kernels=tuple(rows),
         python_kernels=tuple(
-            PythonKernelRow(one.dispatch_key, one.kernel, one.span) for one in state.python_kernels(name)
+            PythonKernelRow(one.dispatch_key, one.kernel, one.span, all_text(one.when) or None)
+            for one in state.python_kernels(name)
         ),
     )

@@ -39,7 +39,7 @@ class TableRow(NamedTuple):
     core_fallback: the kernel is one of PyTorch's own backend fallbacks.
     stale: PyTorch's live table holds something else. live_kernel: what it holds; None when it holds nothing.
     before: what the slot held in the base, where the files have changed it.
-    origin: through what the kernel came, beyond its place.
+    origin: through what the kernel came, beyond its place. when: the conditions of its registration; None for none.
     """
 
     key: str
@@ -55,6 +55,7 @@ class TableRow(NamedTuple):
     live_kernel: str | None = None
     before: Before | None = None
     origin: Origin = OWN
+    when: str | None = None
 
 
 class OperatorTable(NamedTuple):
@@ -172,7 +173,18 @@ def _answer(row: TableRow) -> Hashable:
     if row.core_fallback:
         return (row.rule, row.fallthrough, bool(row.blockers), live, row.before)
     source = None if row.rule is Rule.KERNEL else row.source
-    return (row.rule, row.rule_number, row.kernel, row.fallthrough, source, row.blockers, row.span, live, row.before)
+    return (
+        row.rule,
+        row.rule_number,
+        row.kernel,
+        row.fallthrough,
+        source,
+        row.blockers,
+        row.span,
+        row.when,
+        live,
+        row.before,
+    )
 
 
 def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, before: Before | None = None) -> TableRow:
@@ -193,6 +205,7 @@ def row_of(state: State, entry: TableEntry, stale: StaleEntry | None = None, bef
         live_kernel=live.label if live else None,
         before=before,
         origin=OWN if entry.registration is None else state.origin(entry.registration),
+        when=kernel.when if kernel else None,
     )
 
 

@@ -34,6 +34,7 @@ check-invariants examples/scenarios/04_alias_gaps.yaml
 check-invariants examples/scenarios/10_sparse_bypass.yaml
 check-invariants examples/stale.yaml --baseline $TMP/baseline.json
 check-invariants tests/checks/planted/library.yaml --select all
+check-invariants tests/cli/conditions.yaml
 check-invariants tests/cli/fields/all.yaml --select all
 check-invariants examples/stale.yaml --baseline $TMP/baseline.json --summary
 checks
@@ -70,6 +71,7 @@ explain field::lost CUDA tests/cli/fields/all.yaml
 explain field::math NestedTensorCPU tests/cli/fields/all.yaml
 explain field::op PrivateUse1 tests/cli/fields/all.yaml
 explain mylib::norm2 AutogradCUDA examples/custom_library.yaml
+explain mylib::scale CUDA tests/cli/conditions.yaml
 explain stale::quantized AutogradOther examples/stale.yaml
 explain stale::quantized Autograd examples/stale.yaml
 guards examples/scenarios/06_factory.fixed.yaml
@@ -88,6 +90,7 @@ register examples/broken.yaml
 keys --universe nowhere.json
 register examples/call_torchbind.yaml
 register examples/custom_library.yaml
+register tests/cli/conditions.yaml
 register tests/cli/fields/all.yaml
 register tests/cli/fields/over.yaml
 register tests/cli/redispatches.yaml
@@ -133,6 +136,7 @@ table tests/cli/fields/all.yaml --resolver differences
 table tests/cli/fields/all.yaml --resolver python
 table tests/cli/fields/all.yaml --resolver python --view summary
 table tests/cli/fields/all.yaml --view summary
+table tests/cli/conditions.yaml
 table tests/cli/fields/over.yaml
 """
 NO_CSV = ("explain", "resolve")

@@ -48,7 +48,7 @@ OWN = {"state": None, "through": []}
 def test_register_json(file: str) -> None:
     result = call("register", file, "--format", "json")
     assert (result.code, result.err) == (0, "")
-    kernel = {"active": True, "python": False, "redispatches": None, "fake": None, "wraps": None}
+    kernel = {"active": True, "python": False, "redispatches": None, "fake": None, "wraps": None, "when": None}
     rule = {"fallthrough": False, "redispatches": None, "returns_not_implemented": False, "deferred_error": None}
     rule["errors"] = {}
     assert json.loads(result.out) == {
@@ -58,7 +58,14 @@ def test_register_json(file: str) -> None:
         "over_assumed": False,
         "core_fallbacks": 38,
         "fallbacks": [
-            {"key": "PrivateUse1", "kernel": "demo_fallback", "fallthrough": False, "declared_at": place(2, 26), **OWN}
+            {
+                "key": "PrivateUse1",
+                "kernel": "demo_fallback",
+                "fallthrough": False,
+                "declared_at": place(2, 26),
+                "when": None,
+                **OWN,
+            }
         ],
         "higher_order_operators": [
             {
@@ -164,7 +171,7 @@ def test_register_json(file: str) -> None:
                         **OWN,
                     },
                 ],
-                "python_kernels": [{"key": "CPU", "kernel": "op_python", "declared_at": place(10, 23)}],
+                "python_kernels": [{"key": "CPU", "kernel": "op_python", "declared_at": place(10, 23), "when": None}],
             },
         ],
     }
@@ -241,7 +248,7 @@ def test_table_json(file: str) -> None:
         *("CPU", "PrivateUse1", "QuantizedCPU", "MkldnnCPU", "SparseCPU", "SparseCsrCPU", "NestedTensorCPU"),
         *("AutogradCPU", "AutocastCPU"),
     ]
-    fixed = {"blockers": [], "core_fallback": False, "stale": False, "before": None, "fallthrough": False}
+    fixed = {"blockers": [], "core_fallback": False, "stale": False, "before": None, "fallthrough": False, "when": None}
     cpu = "op_[alias]_*|`cpu`"
     assert entries[0] == {
         **fixed,
@@ -410,6 +417,7 @@ def test_findings_json(file: str) -> None:
         "baseline": None,
         "not_checked": {"pytorch": 0, "extended": 0, "unknown": 0},
         "built": None,
+        "conditions": None,
         "findings": [
             {
                 "check": "dangling-implementation",
@@ -419,6 +427,7 @@ def test_findings_json(file: str) -> None:
                 "operator": "demo::lost",
                 "key": None,
                 "details": {"keys": "CPU"},
+                "when": None,
                 "tip": "define the operator, correct its name, or load the declarations that define it as well",
                 "group_message": None,
                 "mark": "CPU",

@@ -85,8 +85,8 @@ guards:
 suppress:
   - {checks: [guard, DC1], op: "*", key: "*", reason: it is meant}
 undecided:
-  - {at: "x.cpp:1", registers: kernel, unknown: {dispatch_key: key()}, name: m::a, namespace: m, kernel: k, when: A}
-  - {at: "x.cpp:1", registers: definition, unknown: {name: NAME}, schema: "() -> ()", dispatch_key: CPU}
+  - {at: "x.cpp:1", registers: kernel, unknown: {dispatch_key: key()}, known: {name: m::a, kernel: k}, when: A}
+  - {at: "x.cpp:1", registers: definition, unknown: {name: NAME}, known: {schema: "() -> ()", dispatch_key: CPU}}
 not_understood:
   - {at: "x.cpp:9:1", text: m.impl(x), reason: it is not known, when: A}
 check: {select: [all], ignore: DC101, severity: {guard: info}, fail_on: error}

@@ -26,6 +26,8 @@ def _words(make: Callable[[random.Random], str]) -> Maker:
     return lambda inputs: make(inputs.dice)
 
 
+CHOICES = ("A", "C=2", "C=undefined", "B=0", "=", "nothing=1", "or", "C=\x1b[31m", "defined(A)=false")
+"""What is said of names in conditions; the conditions of random files have some of these names."""
 OPTIONS: dict[str, tuple[float, Maker]] = {
     "keys": (0.04, _words(words.key)),
     "bases": (0.12, _words(words.base)),
@@ -33,6 +35,7 @@ OPTIONS: dict[str, tuple[float, Maker]] = {
     "against": (0.2, lambda inputs: inputs.universe() if inputs.dice.random() < 0.3 else words.universe(inputs.dice)),
     "privateuse1": (0.06, lambda inputs: "npu" if inputs.careful else words.backend_name(inputs.dice)),
     "ops": (0.2, lambda inputs: inputs.operator() if inputs.careful else words.operator_glob(inputs.dice)),
+    "when": (0.06, _words(lambda dice: dice.choice(CHOICES))),
     "key_globs": (0.3, _words(words.key_glob)),
     "tensors": (0, _words(calls.tensor)),
     "contexts": (0.4, _words(calls.context)),

@@ -65,6 +65,7 @@ def report(
         baseline=None,
         not_checked=NotChecked(),
         built=None,
+        conditions=None,
         findings=reported(findings),
     )
 

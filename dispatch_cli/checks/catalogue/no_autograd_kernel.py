@@ -78,7 +78,7 @@ def find(view: View) -> Iterator[Finding]:
     """A finding for every operator with a backend kernel under an autograd key without a registration."""
     if not view.state.declarations.core_fallbacks:
         return
-    differentiable = _namespaces_with_autograd(view)
+    differentiable = _namespaces_with_autograd(view.first)
     for pattern in view.patterns:
         lack = None if pattern.has(CATCH_ALL) else _lack(view, pattern)
         for name in pattern.operators if lack is not None else ():

@@ -68,11 +68,12 @@ def find(view: View) -> Iterator[Finding]:
         for name in suspects:
             if _written(view, name) and _fails(view, pattern, name):
                 failing.setdefault(name.namespace, []).append(name)
+    view.failing_libraries = {namespace: len(names) for namespace, names in failing.items()}
     for namespace, names in sorted(failing.items(), key=str):
         ordered = sorted(names, key=str)
-        if _is_traced(view, namespace):
+        if _is_traced(view.first, namespace):
             yield from (_finding(view, name) for name in ordered)
-        else:
+        elif view.first is view or view.first.failing_libraries.get(namespace, 0) < 2:
             yield _of_library(view, namespace or "", ordered)
 
 

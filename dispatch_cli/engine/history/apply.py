@@ -31,6 +31,7 @@ from dispatch_cli.model.declarations import (
     Fallback,
     Implement,
     OpenBlock,
+    RefusedDeclaration,
     Registrant,
     Settle,
     Step,
@@ -50,11 +51,12 @@ class Applied(NamedTuple):
     """The result of applying a history.
 
     overrides: the registrations in effect that took the place of another, where PyTorch warns of it, in order.
-    problems: what was refused, in order.
+    problems: what was refused, in order. of_sources: what was refused of what was extracted from sources.
     """
 
     overrides: tuple[Registration, ...]
     problems: tuple[Problem, ...]
+    of_sources: tuple[RefusedDeclaration, ...] = ()
 
 
 def apply(dispatcher: Dispatcher, steps: Iterable[Step]) -> Applied:
@@ -92,6 +94,7 @@ def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> 
     libraries: dict[Block, Library] = {}
     refused_blocks: set[Block] = set()
     problems: list[Problem] = []
+    of_sources: list[RefusedDeclaration] = []
     overrides: list[Registration] = []
     for step in steps:
         if isinstance(step, Settle):
@@ -105,7 +108,10 @@ def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> 
                 libraries[block] = Library(dispatcher, block)
             registration = _register(dispatcher, libraries[block], step)
         except Refused as refused:
-            problems.append(_problem(step, refused))
+            if block.extracted:
+                of_sources.append(_of_source(step, _problem(step, refused)))
+            else:
+                problems.append(_problem(step, refused))
             library = libraries.get(block)
             if library is None or drop_blocks:
                 refused_blocks.add(block)
@@ -116,7 +122,7 @@ def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> 
             continue
         if registration is not None and registration.warns:
             overrides.append(registration)
-    return Applied(tuple(overrides), tuple(problems))
+    return Applied(tuple(overrides), tuple(problems), tuple(of_sources))
 
 
 def _settle(dispatcher: Dispatcher, step: Settle, overrides: list[Registration]) -> list[Registration]:
@@ -154,6 +160,15 @@ def _check_meta_kernel(dispatcher: Dispatcher, step: Implement) -> None:
         refuse_meta_kernel(step.operator, None if full_name is None else dispatcher.find(full_name))
 
 
+def _of_source(step: BlockStep, problem: Problem) -> RefusedDeclaration:
+    related = tuple((one.message, one.span) for one in problem.related)
+    name = step.schema.name if isinstance(step, Define) else step.operator if isinstance(step, Implement) else None
+    operator = None if name is None else str(step.block.qualified(name) or name)
+    return RefusedDeclaration(
+        problem.code, problem.message, problem.span, operator, None, problem.hint, related, step.when
+    )
+
+
 def _problem(step: BlockStep, refused: Refused) -> Problem:
     earlier = refused.earlier
     span = step.block.span if isinstance(step, OpenBlock) else step.span
@@ -186,13 +201,20 @@ def run(declarations: Declarations, source: StateSource | None = None) -> State:
     """
     dispatcher = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
     applied = apply(dispatcher, declarations.steps)
-    refuse((*applied.problems, *_refused_in_python(declarations, source)))
+    places = frozenset(kernel.span for kernel in declarations.python_kernels if kernel.extracted)
+    in_python = [*_refused_in_python(declarations, source)]
+    refuse((*applied.problems, *(one for one in in_python if one.span not in places)))
+    refused = (
+        *declarations.refused,
+        *applied.of_sources,
+        *(RefusedDeclaration(one.code, one.message, one.span) for one in in_python if one.span in places),
+    )
     before = declarations.inherited_steps
     base = None
     if (source is not None or before) and len(before) < len(declarations.steps):
         base = Dispatcher(declarations.universe, declarations.core_fallbacks, source)
         apply(base, before)
-    return State(dispatcher, applied.overrides, base, source, declarations)
+    return State(dispatcher, applied.overrides, base, source, declarations, refused)
 
 
 def _refused_in_python(declarations: Declarations, source: StateSource | None) -> Iterator[Problem]:

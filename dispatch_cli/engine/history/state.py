@@ -12,8 +12,9 @@ from dispatch_cli.model.origin import OWN, Origin
 
 if TYPE_CHECKING:
     from dispatch_cli.engine.python.higher_order import HigherOrderTable
+    from dispatch_cli.engine.variants.variants import Variants
     from dispatch_cli.model.captured import StateSource
-    from dispatch_cli.model.declarations import Declarations, PythonKernel
+    from dispatch_cli.model.declarations import Declarations, PythonKernel, RefusedDeclaration
     from dispatch_cli.model.fake_tensor import FakeRules
     from dispatch_cli.model.higher_order import HigherOrderOperator, ModeType
     from dispatch_cli.model.span import Span
@@ -26,10 +27,13 @@ class State:
     base: the dispatcher as it was where the files named by the user begin; None when nothing was before them, or
         nothing came after it.
     source: the captured state that the history continues.
+    refused: what PyTorch refuses of what was extracted from sources.
+    variants: the states that the declarations can lead to, of which this is the first, where they have conditions.
     over_assumed: that state is the newest embedded one, because no option or file named one.
     """
 
     over_assumed = False
+    variants: Variants | None = None
 
     def __init__(
         self,
@@ -38,12 +42,14 @@ class State:
         base: Dispatcher | None = None,
         source: StateSource | None = None,
         declarations: Declarations | None = None,
+        refused: tuple[RefusedDeclaration, ...] = (),
     ) -> None:
         self.dispatcher = dispatcher
         self.overrides = overrides
         self.base = base
         self.source = source
         self._declarations = declarations
+        self.refused = refused
 
     @cached_property
     def declarations(self) -> Declarations:

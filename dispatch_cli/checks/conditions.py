@@ -1,0 +1,192 @@
+"""Findings over all variants of conditional registrations: each once, with the conditions under which it holds.
+
+The first variant has all operators. Each further one is looked at for the operators of which it has a case that is new
+(`engine.variants`). A finding holds for a case if it is made in the variant that has the case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from dispatch_cli.checks.check import Bundle, Bundles, Check, Finding
+from dispatch_cli.checks.view import View
+from dispatch_cli.engine.variants.units import FALLBACKS, Family
+from dispatch_cli.model.condition import And, Condition, Or, negated
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.problem import Related
+from dispatch_cli.model.span import Span
+
+MOST_LITERALS = 12
+"""Conditions of which combinations are tried, to say when a finding holds."""
+MOST_CASES = 4
+"""Cases of a finding that are listed one by one."""
+
+Made = Finding | Bundle | Bundles
+
+
+class OtherVariant(NamedTuple):
+    """view: of a further variant. cases: of the units that are looked at in it, by position."""
+
+    view: View
+    cases: Mapping[str, int]
+
+
+class Conditions:
+    """The conditions of a run. families: of the units that have conditions. first: their cases in the first variant."""
+
+    def __init__(
+        self, families: Mapping[str, Family], first: Mapping[str, int], others: Sequence[OtherVariant] = ()
+    ) -> None:
+        self._families = families
+        self._first = first
+        self._others = others
+        self._said: dict[tuple[int, frozenset[int]], str] = {}
+
+    def without(self, broken: frozenset[str], first: View) -> Conditions:
+        """The same, without the broken operators named. first: the view of the first variant, without them."""
+        others = [OtherVariant(one.view.without(broken, first), one.cases) for one in self._others]
+        return Conditions(self._families, self._first, others)
+
+    def find(self, check: Check, view: View, has_needs: Callable[[View], bool]) -> Iterator[Made]:
+        """What a check finds in any variant. view: of the first one."""
+        held = _HeldFindings()
+        for one in _unpacked(check.find(view)):
+            unit = _unit(one)
+            if unit not in self._families:
+                yield one
+            else:
+                held.add(one, self._first.get(unit, -1))
+        for other in self._others:
+            if has_needs(other.view):
+                held.start()
+                for one in _unpacked(check.find(other.view)):
+                    unit = _unit(one)
+                    if unit in other.cases:
+                        held.add(one, other.cases[unit])
+        for by_place in held.found.values():
+            (finding, _), *others = by_place.values()
+            family = self._families[_unit(finding)]
+            cases = frozenset(case for _, those in by_place.values() for case in those)
+            notes = [Related(_ALSO, one.span) for one, _ in others if one.span is not None]
+            finding = finding._replace(related=(*finding.related, *notes))
+            yield _conditional(finding, self._when(family, cases))
+
+    def _when(self, family: Family, cases: frozenset[int]) -> str | None:
+        found = self._said.get((id(family), cases))
+        if found is None:
+            found = self._said[id(family), cases] = when_text(family, cases)
+        return found or None
+
+
+def _conditional(finding: Finding, when: str | None) -> Finding:
+    """A finding that says under which conditions it holds."""
+    when = when or finding.when
+    if when is None:
+        return finding
+    group = finding.group_message
+    worded = finding._replace(message=f"{finding.message} (when {when})", when=when)
+    return worded if group is None else worded._replace(group_message=f"{group} (when {when})")
+
+
+def _unit(one: Finding | Bundle) -> str:
+    return FALLBACKS if one.operator is None else OperatorName.parse(one.operator).name
+
+
+def _unpacked(found: Iterator[Made]) -> Iterator[Finding]:
+    """Findings one by one: whether one holds in every case is a question of each."""
+    for one in found:
+        if isinstance(one, Bundles):
+            yield from _unpacked(one.each())
+        elif isinstance(one, Bundle):
+            yield from map(one.write, one.parts)
+        else:
+            yield one
+
+
+_ALSO = "the same holds for the registration here, under other conditions"
+_ByPlace = dict[Span | None, tuple[Finding, set[int]]]
+
+
+class _HeldFindings:
+    """Findings about operators with conditions, and the cases for which each holds.
+
+    Two are the same if a baseline takes them for the same, the first, second … of its kind in their variants.
+    found: by place, with the cases.
+    """
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[object, ...], _ByPlace] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Begin with another variant."""
+        self._counts: Counter[tuple[object, ...]] = Counter()
+
+    def add(self, finding: Finding, case: int) -> None:
+        """Note that a finding holds in a case."""
+        kind = (finding.check, finding.operator, finding.key, finding.subject)
+        self._counts[kind] += 1
+        places = self.found.setdefault((*kind, self._counts[kind]), {})
+        places.setdefault(finding.span, (finding, set()))[1].add(case)
+
+
+def when_text(family: Family, positions: frozenset[int]) -> str:
+    """The conditions under which the cases at these positions hold, and no others; empty where all do.
+
+    It is the shortest conjunction of conditions of the registrations, or of their opposites, that says so; where there
+    is none, the cases are listed.
+    """
+    cases = family.cases
+    inside = [case.values for position, case in enumerate(cases) if position in positions]
+    outside = [case.values for position, case in enumerate(cases) if position not in positions]
+    if not outside or not inside:
+        return ""
+    literals = _common(family, inside)
+    found = _shortest(literals[:MOST_LITERALS], outside)
+    if found is None and not _any_left(literals, outside):
+        found = [condition for _, _, condition in literals]
+    if found is not None:
+        return _joined(found)
+    listed = [_joined([one for _, _, one in _common(family, [values])]) for values in inside[:MOST_CASES]]
+    more = len(inside) - MOST_CASES
+    texts = sorted(f"({text})" if " and " in text or " or " in text else text for text in listed)
+    return " or ".join(texts) + (f" or {more} more combinations" if more > 0 else "")
+
+
+Literal = tuple[int, bool, Condition]
+"""The position of a condition, what it is, and the condition or its opposite."""
+
+
+def _common(family: Family, inside: Sequence[tuple[bool, ...]]) -> list[Literal]:
+    """What all of the cases have in common, without what is said twice; by text."""
+    found: dict[str, Literal] = {}
+    for position, condition in enumerate(family.conditions):
+        truth = inside[0][position]
+        if all(values[position] is truth for values in inside):
+            literal = condition if truth else negated(condition)
+            found.setdefault(str(literal), (position, truth, literal))
+    return sorted(found.values(), key=lambda one: (len(str(one[2])), str(one[2])))
+
+
+def _any_left(literals: Sequence[Literal], outside: Sequence[tuple[bool, ...]]) -> bool:
+    return any(all(values[position] is truth for position, truth, _ in literals) for values in outside)
+
+
+def _shortest(literals: Sequence[Literal], outside: Sequence[tuple[bool, ...]]) -> list[Condition] | None:
+    for size in (1, 2, 3):
+        for some in combinations(literals, size):
+            if not _any_left(some, outside):
+                return [condition for _, _, condition in some]
+    return None
+
+
+def _joined(conditions: Sequence[Condition]) -> str:
+    parts = [part for one in conditions for part in (one.operands if isinstance(one, And) else (one,))]
+    texts = sorted({str(one) for one in parts}, key=lambda text: (text.startswith("not "), text))
+    single = {str(one): one for one in parts}
+    if len(texts) == 1:
+        return texts[0]
+    return " and ".join(f"({text})" if isinstance(single[text], Or) else text for text in texts)

@@ -1,0 +1,163 @@
+"""The states that conditional registrations can lead to: few of them, which have every case of every operator.
+
+A *variant* is one consistent choice of what all atoms are. The first one has the most registrations, and is what
+commands show; checks look at each further one for the operators of which it has a case that no earlier one has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from dispatch_cli.engine.variants.units import (
+    ConditionCase,
+    Family,
+    all_atoms,
+    case_of,
+    families,
+    unit_of_step,
+    when_of,
+)
+from dispatch_cli.model.condition import Condition, value
+from dispatch_cli.model.declarations import Declarations, Fallback, PythonKernel, Settle, Step
+from dispatch_cli.model.worlds import AtomGroup, World, groups_of
+
+When = tuple[Condition, ...]
+MOST_STEPS = 300_000
+"""Registrations of all variants together; where there are more, variants have only what is looked at in them."""
+
+
+class Variant:
+    """known: what every atom is. cases: the case of each unit that is to be looked at in it, by its position."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bool] = {}
+        self.cases: dict[str, int] = {}
+        self._holds: dict[When, bool] = {}
+
+    def holds(self, when: When) -> bool:
+        """Whether all of the conditions hold."""
+        if not when:
+            return True
+        found = self._holds.get(when)
+        if found is None:
+            found = self._holds[when] = all(value(one, self.known) is True for one in when)
+        return found
+
+
+class Variants:
+    """All variants of declarations. chosen: what the user says of names and atoms, as for `groups_of`."""
+
+    def __init__(self, declarations: Declarations, chosen: Mapping[str, str]) -> None:
+        self._declarations = declarations
+        self.chosen = dict(chosen)
+        self.atoms = tuple(all_atoms(declarations))
+        self._groups = groups_of(self.atoms, chosen)
+        self._group_of = {atom: group for group in self._groups for world in group.worlds[:1] for atom in world}
+        self._families: list[Family] = families(declarations, chosen)
+        self.variants = self._merged()
+
+    @property
+    def default(self) -> Variant:
+        """The one with the most registrations, as far as a greedy choice finds it."""
+        return self.variants[0]
+
+    @cached_property
+    def family_of(self) -> dict[str, Family]:
+        """The family of each unit with conditions."""
+        return {unit: family for family in self._families for unit in family.units}
+
+    @property
+    def capped(self) -> list[str]:
+        """The units of which not every case is looked at."""
+        return sorted(unit for family in self._families if family.is_capped for unit in family.units)
+
+    def select(self, variant: Variant) -> Declarations:
+        """The declarations of a variant.
+
+        Where there are very many registrations and variants, those of a further variant are of the units to look at.
+        """
+        said = self._declarations
+        is_small = len(said.steps) * len(self.variants) <= MOST_STEPS
+        units = None if variant is self.default or is_small else variant.cases.keys()
+        inherited = frozenset(map(id, said.inherited_steps))
+
+        def is_in(step: Step | PythonKernel) -> bool:
+            if not variant.holds(when_of(step)):
+                return False
+            if units is None or id(step) in inherited or isinstance(step, Fallback | Settle):
+                return True
+            return unit_of_step(step) in units
+
+        return said._replace(
+            steps=tuple(filter(is_in, said.steps)),
+            inherited_steps=tuple(filter(is_in, said.inherited_steps)),
+            python_kernels=tuple(filter(is_in, said.python_kernels)),
+        )
+
+    def _merged(self) -> list[Variant]:
+        """Variants that have every case of every family, each as many as its choices leave room for.
+
+        The first one has, of each family in turn, the case with the most registrations that is left.
+        """
+        found = [Variant()]
+        for family in self._families:
+            case = next((one for one in family.cases if self._fits(found[0], one)), None)
+            if case is not None:
+                self._take(found[0], family, case)
+        self._complete(found[0])
+        for family in self._families:
+            for unit in family.units:
+                found[0].cases.setdefault(unit, self._position(family, found[0]))
+        for family in self._families:
+            if not family.units:
+                continue
+            taken = {0}
+            first = found[0].cases[family.units[0]]
+            for position, case in enumerate(family.cases):
+                if position == first:
+                    continue
+                number = next((n for n, one in enumerate(found) if n not in taken and self._fits(one, case)), None)
+                if number is None:
+                    number = len(found)
+                    found.append(Variant())
+                taken.add(number)
+                self._take(found[number], family, case, position)
+        for variant in found[1:]:
+            self._complete(variant)
+        return found
+
+    def _position(self, family: Family, variant: Variant) -> int:
+        """The position of the case that a family has in a variant; -1 for one that is not among those looked at."""
+        values = case_of(family.conditions, variant.known).values
+        return next((n for n, case in enumerate(family.cases) if case.values == values), -1)
+
+    def _fits(self, variant: Variant, case: ConditionCase) -> bool:
+        """Whether a case is consistent with what a variant has already."""
+        known = variant.known
+        if any(known.get(atom, truth) is not truth for atom, truth in case.known.items()):
+            return False
+        groups = {id(group): group for atom in case.known if (group := self._group_of.get(atom)) is not None}
+        return all(self._world(group, known, case.known) is not None for group in groups.values())
+
+    @staticmethod
+    def _world(group: AtomGroup, *known: World) -> World | None:
+        """A world of a group that agrees with what is known of its atoms, the one with the most that is true."""
+        agreeing = (
+            world
+            for world in group.worlds
+            if all(one.get(atom, truth) is truth for one in known for atom, truth in world.items())
+        )
+        return max(agreeing, key=lambda world: sum(world.values()), default=None)
+
+    def _take(self, variant: Variant, family: Family, case: ConditionCase, position: int | None = None) -> None:
+        variant.known.update(case.known)
+        if position is not None:
+            variant.cases.update(dict.fromkeys(family.units, position))
+
+    def _complete(self, variant: Variant) -> None:
+        """Choose what is left open."""
+        for group in self._groups:
+            world = self._world(group, variant.known)
+            if world is not None:
+                variant.known.update(world)

@@ -1,0 +1,37 @@
+"""Under which conditions an answer holds, where the operators that it shows have conditional registrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.variants.units import case_of, unit_of
+from dispatch_cli.model.condition import negated
+from dispatch_cli.model.names import OperatorName
+
+
+class ShownFor(NamedTuple):
+    """when: what holds in the state that is shown, of the conditions of the operators. others: other combinations."""
+
+    when: tuple[str, ...]
+    others: int
+
+
+def shown_for(state: State, names: Iterable[OperatorName]) -> ShownFor | None:
+    """What an answer about operators holds for; None where none of them has conditions."""
+    variants = state.variants
+    if variants is None:
+        return None
+    units = dict.fromkeys(map(unit_of, names))
+    families = {id(family): family for unit in units if (family := variants.family_of.get(unit)) is not None}
+    if not families:
+        return None
+    texts: dict[str, None] = {}
+    for family in families.values():
+        values = case_of(family.conditions, variants.default.known).values
+        for condition, holds in zip(family.conditions, values, strict=True):
+            texts[str(condition if holds else negated(condition))] = None
+    shown = {unit for family in families.values() for unit in family.units}
+    others = sum(not shown.isdisjoint(one.cases) for one in variants.variants[1:])
+    return ShownFor(tuple(sorted(texts, key=lambda text: (text.startswith("not "), text))), others)
