@@ -269,33 +269,16 @@ def warn_of_overrides(state: State, color: str = "auto") -> None:
         warn(overrides(state), color)
 
 
-MAX_CONDITIONS = 6
-"""So many conditions are named in a note."""
-
-
-def note_conditions(state: State, names: Sequence[OperatorName]) -> None:
+def note_conditions(state: State, names: Sequence[OperatorName], color: str = "auto") -> None:
     """Say on standard error for which conditions an answer about operators holds, where they have conditions.
 
     Also said is what the answer leaves out, because PyTorch refuses it.
     """
-    from dispatch_cli.render.text_safety import safe
+    if state.refused or state.variants is not None:
+        from dispatch_cli.render.shown_for import notes
+        from dispatch_cli.report.shown_for import shown_for
 
-    if state.refused:
-        count, first = len(state.refused), state.refused[0]
-        what = "1 registration" if count == 1 else f"{count} registrations"
-        at = "" if first.span is None else f"; the first is at {safe(str(first.span))}"
-        say(f"warning: PyTorch refuses {what} of the sources, left out here{at}; check-invariants lists them\n")
-    if state.variants is None:
-        return
-    from dispatch_cli.report.shown_for import shown_for
-
-    found = shown_for(state, names)
-    if found is None:
-        return
-    more = len(found.when) - MAX_CONDITIONS
-    when = ", ".join(found.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
-    others = f"{found.others} other {'combination' if found.others == 1 else 'combinations'}: --when NAME=VALUE"
-    say(f"note: shown for: {safe(when)}{f'; {others}' if found.others else ''}\n")
+        warn(notes(state.refused, shown_for(state, names)), color)
 
 
 def filter_option(default: str) -> Callable[[_Command], _Command]:

@@ -29,7 +29,7 @@ def command(source: SourceOptions, ops: tuple[str, ...], out: Output) -> None:
     """
     state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
-    note_conditions(state, names)
+    note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     if out.format == "raw":
         from dispatch_cli.render.raw import raw_registrations

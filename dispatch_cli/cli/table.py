@@ -81,7 +81,7 @@ def command(
     state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
     keys = chosen_keys(state.dispatcher, key_globs)
-    note_conditions(state, names)
+    note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     universe = state.dispatcher.universe
     if out.format == "raw":

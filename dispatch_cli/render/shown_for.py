@@ -1,0 +1,28 @@
+"""What is said on standard error of answers about conditional registrations, and of what PyTorch refuses of sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dispatch_cli.model.declarations import RefusedDeclaration
+from dispatch_cli.render.document import Block, Paragraph, Run, Tone
+from dispatch_cli.render.words import plural
+from dispatch_cli.report.shown_for import ShownFor
+
+MAX_CONDITIONS = 6
+"""So many conditions are named."""
+
+
+def notes(refused: Sequence[RefusedDeclaration], found: ShownFor | None) -> Iterator[Block]:
+    """A warning of what is refused, and the conditions for which the answer holds."""
+    if refused:
+        count, first = len(refused), refused[0]
+        place = "" if first.span is None else f"; the first is at {first.span}"
+        text = f": PyTorch refuses {plural(count, 'registration')} of the sources, left out here{place}"
+        help_text = "; check-invariants lists " + ("it" if count == 1 else "them")
+        yield Paragraph((Run("warning", Tone.WARN), Run(text + help_text)), hang=2)
+    if found is not None:
+        more = len(found.when) - MAX_CONDITIONS
+        when = ", ".join(found.when[:MAX_CONDITIONS]) + (f" and {more} more" if more > 0 else "")
+        others = f"; {plural(found.others, 'other combination')}: --when NAME=VALUE" if found.others else ""
+        yield Paragraph(f"note: shown for: {when}{others}", hang=2)
