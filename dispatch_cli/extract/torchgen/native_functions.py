@@ -25,10 +25,12 @@ class VersionRules(NamedTuple):
 
     generates_for_core: it adds out forms of composite operators with the tag ``core`` (since 2.7).
     decomposes_views: views that are composite have their composite kernel at Functionalize (not in 2.4, but in 2.13).
+    tags_forms: out and in-place forms have the tags ``out`` and ``inplace`` (not in 2.4, but in 2.13).
     """
 
     generates_for_core: bool = True
     decomposes_views: bool = True
+    tags_forms: bool = True
 
 
 def version_rules(operators: Container[str]) -> VersionRules:
@@ -37,7 +39,7 @@ def version_rules(operators: Container[str]) -> VersionRules:
     ``align_as`` goes with named tensors, which are gone in 2.13; ``_dyn_quant_matmul_4bit`` is new in 2.7.
     """
     named = "align_as" in operators
-    return VersionRules(not named or "_dyn_quant_matmul_4bit" in operators, not named)
+    return VersionRules(not named or "_dyn_quant_matmul_4bit" in operators, not named, not named)
 
 
 class NativeFunctions(NamedTuple):

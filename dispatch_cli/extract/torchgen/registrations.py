@@ -16,13 +16,15 @@ from dispatch_cli.model.span import Span
 
 _FRAGMENTS = frozenset({"quantized", "quantized_decomposed"})
 """Namespaces that are extended rather than made (``FRAGMENT_NAMESPACES``)."""
-_PT2_COMPLIANT = "pt2_compliant_tag"
 
 
 def definition_items(
-    functions: Iterable[NativeFunction], file: str, when: tuple[Condition, ...]
+    functions: Iterable[NativeFunction], tags_forms: bool, file: str, when: tuple[Condition, ...]
 ) -> Iterator[Extracted]:
-    """The blocks of ``RegisterSchema.cpp``. ``Dimname``, of named tensors, is another word for str."""
+    """The blocks of ``RegisterSchema.cpp``. ``Dimname``, of named tensors, is another word for str.
+
+    tags_forms: as in `VersionRules`.
+    """
     by_namespace: dict[str, list[NativeFunction]] = {}
     for function in functions:
         by_namespace.setdefault(function.namespace, []).append(function)
@@ -32,12 +34,20 @@ def definition_items(
         yield block
         for function in members:
             name = f"{namespace}::{function.name}"
-            tags = function.tags
-            if namespace == "aten" and _PT2_COMPLIANT not in tags:
-                tags = (*tags, _PT2_COMPLIANT)
+            tags = _tags(function, tags_forms)
             head, parenthesis, rest = str(function.schema).partition("(")
             schema = f"{namespace}::{head}{parenthesis}{rest.replace('Dimname', 'str')}"
             yield ExtractedDefinition(block, name, schema, _span(file, function.at), tags=tags)
+
+
+def _tags(function: NativeFunction, tags_forms: bool) -> tuple[str, ...]:
+    """Those that are written, and those that torchgen adds (``NativeFunction.from_yaml``)."""
+    added = ["pt2_compliant_tag"] if function.namespace == "aten" else []
+    if tags_forms and function.schema.out:
+        added.append("out")
+    if tags_forms and function.schema.name.inplace:
+        added.append("inplace")
+    return (*function.tags, *(tag for tag in added if tag not in function.tags))
 
 
 def kernel_items(

@@ -88,7 +88,7 @@ class TorchgenRun:
         self, read: NativeFunctions, derivatives: Derivatives | None, name: str, derivatives_name: str
     ) -> Iterator[Extracted]:
         when = self._sources.settings(name).when
-        yield from definition_items(definitions(read), name, when)
+        yield from definition_items(definitions(read), read.rules.tags_forms, name, when)
         yield from kernel_items(kernels(read, derivatives), name, derivatives_name, self._backends, when)
 
     def _backend(self, name: str) -> None:

@@ -20,10 +20,21 @@ def main() -> None:
             "torchgen": str(Path(spec.origin).parent),
             "torch": torch.__version__,
             "cuda": torch.version.cuda is not None,
+            "tags": {name: _tags(name) for name in names if name.startswith("aten::")},
             "dumps": {name: torch._C._dispatch_dump(name) for name in names},
         },
         sys.stdout,
     )
+
+
+def _tags(name: str) -> list[str] | None:
+    """The tags of an operator; None where Python has no access to it."""
+    base, _, overload = name.partition(".")
+    try:
+        found = torch._C._get_operation_overload(base, overload)
+    except RuntimeError:
+        return None
+    return None if found is None else sorted(str(tag).rpartition(".")[2] for tag in found[2])
 
 
 if __name__ == "__main__":

@@ -94,6 +94,9 @@ def test_definitions_equal_the_live_ones() -> None:
         and str(parse_schema(one.schema or "")) != expected[name]
     ]
     assert different == []
+    tags = live()["tags"]
+    assert sum(tags.get(name) is not None for name in ours) > 2_500
+    assert [name for name, one in ours.items() if tags.get(name) is not None and sorted(one.tags) != tags[name]] == []
 
 
 def test_what_depends_on_the_build_is_conditional() -> None:

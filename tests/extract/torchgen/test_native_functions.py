@@ -62,7 +62,7 @@ def test_announced_forms_are_made(tmp_path: Path) -> None:
     out = found.definitions["aten::f.out"]
     assert out.schema == "aten::f.out(Tensor self, SymInt n=2, *, Tensor(a!) out) -> Tensor(a!)"
     assert out.at.line == 7
-    assert set(out.tags) == {"generated", "pt2_compliant_tag"}
+    assert set(out.tags) == {"generated", "pt2_compliant_tag", "out"}
     assert found.keys("f") == found.keys("f.out") == {"CompositeExplicitAutograd"}
     assert found.keys("f_") == {"CPU", "Meta"}
 
