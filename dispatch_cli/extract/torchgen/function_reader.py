@@ -37,7 +37,14 @@ class FunctionReader:
     def __init__(self) -> None:
         self._schemas = SchemaReader()
         self.keys: set[str] = set()
+        self._bare: list[Scalar] = []
         self.problems: list[EntryProblem] = []
+
+    def finish(self) -> None:
+        """Note what is said once for all entries: those of another dialect name functions without their schemas."""
+        if self._bare:
+            more = f", and of {len(self._bare) - 1} more entries," if len(self._bare) > 1 else ""
+            self._problem(self._bare[0], f"func: of this entry{more} has no schema; torchgen does not take such a file")
 
     def read(self, entry: Node) -> NativeFunction | None:
         """The function of an entry; None where torchgen would not take it."""
@@ -63,6 +70,9 @@ class FunctionReader:
             self._problem(entry.pairs[0][0] if entry.pairs else entry, "the entry has no func: with a schema")
             return None
         text = func[1].text
+        if "(" not in text:
+            self._bare.append(func[1])
+            return None
         head, separator, rest = text.partition("(")
         namespace, colons, name = head.rpartition("::")
         try:

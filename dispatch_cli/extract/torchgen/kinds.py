@@ -35,6 +35,9 @@ BACKEND_KEYS = frozenset(
     }
 )
 """The keys that torchgen knows (``parse_backend_yaml``)."""
+_FUNCTIONS = re.compile(r"""[ \t]*(?:\#[^\n]*)?(?:\n[ \t]*(?:\#[^\n]*)?)*\n[ \t]*-[ \t]+["']?func["']?[ \t]*:\s""")
+_OURS = frozenset({"dispatch", "libraries", "operators"})
+"""Keys of declaration files, which have ``func:``, too."""
 _TELLING = frozenset({"backend", "cpp_namespace", "supported", "full_codegen"})
 
 
@@ -52,10 +55,16 @@ def is_derivatives(text: str) -> bool:
 
 
 def is_backend_yaml(text: str) -> bool:
-    """Whether it is a mapping with two or more of the keys of an out-of-tree backend's YAML."""
-    keys = {key[1] for line in islice(_top_lines(text), _LINES) if (key := _KEY.match(line[0])) is not None}
+    """Whether it is a mapping with two or more of the keys of an out-of-tree backend's YAML.
+
+    So is one of a dialect of it, in which other keys have lists of entries with ``func:``.
+    """
+    found = [key for line in islice(_top_lines(text), _LINES) if (key := _KEY.match(text, line.start())) is not None]
+    keys = {key[1] for key in found}
     known = keys & BACKEND_KEYS
-    return "dispatch" not in keys and len(known) > 1 and bool(known & _TELLING)
+    if keys & _OURS:
+        return False
+    return (len(known) > 1 and bool(known & _TELLING)) or any(_FUNCTIONS.match(text, key.end()) for key in found)
 
 
 def _entries(text: str) -> Iterator[str]:

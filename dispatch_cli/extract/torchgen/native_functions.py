@@ -62,6 +62,7 @@ def read_native_functions(file: YamlFile) -> NativeFunctions:
     """Read a file; what of it cannot be read is left out and named."""
     reader = FunctionReader()
     functions = [function for entry in file.entries() if (function := reader.read(entry)) is not None]
+    reader.finish()
     functions = _each_once(functions, reader.problems)
     groups, twice = group(functions)
     for function in twice:

@@ -29,6 +29,9 @@ NATIVE, DERIVATIVES, BACKEND = KINDS
         ("backend: XLA\ncpp_namespace: x\nsupported:\n- abs\n", BACKEND),
         ("# c\nautograd:\n  - abs\nsupported:\n  - abs\n", BACKEND),
         ("'backend': XLA\n\"supported\":\n- abs\n", BACKEND),
+        ("# c\naten:  # of PyTorch\n\n  # first\n  - func: f\n    structured: True\n", BACKEND),
+        ("libraries:\n- func: f\n", None),
+        ("steps:\n  - run: f\n", None),
         ("backend: x\nname: y\n", None),
         ("dispatch: 1\nsupported: []\nbackend: x\n", None),
         ("dispatch: 1\noperators:\n- name: f\n", None),
@@ -42,7 +45,17 @@ def test_kind_is_told_by_content(text: str, expected: Callable[[str], bool] | No
     assert [kind for kind in KINDS if kind(text)] == ([] if expected is None else [expected])
 
 
-@pytest.mark.parametrize("text", ["- " * 500_000, "-" + " " * 1_000_000, "a:\n" * 500_000, "- name: f(" * 200_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- " * 500_000,
+        "-" + " " * 1_000_000,
+        "a:\n" * 500_000,
+        "- name: f(" * 200_000,
+        "a:" + "\n" * 500_000,
+        "a:\n #" * 200_000,
+    ],
+)
 def test_a_hostile_text_takes_no_time(text: str) -> None:
     start = time.perf_counter()
     for kind in KINDS:

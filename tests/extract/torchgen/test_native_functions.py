@@ -122,6 +122,7 @@ def test_factories_have_a_kernel_at_backend_select(tmp_path: Path) -> None:
         ("- func: f(Tensor x) -> Tensor\n  structured: maybe\n", 2, "true or false"),
         ("- func: f(Tensor x) -> Tensor\n dispatch: [\n", 2, ""),
         ("- func: a::b::f(Tensor x) -> Tensor\n", 1, "namespace"),
+        ("- func: f\n- func: g\n  dispatch:\n    PrivateUse1: h\n", 1, "1 more"),
         ("text\n", 1, "list"),
         ("", 1, "empty"),
     ],
