@@ -22,6 +22,9 @@ _FORMS_UNKNOWN = (
     "native_functions.yaml"
 )
 
+_SUGGESTIONS = 20
+"""For so many unknown operators of a file it is said which are meant: the search takes milliseconds for each."""
+
 
 class KnownOperators(NamedTuple):
     """The operators of PyTorch that a backend's YAML is about.
@@ -64,6 +67,7 @@ class BackendYaml:
         self._fields = fields
         self._known = known
         self.problems = list(fields.problems)
+        self._unknown = 0
         self._backend_key = self._key("", bool(fields.supported))
         self._autograd_key = self._key("Autograd", bool(fields.autograd))
         if self._backend_key is not None and self._backend_key in (
@@ -106,7 +110,8 @@ class BackendYaml:
             if self._known is None or item.text in self._known.by_name:
                 found[item.text] = Point(item.line, item.column)
             else:
-                hint = suggestion(item.text, self._known.by_name)
+                self._unknown += 1
+                hint = suggestion(item.text, self._known.by_name) if self._unknown <= _SUGGESTIONS else None
                 why = f"PyTorch has no operator {item.text}" + (f"; {hint}" if hint else "")
                 self._problem(Point(item.line, item.column), item.text, why)
         return found

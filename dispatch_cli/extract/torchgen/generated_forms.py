@@ -28,15 +28,16 @@ def out_form(schema: NativeSchema) -> NativeSchema:
         out = [NativeArgument(own.type, "out", None, own.alias)]
         return NativeSchema(name, positional, schema.keyword, out, schema.returns)
     used = "".join(argument.alias.partition(" ")[0] for argument in schema.arguments if argument.alias is not None)
-    letters = [letter for letter in _LETTERS if letter not in used]
+    letters = [letter for letter in _LETTERS if letter not in used] or [*_LETTERS]
     tensors = all(one.type == "Tensor" for one in schema.returns)
     out, returns = [], []
     for index, one in enumerate(schema.returns):
+        letter = letters[index % len(letters)]
         if one.is_tensor:
             argument_name = "out" if len(schema.returns) == 1 else f"out{index}"
-            out.append(NativeArgument(one.type, argument_name, None, f"{letters[index]}!"))
+            out.append(NativeArgument(one.type, argument_name, None, f"{letter}!"))
             if tensors:
-                returns.append(NativeArgument(one.type, None, None, f"{letters[index]}!"))
+                returns.append(NativeArgument(one.type, None, None, f"{letter}!"))
         else:
             returns.append(one)
     if schema.kind is SchemaKind.MUTABLE:

@@ -158,3 +158,8 @@ def test_a_backend_outside_pytorch_repeats_its_operators(tmp_path: Path) -> None
     assert found.keys("twice") == {"XPU"}
     assert found.keys("twice_") == {"XPU", "SparseXPU"}
     assert found.keys("h") == set()
+
+
+def test_there_may_be_more_returns_than_letters(tmp_path: Path) -> None:
+    text = f"- func: f(Tensor x) -> ({', '.join(['Tensor'] * 40)})\n  dispatch:\n    CPU: f\n  autogen: f.out\n"
+    assert "aten::f.out" in Found(tmp_path, native_functions=PYTORCH + text).definitions
