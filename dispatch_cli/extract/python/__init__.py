@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython
+from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.reading import PythonReader
 from dispatch_cli.extract.python.results import joined, missing_names
 from dispatch_cli.extract.python.run import PythonRun
@@ -18,8 +18,6 @@ _REGISTERS = re.compile(
     r"\.(?:impl|define|fallback)\("
 )
 """What a file has that registers something itself."""
-_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)|^(\w+)[ \t]*=", re.MULTILINE)
-MAX_HELPERS = 2000
 
 
 def extract_python(sources: Sources) -> Extraction:
@@ -57,8 +55,6 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
             run.not_understood.append(NotUnderstood(Span(file, error.line, 1), "", error.why))
             continue
         (chosen if _REGISTERS.search(text) else rest).append(file)
-    helpers = index.helpers(chosen)
-    if helpers and rest:
-        uses = re.compile(r"\bimport\b[^#]*?\b(?:" + "|".join(map(re.escape, sorted(helpers)[:MAX_HELPERS])) + r")\b")
-        chosen += [file for file in rest if uses.search(index.text(file))]
+    run.helpers = index.helpers(chosen)
+    chosen += [file for file in rest if run.helpers & imported_names(index.text(file))]
     return [file for file in files if file in set(chosen)]

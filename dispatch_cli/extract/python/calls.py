@@ -17,6 +17,7 @@ from dispatch_cli.extract.python.values import (
     Dotted,
     EnumMember,
     FunctionValue,
+    ImportedName,
     InstanceValue,
     LibraryValue,
     ModuleValue,
@@ -29,6 +30,8 @@ from dispatch_cli.extract.python.values import (
 )
 from dispatch_cli.model.condition import Condition
 
+MAX_SIZE = 400
+"""Expressions and statements of a function that is followed only for what it returns."""
 MAX_CALLS = 30
 """Calls of the project's functions within each other."""
 
@@ -73,13 +76,31 @@ class CallFollower(Expressions):
         home: Scope | None = scope
         while home is not None:
             if name in home.names and (not home.is_class or home is scope):
-                return home.names[name]
+                return self._known(home, name)
             home = home.parent
         if name == "__name__":
             return self.run.index.dotted(scope.file)
         if name in names.BUILTIN_NAMES:
             return Dotted(f"builtins.{name}")
         return Opaque(node)
+
+    def _known(self, home: Scope, name: str) -> Value:
+        """What a name of a scope is; a module that it is imported from is read now."""
+        found = home.names[name]
+        if isinstance(found, ImportedName):
+            home.names[name] = Opaque(found.node, name)  # modules may import each other
+            found = self._from(found.node, found.node.module or "", found.name, self._importing(found.file))
+            home.names[name] = found
+        elif isinstance(found, Alternatives) and any(isinstance(one.value, ImportedName) for one in found.options):
+            options = []
+            for one in found.options:
+                holder = Scope(home.file, names={name: one.value})
+                options.append(ValueOption(one.when, self._known(holder, name)))
+            found = home.names[name] = merged(options)
+        return found
+
+    def _importing(self, file: str) -> Scope:
+        return Scope(file)
 
     def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
         """What an attribute of a value is."""
@@ -126,6 +147,7 @@ class CallFollower(Expressions):
         return Bound(owner, name)
 
     def _of_dotted(self, full: str, node: ast.AST, scope: Scope) -> Value:
+        full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
         if full.startswith("torch.ops.") and names.looks_registering(full.rpartition(".")[2]):
@@ -148,7 +170,7 @@ class CallFollower(Expressions):
             return Dotted(full)
         inside = self.module(file)
         if name in inside.names:
-            return inside.names[name]
+            return self._known(inside, name)
         if found := self.run.index.absolute(full, file):
             return ModuleValue(found)
         if found := self.run.index.relative(file, 1, name) if file.endswith("__init__.py") else None:
@@ -170,7 +192,7 @@ class CallFollower(Expressions):
         if name == "__class__":
             return cls
         if name in cls.scope.names:
-            found = cls.scope.names[name]
+            found = self._known(cls.scope, name)
             if isinstance(found, FunctionValue):
                 return self._method(found, cls, owner, node)
             if owner is cls and self._is_enum(cls) and not name.startswith("_"):
@@ -285,6 +307,8 @@ class CallFollower(Expressions):
         self.run.entered.add(id(code))
         if len(self.run.calls) > MAX_CALLS or self._active.count(id(code)) > 2:
             return Opaque(node)
+        if not isinstance(code, ast.Lambda) and not self._worthwhile(code):
+            return Opaque(node)
         inner = Scope(function.scope.file, function.scope)
         if function.bound:
             given = [function.binds, *given]
@@ -307,6 +331,13 @@ class CallFollower(Expressions):
         if len(relative) == 1:
             return relative[0].value
         return merged(relative)
+
+    def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Whether a function may register something, or is small enough to be followed for what it returns."""
+        facts = names.function_facts(code)
+        if facts.called & names.CALLED or facts.called & self.run.helpers:
+            return True
+        return facts.size <= MAX_SIZE and len(self._active) <= 8
 
     def _yielded(self, code: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Value:
         """What a context manager made of a generator gives: what its first ``yield`` names."""
@@ -416,6 +447,9 @@ class CallFollower(Expressions):
             if given[0].name == "torch.version" and given[1] == "git_version":
                 return True
             return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
+        if name == "isinstance" and len(given) == 2:
+            known = names.is_instance(given[0], given[1])
+            return Opaque(node) if known is None else known
         if name == "callable" and given and isinstance(given[0], FunctionValue | ClassValue):
             return True
         if name in ("print", "setattr"):
@@ -447,14 +481,12 @@ class CallFollower(Expressions):
                     top = one.name.partition(".")[0]
                     home.names[top] = self._imported(top, scope)
             return
-        base = node.module or ""
         for one in node.names:
             if one.name == "*":
                 self._star(node, scope)
                 continue
-            value = self._from(node, base, one.name, scope)
             set_value = self.run.values(scope.file).get(one.asname or one.name)
-            home.names[one.asname or one.name] = set_value[0] if set_value else value
+            home.names[one.asname or one.name] = set_value[0] if set_value else ImportedName(node, scope.file, one.name)
 
     def _imported(self, name: str, scope: Scope) -> Value:
         if names.is_torch_api(name):
@@ -475,7 +507,7 @@ class CallFollower(Expressions):
         if beside is not None:
             return ModuleValue(beside)
         if file is not None:
-            return self.look_up(name, node, self.module_scope(scope))
+            return self.member(file, name, node)
         own = self.run.index.dotted(scope.file).split(".")
         keep = len(own) - node.level + (1 if scope.file.endswith("__init__.py") else 0)
         full = ".".join([*own[: max(0, keep)], *([base] if base else []), name])
@@ -501,7 +533,7 @@ class CallFollower(Expressions):
         wanted = items_of(listed) if listed is not None else None
         for name in wanted if wanted is not None else [one for one in inside.names if not one.startswith("_")]:
             if isinstance(name, str) and name in inside.names:
-                scope.names[name] = inside.names[name]
+                scope.names[name] = self._known(inside, name)
 
     def importable(self, name: str, scope: Scope) -> bool:
         """Whether the import of a module is assumed to succeed."""

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.values import (
+    DeviceText,
     Dotted,
     EnumMember,
     FunctionValue,
+    ImportedName,
     Opaque,
     Scope,
     TypeArguments,
@@ -36,8 +38,8 @@ _SPELLINGS = {
     "torch.distributed.distributed_c10d.GroupName": "str",
     "builtins.list": "list",
     "typing.List": "list",
-    "typing.Sequence": "list",
-    "collections.abc.Sequence": "list",
+    "typing.Sequence": "Sequence",
+    "collections.abc.Sequence": "Sequence",
     "builtins.tuple": "tuple",
     "typing.Tuple": "tuple",
     "typing_extensions.List": "list",
@@ -45,7 +47,7 @@ _SPELLINGS = {
 _NUMBER = frozenset(("int", "float", "bool"))
 
 _BASES = {
-    "torch.Tensor": ("Tensor", True, True, False),
+    "torch.Tensor": ("Tensor", True, True, True),
     "int": ("SymInt", True, False, True),
     "float": ("float", True, False, True),
     "bool": ("bool", True, False, True),
@@ -189,7 +191,7 @@ def _parameters(function: FunctionValue) -> list[_Parameter]:
 def _parameter_type(one: _Parameter, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> str:
     if one.annotation is None:
         raise NoSchema(f"parameter {one.name} has no annotation")
-    kind = _type(evaluate(one.annotation, scope), evaluate, scope)
+    kind = annotated_type(one.annotation, evaluate, scope)
     found = _schema_type(kind)
     if found is None:
         raise NoSchema(f"parameter {one.name} has the type {source_text(one.annotation)}, which has no schema type")
@@ -197,51 +199,90 @@ def _parameter_type(one: _Parameter, evaluate: Callable[[ast.expr, Scope], Value
 
 
 def _schema_type(kind: object) -> str | None:
+    """The schema type of a parameter, as the newest known PyTorch has it; None where it has none."""
     if kind in _BASES:
         return _BASES[kind][0]
-    if isinstance(kind, frozenset) and "None" in kind:
-        inner = kind - {"None"}
-        base: object = next(iter(inner)) if len(inner) == 1 else inner
-        if base in _BASES:
-            return _BASES[base][0] + "?"
-        item = _item_of(base)
-        return f"{_BASES[item][0]}[]?" if item in _BASES and _BASES[item][3] else None
+    if (inner := _optional(kind)) is not None:
+        if inner in _BASES:
+            return _BASES[inner][0] + "?"
+        found = _list_type(inner)
+        item = _item_of(inner)
+        base = _optional(item) if item not in _BASES else item
+        return f"{found}?" if found is not None and _BASES[base][3] else None
+    return _list_type(kind)
+
+
+def _list_type(kind: object) -> str | None:
     item = _item_of(kind)
-    if item in _BASES and _BASES[item][1]:
-        return f"{_BASES[item][0]}[]"
-    if isinstance(item, frozenset) and "None" in item:
-        inner = item - {"None"}
-        base = next(iter(inner)) if len(inner) == 1 else inner
-        if base in _BASES and _BASES[base][2]:
-            return f"{_BASES[base][0]}?[]"
-    return None
+    if item in _BASES:
+        return f"{_BASES[item][0]}[]" if _BASES[item][1] else None
+    inner = _optional(item)
+    return f"{_BASES[inner][0]}?[]" if inner in _BASES and _BASES[inner][2] else None
+
+
+def _optional(kind: object) -> object:
+    """What a type is that may also be None; None for others."""
+    if not isinstance(kind, frozenset) or "None" not in kind:
+        return None
+    inner = kind - {"None"}
+    return next(iter(inner)) if len(inner) == 1 else inner
 
 
 def _item_of(kind: object) -> object:
     """What a list is of; None for what is no list."""
-    return kind[1][0] if isinstance(kind, tuple) and kind[0] == "list" and len(kind[1]) == 1 else None
+    if isinstance(kind, tuple) and kind[0] in ("list", "Sequence") and len(kind[1]) == 1:
+        return kind[1][0]
+    return None
 
 
-def _type(value: Value, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope, depth: int = 0) -> object:
-    """A type in one spelling: a name, a frozenset for a union, (``list``, items) or (``tuple``, items)."""
+def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> object:
+    """The type of an annotation, in one spelling.
+
+    ``from __future__ import annotations`` makes texts of annotations; PyTorch evaluates such a text once.
+    """
+    value = evaluate(node, scope)
+    texts = not _future(scope)
+    if isinstance(value, str) and texts:
+        value, texts = _parsed(value, evaluate, scope), False
+    return "NoneType" if value is None and not _is_none(node) else _type(value, evaluate, scope, texts)
+
+
+def _future(scope: Scope) -> bool:
+    while scope.parent is not None:
+        scope = scope.parent
+    return isinstance(scope.names.get("annotations"), ImportedName) and scope.names["annotations"].node.module == (
+        "__future__"
+    )
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant | ast.Name | ast.Attribute)
+
+
+def _type(
+    value: Value, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope, texts: bool, depth: int = 0
+) -> object:
+    """A type in one spelling: a name, a frozenset for a union, or (``list``, its arguments) and the like.
+
+    texts: a text among the arguments of a built-in type is evaluated.
+    """
     if depth > 20:
         return "?"
     match value:
         case None | Dotted("builtins.None"):
             return "None"
-        case str():
-            return _type(_parsed(value, evaluate, scope), evaluate, scope, depth + 1)
-        case Dotted("torch.types.Number" | "torch.types._Number"):
+        case str() if texts and depth:
+            return _type(_parsed(value, evaluate, scope), evaluate, scope, False, depth + 1)
+        case Dotted("torch.types.Number"):
             return _NUMBER
         case Dotted(name):
             return _SPELLINGS.get(name, name)
         case TypeArguments(origin, arguments):
-            inner = [_type(one, evaluate, scope, depth + 1) for one in arguments]
             name = origin.name if isinstance(origin, Dotted) else "?"
+            inside = texts and not name.startswith("typing")
+            inner = [_type(one, evaluate, scope, inside, depth + 1) for one in arguments]
             if name in ("typing.Optional", "typing.Union", "types.UnionType"):
                 return _union([*inner, *(["None"] if name == "typing.Optional" else [])])
-            if name in ("typing.Annotated", "typing_extensions.Annotated"):
-                return "?"
             spelled = _SPELLINGS.get(name, name)
             return spelled, () if arguments == ((),) else tuple(inner)
     return "?"
@@ -251,7 +292,10 @@ def _union(members: list[object]) -> object:
     flat: set[object] = set()
     for one in members:
         flat |= one if isinstance(one, frozenset) else {one}
-    return next(iter(flat)) if len(flat) == 1 else frozenset(flat)
+    if len(flat) == 1:
+        only = next(iter(flat))
+        return "NoneType" if only == "None" else only
+    return frozenset(flat)
 
 
 def _parsed(text: str, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> Value:
@@ -272,11 +316,8 @@ def _default(one: _Parameter) -> str:
             return f'"{one.default}"'
         case Dotted(name) if name.startswith("torch.") and _dtype(name) is not None:
             return str(_dtype(name))
-        case Opaque(node=ast.Call(func=function, args=[ast.Constant(value=str(device))])) if source_text(function) in (
-            "torch.device",
-            "device",
-        ):
-            return f'"{device}"'
+        case DeviceText(text):
+            return f'"{text}"'
         case Opaque() | Dotted() | EnumMember():
             shown = one.default.text if isinstance(one.default, Opaque) else one.default.name
             raise NoSchema(f"the default of parameter {one.name}, {shown}, is not known")
@@ -296,7 +337,7 @@ def _return_type(
     node = function.node.returns
     if node is None:
         raise NoSchema("the function has no annotation of what it returns")
-    kind = _type(evaluate(node, scope), evaluate, scope)
+    kind = annotated_type(node, evaluate, scope)
     if outs is not None:
         expected = ("tuple", ("torch.Tensor",) * len(outs)) if len(outs) > 1 else "torch.Tensor"
         if not outs or kind != expected:
@@ -310,7 +351,7 @@ def _return_type(
         if None not in parts:
             inside = ", ".join(str(one) for one in parts)
             return f"(({inside}))" if len(parts) == 1 else f"({inside})"
-    elif (found := _return_item(kind)) is not None and (not isinstance(kind, tuple) or _is_list(node)):
+    elif (found := _return_item(kind)) is not None:
         return found
     elif kind == "tuple" and _bare_typing_tuple(evaluate(node, scope)):
         return "()"
@@ -321,12 +362,7 @@ def _bare_typing_tuple(value: Value) -> bool:
     return isinstance(value, Dotted) and value.name.startswith("typing.")
 
 
-def _is_list(node: ast.expr) -> bool:
-    """Whether a list type is written as a list: a Sequence is not supported as a result."""
-    return "Sequence" not in source_text(node)
-
-
 def _return_item(kind: object) -> str | None:
     if kind in _RETURNS:
         return _RETURNS[kind]
-    return "Tensor[]" if _item_of(kind) == "torch.Tensor" else None
+    return "Tensor[]" if kind == ("list", ("torch.Tensor",)) else None

@@ -118,18 +118,24 @@ class ModuleIndex:
         """The files whose trees were made, in order."""
         return [file for file, tree in self._trees.items() if isinstance(tree, ast.Module)]
 
-    def helpers(self, files: Sequence[str]) -> set[str]:
+    def helpers(self, files: Sequence[str]) -> frozenset[str]:
         """The names of functions of these files that register something when they are called."""
-        found: set[str] = set()
+        calls: dict[str, set[str]] = {}
         for file in files:
             try:
                 tree = self.tree(file)
             except UnreadablePython:
                 continue
             for one in tree.body:
-                if isinstance(one, ast.FunctionDef | ast.ClassDef) and _registers_inside(one):
-                    found.add(one.name)
-        return found
+                if isinstance(one, ast.FunctionDef | ast.ClassDef):
+                    calls.setdefault(one.name, set()).update(_called_inside(one))
+        found = {name for name, called in calls.items() if called & _INSIDE}
+        for _ in range(4):
+            more = {name for name, called in calls.items() if name not in found and called & found}
+            if not more:
+                break
+            found |= more
+        return frozenset(name for name in found if not name.startswith("__") and name not in _INSIDE)
 
     def tree(self, file: str) -> ast.Module:
         """The tree of a file. Errors: `UnreadablePython`."""
@@ -158,7 +164,7 @@ class ModuleIndex:
 
     def absolute(self, name: str, importer: str) -> str | None:
         """The file of ``import name``; None where it is not in the sources. importer: the nearest one to it wins."""
-        key = name, str(PurePath(importer).parent)
+        key = name, os.path.dirname(importer)  # noqa: PTH120
         if key not in self._resolved:
             candidates = [
                 file for file in self._by_last.get(name.rpartition(".")[2], ()) if self._is_called(file, name)
@@ -209,12 +215,20 @@ _INSIDE = frozenset(
 )
 
 
-def _registers_inside(node: ast.FunctionDef | ast.ClassDef) -> bool:
-    """Whether a call in the body, not among the decorators, has the name of a function that registers something."""
+_FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_WORDS = re.compile(r"\w+")
+
+
+def imported_names(text: str) -> set[str]:
+    """The names in the ``from … import`` statements of a text."""
+    return {name for statement in _FROM.finditer(text) for name in _WORDS.findall(statement[1])}
+
+
+def _called_inside(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
+    """The last names of what is called in the body of a function, not in its decorators."""
+    found: set[str] = set()
     for statement in node.body:
         for one in ast.walk(statement):
             if isinstance(one, ast.Call):
-                name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
-                if name in _INSIDE:
-                    return True
-    return False
+                found.add(one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", ""))
+    return found

@@ -6,10 +6,22 @@ import ast
 import builtins
 import itertools
 import sys
+from functools import lru_cache
+from typing import NamedTuple
 
 from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.modules import ModuleIndex
-from dispatch_cli.extract.python.values import Bound, Dotted, Opaque, Prepared, Value, source_text
+from dispatch_cli.extract.python.values import (
+    Bound,
+    Dotted,
+    FunctionValue,
+    LibraryValue,
+    Opaque,
+    Prepared,
+    Value,
+    constant,
+    source_text,
+)
 from dispatch_cli.model.condition import Atom, Condition
 
 BUILTIN_NAMES = frozenset(dir(builtins))
@@ -169,6 +181,38 @@ def is_torch_api(name: str, *, exact: bool = False) -> bool:
     return any(name == root or name.startswith(root + ".") for root in _ROOTS)
 
 
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "builtins.str": str,
+    "builtins.int": int,
+    "builtins.float": float,
+    "builtins.bool": bool,
+    "builtins.list": list,
+    "builtins.tuple": tuple,
+    "builtins.dict": dict,
+    "collections.abc.Sequence": (str, list, tuple),
+    "typing.Sequence": (str, list, tuple),
+    "collections.abc.Iterable": (str, list, tuple, dict),
+    "torch.library.Library": LibraryValue,
+    "types.FunctionType": FunctionValue,
+    "torch._ops.OpOverload": (),
+}
+
+
+def is_instance(value: Value, kinds: Value) -> bool | None:
+    """``isinstance`` of a value that is known; None where that is not known."""
+    if not (constant(value) or isinstance(value, list | tuple | dict | LibraryValue | FunctionValue)):
+        return None
+    found: list[bool | None] = []
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if not isinstance(kind, Dotted) or kind.name not in _KINDS:
+            found.append(
+                False if constant(value) and isinstance(kind, Dotted) and kind.name.startswith("torch.") else None
+            )
+        else:
+            found.append(isinstance(value, _KINDS[kind.name]))
+    return True if True in found else None if None in found else False
+
+
 def may_register(function: Value) -> bool:
     """Whether calling the value may register something with the dispatcher."""
     match function:
@@ -181,6 +225,29 @@ def may_register(function: Value) -> bool:
     return False
 
 
+class FunctionFacts(NamedTuple):
+    """What the text of a function says. size: statements and expressions. called: last names of what it calls."""
+
+    size: int
+    called: frozenset[str]
+
+
+@lru_cache(maxsize=50_000)
+def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFacts:
+    """What the text of a function says."""
+    called: set[str] = set()
+    size = 0
+    for statement in code.body:
+        for one in ast.walk(statement):
+            size += 1
+            if isinstance(one, ast.Call):
+                called.add(called_name(one))
+            elif isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+                called.update(called_name(part) for part in one.decorator_list if isinstance(part, ast.Call))
+    return FunctionFacts(size, frozenset(called))
+
+
+@lru_cache(maxsize=50_000)
 def is_generator(code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether the function has a ``yield`` of its own."""
     pending: list[ast.AST] = list(code.body)

@@ -44,6 +44,7 @@ class PythonRun:
         self.uncertain: str | None = None
         self.custom_operators: set[str] = set()
         self.modules: set[str] = set()
+        self.helpers: frozenset[str] = frozenset()
         self.found: list[tuple[str, Extracted]] = []
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()

@@ -15,6 +15,7 @@ from dispatch_cli.extract.python.values import (
     Alternatives,
     Bound,
     ClassValue,
+    DeviceText,
     Dotted,
     FunctionValue,
     LibraryValue,
@@ -63,6 +64,8 @@ class TorchCalls(LegacyCalls):
         """Call a function of PyTorch, or of another package, by its full name."""
         what = names.TORCH_FUNCTIONS.get(name)
         if what is None:
+            if name == "torch.device" and given and all(isinstance(one, str | int) for one in given):
+                return DeviceText(":".join(map(str, given)))
             if name.rpartition(".")[2] == names.DIRECT_REGISTER:
                 return self.choices(given, keywords, node, scope, self._direct_register)
             return Opaque(node)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from dispatch_cli.model.condition import Condition
@@ -19,6 +20,7 @@ MAX_TEXT = 200
 """Characters of an expression that are kept."""
 
 
+@lru_cache(maxsize=20_000)
 def source_text(node: ast.AST) -> str:
     """The expression as Python prints it, shortened."""
     try:
@@ -76,6 +78,15 @@ class ModuleValue:
     """A module of the project. file: its path."""
 
     file: str
+
+
+@dataclass(frozen=True)
+class ImportedName:
+    """A name that an import binds; the module is read when the name is used. file: the importing one."""
+
+    node: ast.ImportFrom
+    file: str
+    name: str
 
 
 @dataclass(eq=False)
@@ -147,6 +158,13 @@ class LibraryValue:
 
 
 @dataclass(frozen=True)
+class DeviceText:
+    """A ``torch.device``, as it prints itself."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class OperatorHandle:
     """What ``custom_op`` returns, or an operator that is not known by a name."""
 
@@ -191,7 +209,8 @@ class NamedSchema:
 def decided(value: Value) -> bool:
     """Whether it is known if the value is true or false."""
     return not isinstance(
-        value, Opaque | Alternatives | Dotted | Bound | EnumMember | InstanceValue | TypeArguments | NamedSchema
+        value,
+        Opaque | Alternatives | Dotted | Bound | EnumMember | InstanceValue | TypeArguments | NamedSchema | DeviceText,
     )
 
 
