@@ -46,7 +46,7 @@ _SPELLINGS = {
 }
 _NUMBER = frozenset(("int", "float", "bool"))
 
-_BASES = {
+_BASES: dict[object, tuple[str, bool, bool, bool]] = {
     "torch.Tensor": ("Tensor", True, True, True),
     "int": ("SymInt", True, False, True),
     "float": ("float", True, False, True),
@@ -207,8 +207,8 @@ def _schema_type(kind: object) -> str | None:
             return _BASES[inner][0] + "?"
         found = _list_type(inner)
         item = _item_of(inner)
-        base = _optional(item) if item not in _BASES else item
-        return f"{found}?" if found is not None and _BASES[base][3] else None
+        entry = _BASES.get(item) or _BASES.get(_optional(item))
+        return f"{found}?" if found is not None and entry is not None and entry[3] else None
     return _list_type(kind)
 
 

@@ -142,20 +142,23 @@ METHODS = frozenset(
     ]
 )
 """Names of methods and functions that register something with the dispatcher, or undo that."""
-CALLED = frozenset((*METHODS, *_FUNCTIONS, DIRECT_REGISTER)) - {
-    "infer_schema",
-    "fallthrough_kernel",
-    "get_ctx",
-    "opcheck",
-    "wrap_triton",
-    "capture_triton",
-    "get_kernel",
-    "register_opaque_type",
-    "_register_effectful_op",
-    "register_torch_dispatch",
-    "register_effect",
-}
+HARMLESS = frozenset(
+    (
+        *("infer_schema", "fallthrough_kernel", "get_ctx", "opcheck", "wrap_triton", "capture_triton", "get_kernel"),
+        *("register_opaque_type", "_register_effectful_op", "register_torch_dispatch", "register_effect"),
+        *("_register_torch_dispatch_rule", "register_decomposition", "py_functionalize_impl"),
+    )
+)
+"""Names of what registers nothing with the dispatcher, although it looks so."""
+CALLED = frozenset((*METHODS, *_FUNCTIONS, DIRECT_REGISTER)) - HARMLESS
 """Names whose calls are looked at: they register something."""
+UNMISTAKABLE = frozenset(
+    (
+        *("register_fake", "register_kernel", "register_autograd", "register_vmap", "register_autocast"),
+        *("impl_abstract", "custom_op", "triton_op", "_scoped_library", DIRECT_REGISTER),
+    )
+)
+"""Those of them that hardly anything else is called."""
 
 _CERTAIN = frozenset(
     ("torch", "numpy", "typing_extensions", "packaging", "builtins", "setuptools", *sys.stdlib_module_names)
@@ -326,6 +329,28 @@ def called_name(node: ast.Call) -> str:
     return ""
 
 
-def may_be_torch(node: ast.Call, text: str) -> bool:
-    """Whether a call that was not evaluated may belong to PyTorch, by what its file mentions."""
-    return "torch" in text and bool(node.args or node.keywords)
+def torch_names(tree: ast.Module) -> frozenset[str]:
+    """The names under which a module imports functions of ``torch.library``."""
+    return frozenset(
+        alias.asname or alias.name
+        for one in ast.walk(tree)
+        if isinstance(one, ast.ImportFrom) and one.module in ("torch.library", "torch._library")
+        for alias in one.names
+    )
+
+
+def plausible(node: ast.Call) -> bool:
+    """Whether the arguments are those of a registration, for a method of something that is not known."""
+    given = len(node.args) + len(node.keywords)
+    first = node.args[0] if node.args else None
+    known = isinstance(first, ast.Constant)
+    match called_name(node):
+        case "define":
+            return given > 0 and not (known and (not isinstance(first.value, str) or "(" not in first.value))  # type: ignore[union-attr]
+        case "impl":
+            return given >= 2 and not (known and not isinstance(first.value, str))  # type: ignore[union-attr]
+        case "fallback":
+            return len(node.args) in (1, 2) and not known
+        case "_destroy":
+            return False
+    return given > 0

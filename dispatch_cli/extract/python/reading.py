@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.modules import UnreadablePython
@@ -72,16 +72,36 @@ class PythonReader(TorchCalls):
             if not left or not self._assume(file, left):
                 break
         for one in self._left(tree, file):
-            if names.may_be_torch(one, self.run.index.text(file)):
-                self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
+            self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
 
-    def _left(self, tree: ast.Module, file: str) -> Iterator[ast.Call]:
-        """Calls that may register something, and that were not evaluated."""
+    def _left(self, tree: ast.Module, file: str) -> list[ast.Call]:
+        """Calls that may register something, and that were not evaluated; others are noted as read."""
+        run = self.run
+        found: list[ast.Call] = []
+        scope = self.module(file)
+        imported = names.torch_names(tree)
         for one in ast.walk(tree):
-            if not isinstance(one, ast.Call) or names.called_name(one) not in names.CALLED:
+            if not isinstance(one, ast.Call):
                 continue
-            if id(one) not in self.run.seen_calls and (file, one.lineno) not in self.run.accounted:
-                yield one
+            name = names.called_name(one)
+            if name not in names.CALLED and name not in imported and name not in names.HARMLESS:
+                continue
+            if id(one) in run.seen_calls or name in names.HARMLESS or not self._may_be(one, name, scope, imported):
+                run.account(file, one)
+            elif (file, one.lineno) not in run.accounted:
+                found.append(one)
+        return found
+
+    def _may_be(self, node: ast.Call, name: str, scope: Scope, imported: frozenset[str]) -> bool:
+        """Whether a call that was not evaluated may be one of PyTorch's."""
+        if isinstance(node.func, ast.Attribute):
+            return names.plausible(node)
+        if name in imported:
+            return True
+        if name in scope.names:
+            found = self.look_up(name, node.func, scope)
+            return names.may_register(found)
+        return name in names.UNMISTAKABLE
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
         """Go through functions that nothing calls, as if somebody did."""

@@ -314,7 +314,7 @@ class TorchCalls(LegacyCalls):
                 return self.choices(
                     given, keywords, node, scope, lambda g, k, n, s: self._of_operator_method(bound, g, k, n, s)
                 )
-        if given or keywords:
+        if not isinstance(node, ast.Call) or names.plausible(node):
             self.run.not_known(scope.file, node, f"it is not known what `{function_name(bound.owner)}` is")
         return Opaque(node)
 
