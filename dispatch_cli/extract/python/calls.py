@@ -148,6 +148,8 @@ class CallFollower(Expressions):
 
     def _of_dotted(self, full: str, node: ast.AST, scope: Scope) -> Value:
         full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
+        if ".DispatchKey." in full and full.endswith(".name"):
+            return full.split(".")[-2]
         if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
             return False
         if full.startswith("torch.ops.") and names.looks_registering(full.rpartition(".")[2]):
