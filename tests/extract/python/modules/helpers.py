@@ -2,6 +2,7 @@
 
 import functools
 from enum import Enum
+from typing import Optional
 
 import torch
 from torch.library import Library
@@ -14,7 +15,7 @@ class Mode(Enum):
     SLOW = "slow"
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)
 def library(kind="FRAGMENT"):
     return Library(NAMESPACE, kind)
 
@@ -39,7 +40,7 @@ class Registrar:
 
     def add(self, name, function, keys={"CPU": True, "CUDA": False}):
         qualified = "%s_%s" % (self.prefix, name)
-        self.lib.define(f"{qualified}(Tensor x) -> Tensor")
+        self.lib.define("{}(Tensor x) -> Tensor".format(qualified))
         for key, wanted in keys.items():
             if wanted:
                 self.lib.impl(qualified, function, key)
