@@ -2,47 +2,111 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
-from dispatch_cli.extract.cpp.body import LibraryFunction
 from dispatch_cli.extract.cpp.expander import TooMuch
+from dispatch_cli.extract.cpp.findings import Findings, FromCpp
+from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
+from dispatch_cli.extract.cpp.merge import read_all
 from dispatch_cli.extract.cpp.project import CppProject
-from dispatch_cli.extract.cpp.reader import UnitReader
+from dispatch_cli.extract.cpp.reader import UnitReader, assumptions
+from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.extract.sources import Sources
-from dispatch_cli.model.extracted import Extracted, Extraction, NotUnderstood
+from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
+
+_STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(\s*")
+_TEMPLATE = re.compile(r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b")
+_IN_TEMPLATE = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(")
 
 
 def extract_cpp(sources: Sources) -> Extraction:
     """What the C++ files of a run register."""
-    project = CppProject(sources)
-    found: dict[Extracted, None] = {}
-    not_understood: dict[NotUnderstood, None] = {}
-    accounted: set[tuple[str, int]] = set()
-    missing: Counter[str] = Counter()
-    functions: dict[str, LibraryFunction] = {}
-    included: set[str] = set()
-    for main in project.mains:
-        if main in included:
-            continue
-        unit = TranslationUnit(project, main, {})
-        reader = UnitReader(unit, functions)
+    return _Run(CppProject(sources)).extraction()
+
+
+class _Run:
+    def __init__(self, project: CppProject) -> None:
+        self._project = project
+        self._functions = LibraryFunctions()
+        self._found: dict[FromCpp, None] = {}
+        self._not_understood: dict[NotUnderstood, None] = {}
+        self._accounted: set[tuple[str, int]] = set()
+        self._missing: Counter[str] = Counter()
+        self._included: set[str] = set()
+
+    def extraction(self) -> Extraction:
+        """Read all files."""
+        for main in self._project.mains:
+            if main not in self._included:
+                self._unit(main)
+        last = Findings()
+        self._functions.finish(last)
+        self._keep(last)
+        self._not_understood.update(dict.fromkeys(self._project.not_understood))
+        order = {name: index for index, name in enumerate(self._project.was_read)}
+        found = sorted(self._found, key=lambda item: _order(item, order))
+        said = sorted(self._not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
+        return Extraction(
+            tuple(found),
+            tuple(said),
+            frozenset(self._accounted | self._project.accounted),
+            tuple(self._project.was_read),
+            tuple(sorted(self._missing.items())),
+        )
+
+    def _unit(self, main: str) -> None:
+        text = self._project.file(main).text
+        if _TEMPLATE.search(text.text):
+            return self._template(text)
+        findings, too_many = read_all(lambda assumed: self._read(main, assumed))
+        if too_many:
+            why = "more of its '#if' belong together than can be told apart"
+            findings.not_understood[NotUnderstood(Span(main, 1, 1), "", why)] = None
+        self._keep(findings)
+        self._stray(text)
+        return None
+
+    def _read(self, main: str, assumed: dict[str, bool]) -> Findings:
+        unit = TranslationUnit(self._project, main, assumed)
+        reader = UnitReader(unit, self._functions, assumptions(assumed))
         try:
             reader.read()
         except TooMuch as error:
-            not_understood[NotUnderstood(Span(main, 1, 1), "", f"{error}")] = None
-        included |= unit.included
-        findings = reader.findings
-        found.update(findings.found)
-        not_understood.update(findings.not_understood)
-        accounted |= findings.accounted
-        missing.update(findings.missing)
-    not_understood.update(dict.fromkeys(project.not_understood))
-    return Extraction(
-        tuple(found),
-        tuple(not_understood),
-        frozenset(accounted | project.accounted),
-        tuple(project.was_read),
-        tuple(sorted(missing.items())),
-    )
+            reader.findings.not_understood[NotUnderstood(Span(main, 1, 1), "", str(error))] = None
+        self._included |= unit.included
+        return reader.findings
+
+    def _keep(self, findings: Findings) -> None:
+        self._found.update(findings.found)
+        self._not_understood.update(findings.not_understood)
+        self._accounted |= findings.accounted
+        self._missing.update(findings.missing)
+
+    def _template(self, text: SourceText) -> None:
+        """A template of C++ files: its registrations are made when the project is built."""
+        for found in _IN_TEMPLATE.finditer(text.text):
+            at = text.span(found.start())
+            line = text.text[found.start() : found.start() + 200].partition("\n")[0]
+            why = "this file is a template, which is filled in when the project is built"
+            self._not_understood[NotUnderstood(at, line.strip(), why)] = None
+            self._accounted.add((at.file, at.line))
+
+    def _stray(self, text: SourceText) -> None:
+        """Calls that look like registrations and are in no block."""
+        for found in _STRAY.finditer(text.blanked):
+            at = text.span(found.start())
+            here = {(text.name, text.line(place)) for place in range(found.start(), found.end())}
+            rest = text.text[found.end() : found.end() + 1]
+            if rest == '"' and not here & (self._accounted | self._project.accounted):
+                line = text.text[found.start() : found.start() + 200].partition("\n")[0]
+                self._not_understood[NotUnderstood(at, line.strip(), "this is in no registration block")] = None
+                self._accounted |= here
+
+
+def _order(item: FromCpp, order: dict[str, int]) -> tuple[int, int, int, bool]:
+    """By the place of the block, which comes before what is in it."""
+    block = item if isinstance(item, ExtractedBlock) else item.block
+    return order.get(block.at.file, len(order)), block.at.line, block.at.column, item is not block

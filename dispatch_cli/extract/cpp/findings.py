@@ -9,7 +9,6 @@ from dispatch_cli.extract.cpp.context import When, joined
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
 from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.extracted import (
-    Extracted,
     ExtractedBlock,
     ExtractedDefinition,
     ExtractedFallback,
@@ -27,7 +26,7 @@ class Findings:
     """Registrations, statements that are not understood, and the places that are accounted for."""
 
     def __init__(self) -> None:
-        self.found: dict[Extracted, None] = {}
+        self.found: dict[FromCpp, None] = {}
         self.not_understood: dict[NotUnderstood, None] = {}
         self.accounted: set[tuple[str, int]] = set()
         self.missing: Counter[str] = Counter()
@@ -36,6 +35,10 @@ class Findings:
     def add(self, item: FromCpp) -> None:
         """Keep a registration."""
         self.found[item] = None
+
+    def blocks(self) -> list[ExtractedBlock]:
+        """The blocks that were found."""
+        return [item for item in self.found if isinstance(item, ExtractedBlock)]
 
     def refuse(self, tokens: Sequence[CppToken], why: str, when: Iterable[Condition] = ()) -> None:
         """Keep a statement that is not understood."""

@@ -47,7 +47,7 @@ def conjunction(parts: Sequence[Decision]) -> Decision:
     left = [part for part in parts if part is not True]
     if False in left:
         return False
-    conditions = [part for part in left if not isinstance(part, bool)]
+    conditions = list(dict.fromkeys(one for part in left if not isinstance(part, bool) for one in _operands(part, And)))
     return True if not conditions else conditions[0] if len(conditions) == 1 else And(tuple(conditions))
 
 
@@ -56,8 +56,12 @@ def disjunction(parts: Sequence[Decision]) -> Decision:
     left = [part for part in parts if part is not False]
     if True in left:
         return True
-    conditions = [part for part in left if not isinstance(part, bool)]
+    conditions = list(dict.fromkeys(one for part in left if not isinstance(part, bool) for one in _operands(part, Or)))
     return False if not conditions else conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
+
+
+def _operands(condition: Condition, kind: type[And] | type[Or]) -> tuple[Condition, ...]:
+    return condition.operands if isinstance(condition, And | Or) and isinstance(condition, kind) else (condition,)
 
 
 def opposite(decision: Decision) -> Decision:

@@ -29,13 +29,14 @@ class MacroDefinition(NamedTuple):
 class MacroTable:
     """The macros at one place.
 
-    assumed: atoms that are taken to be true or false. forks: the atoms that decide between definitions of a macro that
-    is used. in_if: an expression of ``#if`` is read, where a macro that is not decided stays as it is.
+    assumed: atoms that are taken to be true or false. in_if: an expression of ``#if`` is read.
+    ambiguous: macros that were used and not replaced, since they have several definitions, and the atoms that decide
+    between those.
     """
 
     def __init__(self, undefined: Iterable[str], defined: Iterable[Macro], assumed: Mapping[str, bool]) -> None:
         self.assumed = dict(assumed)
-        self.forks: set[str] = set()
+        self.ambiguous: dict[str, set[str]] = {}
         self.in_if = False
         self._macros: dict[str, tuple[MacroDefinition, ...]] = dict.fromkeys((*_UNDEFINED, *undefined), ())
         for macro in defined:
@@ -56,12 +57,10 @@ class MacroTable:
         last = possible[-1]
         if all(condition in when for condition in last.when) or all(last.macro.same(other.macro) for other in possible):
             return last.macro
-        if self.in_if:
-            return None
-        self.forks.update(
-            undecided((condition for definition in possible for condition in definition.when), facts(when))
-        )
-        return last.macro
+        if not self.in_if:
+            atoms = undecided((condition for definition in possible for condition in definition.when), facts(when))
+            self.ambiguous.setdefault(name, set()).update(atoms)
+        return None
 
     def define(self, macro: Macro, when: When) -> None:
         """Define a macro where *when* holds."""

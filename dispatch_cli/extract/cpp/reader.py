@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dispatch_cli.extract.cpp.body import BodyReader, LibraryFunction, LibraryVariable
-from dispatch_cli.extract.cpp.brackets import split
-from dispatch_cli.extract.cpp.context import When, joined
-from dispatch_cli.extract.cpp.findings import Findings
+from dispatch_cli.extract.cpp.body import BodyReader
+from dispatch_cli.extract.cpp.brackets import inside, split
+from dispatch_cli.extract.cpp.context import When, joined, undecided
+from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.keys import block_key, is_macro_like
-from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex, spelled
+from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
+from dispatch_cli.extract.cpp.register_operators import OperatorsReader, chain_calls
+from dispatch_cli.extract.cpp.scope import UnitScope
+from dispatch_cli.extract.cpp.simple import LibraryFunction, LibraryVariable
+from dispatch_cli.extract.cpp.surroundings import enclosing_function, parameter_list, variable_before
+from dispatch_cli.extract.cpp.tokens import CppToken, lex, spelled
 from dispatch_cli.extract.cpp.unit import TranslationUnit
 from dispatch_cli.model.condition import Atom, Condition, Not
 from dispatch_cli.model.declarations import LibraryKind
@@ -23,20 +28,18 @@ _KINDS = {
     "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
     "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
 }
-_CONSTANT = r"\b(?:const|constexpr|static|inline)\b[^;{{}}()=]{{0,200}}?\b{name}\s*(?:\[[^\]\n]*\]\s*)?(=|\{{)"
+_LIBRARY_MACRO = re.compile(r"[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
 
 
 class UnitReader:
     """Reads the registrations of one translation unit."""
 
-    def __init__(self, unit: TranslationUnit, shared: dict[str, LibraryFunction]) -> None:
-        self._unit, self._shared = unit, shared
+    def __init__(self, unit: TranslationUnit, functions: LibraryFunctions, assumed: When) -> None:
+        self._unit, self._functions = unit, functions
         self.findings = Findings()
-        assumed: list[Condition] = []
-        for atom, true in unit.assumed.items():
-            assumed.append(Atom(atom) if true else Not(Atom(atom)))
         self._build: When = joined(unit.project.settings(unit.main).when, assumed)
-        self._values: dict[str, Sequence[CppToken] | None] = {}
+        self._scope = UnitScope(unit, functions)
+        self._operators = OperatorsReader(self.findings, self._scope.value, self._scope.infer)
 
     def read(self) -> Findings:
         """Read it. Errors: TooMuch."""
@@ -46,81 +49,198 @@ class UnitReader:
             if token is None:
                 break
             self._construct(token)
-        self.findings.forks |= self._unit.all_forks()
+        self.findings.forks |= self._unit.forks
         return self.findings
-
-    def function(self, name: str) -> LibraryFunction | None:
-        """The function of that name that takes a library."""
-        return self._shared.get(name)
-
-    def value(self, name: str) -> Sequence[CppToken] | None:
-        """The value of a constant of the file."""
-        if name not in self._values:
-            self._values[name] = self._constant(name)
-        return self._values[name]
 
     def _construct(self, token: CppToken) -> None:
         text = token.text
-        if not text.startswith("@") or "LIBRARY" not in text:
-            return None
+        if text.startswith("@"):
+            if "MAKE_" in text:
+                self._made(token)
+            else:
+                self._block(token)
+        elif text == "RegisterOperators":
+            self._register_operators(token)
+        elif text in ("Library", "StableLibrary"):
+            self._function(token)
+        elif _LIBRARY_MACRO.fullmatch(text) and (taken := self._bracketed([token])) is not None:
+            self.findings.refuse(taken, f"the macro {text} is not known", self._build)
+            self.findings.missing[text] += 1
+
+    # ---- blocks
+
+    def _block(self, token: CppToken) -> None:
         taken = self._bracketed([token])
         if taken is None:
             return self.findings.refuse([token], "the brackets of this block do not match", self._build)
+        if not same_conditions(taken):
+            self.findings.forks.update(undecided((condition for part in taken for condition in part.when), {}))
+        self.findings.forks |= self._unit.ambiguous(taken)
         arguments = split(taken[2:-1])
         self.findings.account([token])
-        kind = text[1:].removeprefix("STABLE_")
-        if kind.startswith("MAKE_"):
-            return None
+        kind = _KINDS[token.text[1:].removeprefix("STABLE_")]
         if len(arguments) != 3:
             return self.findings.refuse(taken, "this block has no namespace, key and name", self._build)
-        block = self._block(_KINDS[kind], token, arguments)
+        block = self._made_block(kind, token, arguments, ())
         opening = self._unit.next()
-        if opening is None or opening.text != "{":
-            return self.findings.refuse(
-                [*taken, *([opening] if opening else [])], "this block has no body", self._build
-            )
-        body = self._bracketed([], opening)
+        body = self._bracketed([], opening) if opening is not None and opening.text == "{" else None
         if body is None:
-            return self.findings.refuse(taken, "the brackets of this block do not match", self._build)
+            return self.findings.refuse(taken, "the braces of this block are missing or do not match", self._build)
         self.findings.add(block)
         name = arguments[2][-1].text if arguments[2] else ""
-        BodyReader(LibraryVariable(name, block), self.findings, self, self._build).read(body[1:-1])
+        BodyReader(LibraryVariable(name, block), self.findings, self._scope, self._build).read(body[1:-1])
         return None
 
-    def _block(self, kind: LibraryKind, token: CppToken, arguments: list[list[CppToken]]) -> ExtractedBlock:
+    def _made_block(
+        self, kind: LibraryKind, token: CppToken, arguments: list[list[CppToken]], when: When
+    ) -> ExtractedBlock:
         at = token.at
         written = "".join(part.text for part in arguments[0])
         namespace: str | Unknown = written
         if not written.isidentifier() or is_macro_like(written):
             namespace = Unknown(spelled(tuple(arguments[0])))
             self.findings.missing[written] += 1
-        key = block_key(arguments[1]) if arguments[1] else None
+        key = block_key(arguments[1]) if len(arguments) > 1 and arguments[1] else None
         if isinstance(key, Unknown):
             self.findings.missing[key.expression] += 1
-        return ExtractedBlock(kind, namespace, key, at, joined(token.when, self._build))
+        return ExtractedBlock(kind, namespace, key, at, joined(joined(token.when, self._build), when))
 
-    def _bracketed(self, start: list[CppToken], opening: CppToken | None = None) -> list[CppToken] | None:
+    def _made(self, token: CppToken) -> None:
+        """``auto m = MAKE_TORCH_LIBRARY(ns);`` and what is done with *m* in the same braces."""
+        scope: list[CppToken] = [token]
+        depth = 0
+        while (following := self._unit.next()) is not None and len(scope) <= MAX_BODY:
+            if following.kind == "mark":
+                depth += (following.text in ("(", "{", "[")) - (following.text in (")", "}", "]"))
+                if depth < 0:
+                    break
+            scope.append(following)
+            if depth == 0 and following.text == ";" and enclosing_function(token.source, token.offset) is None:
+                break
+        for index, part in enumerate(scope):
+            if part.text.startswith("@MAKE_"):
+                self._made_object(scope, index)
+            elif part.text.startswith("@") and "LIBRARY" in part.text:
+                self.findings.refuse(scope[index:], "a registration block is not expected here", self._build)
+
+    def _made_object(self, scope: list[CppToken], index: int) -> None:
+        token = scope[index]
+        source, offset = token.use or (token.source, token.offset)
+        inner, behind = inside(scope, index + 1)
+        kind = LibraryKind.IMPL if token.text.endswith("_IMPL") else LibraryKind.DEF
+        self.findings.account([token])
+        when = self._called(token)
+        block = self._made_block(kind, token, split(inner), when)
+        self.findings.add(block)
+        name = variable_before(source, offset)
+        if name is None:
+            return self.findings.refuse(scope[index:behind], "what becomes of this library is not known", self._build)
+        end, depth = behind, 0
+        while end < len(scope):
+            text = scope[end].text if scope[end].kind == "mark" else ""
+            depth += (text in ("(", "{", "[")) - (text in (")", "}", "]"))
+            if depth < 0:
+                break
+            end += 1
+        reader = BodyReader(LibraryVariable(name, block), self.findings, self._scope, joined(self._build, when), False)
+        reader.read(scope[behind:end])
+        return None
+
+    def _called(self, token: CppToken) -> When:
+        """That the function is called in which a registration stands."""
+        source, offset = token.use or (token.source, token.offset)
+        function = enclosing_function(source, offset)
+        return () if function is None else (Atom(f"{function} is called"),)
+
+    # ---- RegisterOperators, and functions that take a library
+
+    def _register_operators(self, token: CppToken) -> None:
+        following = self._unit.next()
+        if following is not None and following.kind == "name":
+            following = self._unit.next()
+        if following is None or following.text not in ("(", "{"):
+            return None
+        first = self._bracketed([], following)
+        if first is None:
+            return self.findings.refuse([token], "the brackets of this statement do not match", self._build)
+        rest: list[CppToken] = []
+        while (part := self._unit.next()) is not None and part.text == ".":
+            name = self._unit.next()
+            taken = self._bracketed([part, *([name] if name else [])])
+            if taken is None:
+                break
+            rest += taken
+        self.findings.account([token])
+        arguments = split(first[1:-1])
+        when = joined(joined(token.when, self._build), self._called(token))
+        if arguments and arguments[0] and arguments[0][0].kind in ("string", "raw"):
+            self._operators.op([token, *first], arguments, when)
+        elif arguments:  # torch::jit::RegisterOperators, with JIT operators
+            return self.findings.account([*first, *rest])
+        for call in chain_calls(rest) or ():
+            if call.name == "op":
+                self._operators.op(call.tokens, call.arguments, when)
+            else:
+                self.findings.refuse(call.tokens, f"'{call.name}' of RegisterOperators is not known", when)
+        return None
+
+    def _function(self, token: CppToken) -> None:
+        """A function with a parameter ``torch::Library&``."""
+        if token.use is not None or (place := parameter_list(token.source, token.offset)) is None:
+            return
+        name, opening = place
+        head = list(lex(token.source, opening, token.offset))
+        taken = self._bracketed(head, token, depth=sum(_depth(part) for part in head))
+        following = self._unit.next()
+        while following is not None and following.text in ("const", "noexcept", "mutable"):
+            following = self._unit.next()
+        if taken is None or following is None or following.text != "{":
+            return
+        body = self._bracketed([], following)
+        if body is None:
+            return
+        parameters = [_parameter(part) for part in split(taken[1:-1])]
+        libraries = [
+            parameter
+            for parameter, part in zip(parameters, split(taken[1:-1]), strict=True)
+            if any("Library" in word.text for word in part)
+        ]
+        made = LibraryFunction(name, tuple(parameters), tuple(body[1:-1]))
+        self._functions.add(made, token, libraries, self._build)
+
+    def _bracketed(
+        self, start: list[CppToken], opening: CppToken | None = None, depth: int = 0
+    ) -> list[CppToken] | None:
         """The tokens up to the end of the bracket that begins now; None where it does not end."""
         token = opening or self._unit.next()
-        if token is None or token.text not in ("(", "{"):
+        if token is None or (depth == 0 and token.text not in ("(", "{")):
             return None
         result = [*start, token]
-        depth = 1
-        while depth:
+        depth += _depth(token)
+        while depth > 0:
             token = self._unit.next()
             if token is None or len(result) > MAX_BODY:
                 return None
-            if token.kind == "mark":
-                depth += (token.text in ("(", "{", "[")) - (token.text in (")", "}", "]"))
+            depth += _depth(token)
             result.append(token)
         return result
 
-    def _constant(self, name: str) -> Sequence[CppToken] | None:
-        text: SourceText = self._unit.project.file(self._unit.main).text
-        found = re.search(_CONSTANT.format(name=re.escape(name)), text.blanked)
-        if found is None:
-            return None
-        start = found.start(1)
-        end = text.blanked.find(";", start)
-        tokens = list(lex(text, start, end if end >= 0 else len(text.text)))
-        return tokens[1:] if tokens and tokens[0].text == "=" else tokens
+
+def _depth(token: CppToken) -> int:
+    if token.kind != "mark":
+        return 0
+    return (token.text in ("(", "{", "[")) - (token.text in (")", "}", "]"))
+
+
+def _parameter(tokens: Sequence[CppToken]) -> str:
+    """The name of a parameter."""
+    names = [token.text for token in tokens]
+    if "=" in names:
+        names = names[: names.index("=")]
+    return names[-1] if names else ""
+
+
+def assumptions(assumed: dict[str, bool]) -> When:
+    """The conditions that say what is assumed."""
+    made: list[Condition] = [Atom(atom) if true else Not(Atom(atom)) for atom, true in assumed.items()]
+    return tuple(made)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dispatch_cli.extract.cpp.brackets import inside, split
-from dispatch_cli.extract.cpp.context import When, joined
+from dispatch_cli.extract.cpp.context import When
 from dispatch_cli.extract.cpp.findings import Findings
 from dispatch_cli.extract.cpp.kernels import KernelArgument, kernel_of, key_from
 from dispatch_cli.extract.cpp.keys import CATCH_ALL, key_of
@@ -21,14 +21,15 @@ from dispatch_cli.model.extracted import (
 )
 from dispatch_cli.model.span import Span
 
+Infer = Callable[[Sequence[CppToken], bool], "str | None"]
 _NO_EFFECT = frozenset({"set_python_module", "impl_abstract_pystub", "class_", "def_static", "def_property"})
 
 
 class Registrar:
-    """Reads the calls on the library of one block."""
+    """Reads the calls on the library of one block. infer: gives the signature of a function."""
 
-    def __init__(self, block: ExtractedBlock, findings: Findings, lookup: Lookup) -> None:
-        self._block, self._findings, self._lookup = block, findings, lookup
+    def __init__(self, block: ExtractedBlock, findings: Findings, lookup: Lookup, infer: Infer) -> None:
+        self._block, self._findings, self._lookup, self._infer = block, findings, lookup, infer
 
     def chain(self, tokens: Sequence[CppToken], when: When) -> None:
         """Read ``m.def(...).impl(...)``; *when*: the conditions of the statement."""
@@ -69,32 +70,52 @@ class Registrar:
     def _define(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
         schema = schema_of(arguments[0], self._lookup)
         tags: tuple[str, ...] = ()
-        kernel: KernelArgument | None = None
+        kernels: list[KernelArgument] = []
         for argument in arguments[1:]:
             found = tags_of(argument, self._lookup)
             if found is not None:
-                tags = found
-            elif kernel is None:
-                kernel = kernel_of(argument, self._lookup)
+                tags = tuple(tag for tag in found if tag)
+                if len(tags) < len(found):
+                    self._findings.refuse(tokens, "a tag of this definition is not known", when)
+            elif not kernels:
+                kernels.append(kernel_of(argument, self._lookup))
             elif "RegisterOrVerify" not in spelled(tuple(argument)) and spelled(tuple(argument)) != "rv":
                 self._findings.refuse(tokens, "the arguments of this 'def' are not known", when)
                 return
-        at = tokens[0].at
-        why = None
-        name: str | Unknown
-        text = schema.text
-        if text is None:
-            shown = spelled(tuple(arguments[0]))
-            name, why = Unknown(shown), f"the schema is the value of '{shown}', which is not known"
-            self._note(arguments[0])
+        if schema.text is not None:
+            inferred = "(" not in schema.text and schema.alias_analysis is None
+            alias = "CONSERVATIVE" if inferred else schema.alias_analysis
+            self.define(schema.text, kernels, tokens[0].at, when, alias, tags)
+            return
+        name = Unknown(spelled(tuple(arguments[0])))
+        why = f"the schema is the value of '{name.expression}', which is not known"
+        self._note(arguments[0])
+        self._findings.add(ExtractedDefinition(self._block, name, None, tokens[0].at, when, tags, None, why))
+        for kernel in kernels:
+            self._add_kernel(name, kernel, kernel.key, tokens[0].at, when)
+
+    def define(
+        self,
+        schema: str,
+        kernels: Sequence[KernelArgument],
+        at: Span,
+        when: When,
+        alias_analysis: str | None = None,
+        tags: tuple[str, ...] = (),
+    ) -> None:
+        """Define an operator by its schema, or by its name and the C++ signature of its kernel."""
+        name = self._qualified(schema.partition("(")[0].strip())
+        text, why = None, None
+        if "(" in schema:
+            text = self._with_namespace(schema)
         else:
-            name = self._qualified(text.partition("(")[0].strip())
-            if "(" in text:
-                text = self._with_namespace(text)
+            signature = next(filter(None, (self._infer(kernel.function_tokens, True) for kernel in kernels)), None)
+            if signature is not None and isinstance(name, str):
+                text = name + signature
             else:
-                text, why = None, "it is inferred from the C++ function, which is not found in the sources"
-        self._findings.add(ExtractedDefinition(self._block, name, text, at, when, tags, schema.alias_analysis, why))
-        if kernel is not None:
+                why = "it is inferred from a C++ function whose signature is not known"
+        self._findings.add(ExtractedDefinition(self._block, name, text, at, when, tags, alias_analysis, why))
+        for kernel in kernels:
             self._add_kernel(name, kernel, kernel.key, at, when)
 
     def _implement(self, tokens: Sequence[CppToken], arguments: list[list[CppToken]], when: When) -> None:
@@ -137,7 +158,7 @@ class Registrar:
                 at,
                 when,
                 kernel.fallthrough,
-                None,
+                None if kernel.boxed_only or kernel.fallthrough else self._infer(kernel.function_tokens, False),
                 kernel.boxed_only,
             )
         )
@@ -160,8 +181,3 @@ class Registrar:
         for token in tokens:
             if token.kind == "name" and token.text.isupper() and len(token.text) > 2:
                 self._findings.missing[token.text] += 1
-
-
-def with_conditions(tokens: Sequence[CppToken], when: When) -> When:
-    """The conditions of a statement."""
-    return joined(tokens[0].when, when)

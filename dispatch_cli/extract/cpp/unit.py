@@ -6,7 +6,7 @@ read (brackets that do not match within a branch, a macro with two definitions),
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from dispatch_cli.extract.cpp.context import When, conjuncts, facts, joined, undecided
 from dispatch_cli.extract.cpp.expander import Expander, TooMuch
@@ -52,7 +52,9 @@ class TranslationUnit:
         self._brackets = 0
         settings = project.settings(main)
         self._table = MacroTable(settings.undefines, project.defined(main), assumed)
-        self._expander = Expander(self._table, self._file(project.file(main), 0))
+        file = project.file(main)
+        self.text = file.text
+        self._expander = Expander(self._table, self._file(file, 0))
 
     def next(self) -> CppToken | None:
         """The next token that no macro replaces; None at the end. Errors: TooMuch."""
@@ -62,9 +64,10 @@ class TranslationUnit:
         """Leave out what follows, up to the next text that can begin a registration."""
         self.skipping = True
 
-    def all_forks(self) -> set[str]:
-        """The atoms to decide."""
-        return self.forks | self._table.forks
+    def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
+        """The atoms that decide what the macros among *tokens* are."""
+        found = self._table.ambiguous
+        return {atom for token in tokens if token.text in found for atom in found[token.text]}
 
     # ---- files and directives
 
@@ -182,7 +185,7 @@ class TranslationUnit:
             if token.text != "defined":
                 part.append(token)
                 continue
-            result.extend(self._expander.all_replaced(part))
+            result.extend(self._replaced(part))
             part = []
             result.append(token)
             name = next(tokens, None)
@@ -190,8 +193,11 @@ class TranslationUnit:
                 result.append(name)
                 if name.text == "(":
                     result.extend(token for token in (next(tokens, None), next(tokens, None)) if token is not None)
-        result.extend(self._expander.all_replaced(part))
-        return [made for token in result for made in _fixed(token)]
+        result.extend(self._replaced(part))
+        return result
+
+    def _replaced(self, tokens: list[CppToken]) -> list[CppToken]:
+        return [made for token in self._expander.all_replaced(tokens) for made in _fixed(token)]
 
     def _branch(self, decision: Decision) -> None:
         """A branch begins. Those before it do not hold."""

@@ -79,7 +79,7 @@ def schema_of(tokens: Sequence[CppToken], lookup: Lookup) -> SchemaArgument:
 
 
 def tags_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> tuple[str, ...] | None:
-    """The tags of a list such as ``{at::Tag::core}``; None for something else."""
+    """The tags of a list such as ``{at::Tag::core}``, empty for one that is not known; None for something else."""
     tokens = list(tokens)
     if len(tokens) == 1 and tokens[0].kind == "name" and steps < MAX_STEPS:
         value = lookup(tokens[0].text)
@@ -93,10 +93,11 @@ def tags_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> tuple
     body, end = inside(tokens)
     if end != len(tokens):
         return None
-    names: list[str] = []
-    for part in split(body):
-        texts = [token.text for token in part]
-        if "Tag" not in texts or part[-1].kind != "name":
-            return None
-        names.append(texts[-1])
-    return tuple(names)
+    return tuple(_tag(part, lookup) for part in split(body) if part)
+
+
+def _tag(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> str:
+    if "Tag" in [token.text for token in tokens] and tokens[-1].kind == "name":
+        return tokens[-1].text
+    value = lookup(tokens[-1].text) if tokens[-1].kind == "name" and steps < MAX_STEPS else None
+    return _tag(unwrapped(value), lookup, steps + 1) if value else ""

@@ -1,0 +1,192 @@
+"""Signatures of C++ functions as PyTorch infers them: where a function is declared, and what its types are.
+
+After aten/src/ATen/core/op_registration/infer_schema.h and aten/src/ATen/core/jit_type.h: parameters are named ``_0``,
+``_1`` and so on, and results as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from dispatch_cli.extract.cpp.brackets import angle_end, inside, split
+from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
+
+MAX_PLACES = 200
+"""Places of a name that are looked at."""
+_PLAIN = {
+    "Tensor": "Tensor",
+    "int64_t": "int",
+    "SymInt": "SymInt",
+    "double": "float",
+    "bool": "bool",
+    "string": "str",
+    "string_view": "str",
+    "Scalar": "Scalar",
+    "Device": "Device",
+    "TensorList": "Tensor[]",
+    "ITensorListRef": "Tensor[]",
+    "IntArrayRef": "int[]",
+    "SymIntArrayRef": "SymInt[]",
+    "IntList": "int[]",
+    "OptionalIntArrayRef": "int[]?",
+    "OptionalSymIntArrayRef": "SymInt[]?",
+    "ScalarType": "ScalarType",
+    "Layout": "Layout",
+    "MemoryFormat": "MemoryFormat",
+    "Generator": "Generator",
+    "Storage": "Storage",
+    "Stream": "Stream",
+}
+_LISTS = frozenset({"vector", "ArrayRef", "List", "HeaderOnlyArrayRef"})
+_OPTIONAL = frozenset({"optional", "OptionalArrayRef"})
+_IGNORED = frozenset({"const", "&", "&&", "static", "inline", "extern", "typename", "virtual", "constexpr"})
+_NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delete", "using", "typedef", "operator"})
+_MAY_PRECEDE = re.compile(r"[\w\s:<>,&*]*\Z")
+
+
+def type_of(tokens: Sequence[CppToken]) -> str | None:
+    """The type of schemas that a C++ type stands for; None where that is not known."""
+    kept = [token for token in tokens if token.text not in _IGNORED]
+    while len(kept) > 2 and kept[0].kind == "name" and kept[1].text == "::":
+        kept = kept[2:]
+    if not kept or kept[0].kind != "name":
+        return None
+    name = kept[0].text
+    if len(kept) == 1:
+        return _PLAIN.get(name)
+    if kept[1].text != "<" or angle_end(kept, 1) != len(kept):
+        return None
+    arguments = split(_unclosed(kept[2:]))
+    inner = type_of(arguments[0]) if arguments else None
+    if inner is None:
+        return None
+    if name in _LISTS:
+        return f"{inner}[]"
+    if name in _OPTIONAL:
+        return f"{inner}[]?" if name == "OptionalArrayRef" else f"{inner}?"
+    if name == "array" and len(arguments) == 2:
+        return f"{inner}[]"
+    if name == "Dict" and len(arguments) == 2:
+        other = type_of(arguments[1])
+        return other and f"Dict({inner}, {other})"
+    return None
+
+
+def _unclosed(tokens: Sequence[CppToken]) -> list[CppToken]:
+    """Without the ``>`` at the end, which may be half of a ``>>``."""
+    last = tokens[-1]
+    return [*tokens[:-1], last._replace(text=">")] if last.text == ">>" else list(tokens[:-1])
+
+
+def results_of(tokens: Sequence[CppToken]) -> str | None:
+    """What a function returns, as in a schema."""
+    kept = [token for token in tokens if token.text not in _IGNORED]
+    if [token.text for token in kept] == ["void"]:
+        return "()"
+    names = [token.text for token in kept]
+    if "tuple" in names[:3]:
+        index = names.index("tuple")
+        types = [type_of(part) for part in split(_unclosed(kept[index + 2 :]))]
+        if None in types or not types:
+            return None
+        return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
+    kind = type_of(kept)
+    return kind and f"{kind} _0"
+
+
+def parameters_of(tokens: Sequence[CppToken]) -> str | None:
+    """The parameters of a function, as in a schema."""
+    parts = [part for part in split(tokens) if part]
+    types: list[str] = []
+    for part in parts:
+        texts = [token.text for token in part]
+        if texts == ["void"]:
+            continue
+        if "=" in texts:
+            part = part[: texts.index("=")]
+        kind = type_of(part) or (type_of(part[:-1]) if part[-1].kind == "name" else None)
+        if kind is None:
+            return None
+        types.append(kind)
+    return ", ".join(f"{kind} _{number}" for number, kind in enumerate(types))
+
+
+def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText]) -> str | None:
+    """The signature of a function or lambda, such as ``(Tensor _0, int _1) -> Tensor _0``; None where not known."""
+    if not function:
+        return None
+    if function[0].text == "[":
+        return _of_lambda(function)
+    if any(token.kind != "name" and token.text != "::" for token in function):
+        return None
+    name = function[-1].text
+    owner = function[-3].text if len(function) > 2 else ""
+    if owner[:1].isupper():
+        return None  # a member of a class
+    for text in texts:
+        if name not in text.text:
+            continue
+        found = {made for made in _declarations(name, text) if made is not None}
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+def _of_lambda(tokens: Sequence[CppToken]) -> str | None:
+    _, index = inside(tokens)
+    if index >= len(tokens) or tokens[index].text != "(":
+        return None
+    parameters, index = inside(tokens, index)
+    body = next((place for place in range(index, len(tokens)) if tokens[place].text == "{"), len(tokens))
+    texts = [token.text for token in tokens[index:body]]
+    if "->" not in texts:
+        return None
+    return _joined(parameters_of(parameters), results_of(tokens[index + texts.index("->") + 1 : body]))
+
+
+def _joined(parameters: str | None, results: str | None) -> str | None:
+    return None if parameters is None or results is None else f"({parameters}) -> {results}"
+
+
+def _declarations(name: str, text: SourceText) -> Iterable[str | None]:
+    """The signatures of the declarations of *name* in a file."""
+    blanked = text.blanked
+    for number, found in enumerate(re.finditer(rf"\b{re.escape(name)}\s*\(", blanked)):
+        if number == MAX_PLACES:
+            return
+        start = max(blanked.rfind(mark, 0, found.start()) for mark in ";{}()#=")
+        before = blanked[start + 1 : found.start()]
+        if blanked[start : start + 1] == "#":
+            before = before.partition("\n")[2]
+        if len(before) > 400 or not before.strip() or _MAY_PRECEDE.match(before) is None:
+            continue
+        begin = found.start() - len(before)
+        result = list(lex(text, begin, found.start()))
+        while result and result[-1].text == "::":
+            result = result[:-2]  # the function is defined as a member of a namespace
+        if not result or result[0].text in _NOT_TYPES or result[-1].text == ",":
+            continue
+        opening = found.end() - 1
+        end = _closing(blanked, opening)
+        if end is None:
+            continue
+        results = results_of([token for token in result if token.text not in _attributes(result)])
+        behind = re.compile(r"\s*(?:noexcept\b\s*)?(?:->([^{;]{1,200}))?").match(blanked, end)
+        if behind is not None and behind[1]:
+            results = results_of(list(lex(text, behind.start(1), behind.end(1))))
+        yield _joined(parameters_of(list(lex(text, opening + 1, end - 1))), results)
+
+
+def _attributes(tokens: Sequence[CppToken]) -> set[str]:
+    """Macros before a type, such as ``TORCH_API``."""
+    return {token.text for token in tokens[:-1] if token.text.isupper() and "_" in token.text}
+
+
+def _closing(text: str, opening: int) -> int | None:
+    depth = 0
+    for found in re.compile(r"[()]").finditer(text, opening, opening + 5000):
+        depth += 1 if found[0] == "(" else -1
+        if depth == 0:
+            return found.end()
+    return None

@@ -1,0 +1,213 @@
+"""Statements without braces in a registration block: registrations, calls of functions, declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from dispatch_cli.extract.cpp.brackets import inside, split
+from dispatch_cli.extract.cpp.context import When, joined, undecided
+from dispatch_cli.extract.cpp.control import initialised, substitute
+from dispatch_cli.extract.cpp.findings import Findings, same_conditions
+from dispatch_cli.extract.cpp.registrations import Registrar
+from dispatch_cli.extract.cpp.tokens import CppToken
+from dispatch_cli.model.extracted import ExtractedBlock
+
+MAX_CALLS = 40
+"""How deeply calls of functions may nest."""
+_HARMLESS = frozenset(
+    {"TORCH_CHECK", "TORCH_INTERNAL_ASSERT", "TORCH_WARN", "TORCH_WARN_ONCE", "STD_TORCH_CHECK", "AT_ASSERT", "LOG"}
+    | {"AT_ASSERTM", "C10_LOG_API_USAGE_ONCE", "C10_UNUSED", "UNUSED", "TORCH_CHECK_NOT_IMPLEMENTED", "CHECK", "DCHECK"}
+)
+_TYPES = frozenset({"auto", "const", "static", "constexpr", "using", "typedef", "namespace", "struct", "class"})
+
+
+class LibraryVariable(NamedTuple):
+    """A ``torch::Library`` in a scope: its name there, and its block."""
+
+    name: str
+    block: ExtractedBlock
+
+
+class LibraryFunction(NamedTuple):
+    """A function, or a lambda, that takes a library. parameters: their names. body: its statements."""
+
+    name: str
+    parameters: tuple[str, ...]
+    body: tuple[CppToken, ...]
+
+
+class FileScope(Protocol):
+    """Where the functions of a unit are found."""
+
+    def function(self, name: str) -> LibraryFunction | None:
+        """The function of that name that takes a library."""
+
+    def value(self, name: str) -> Sequence[CppToken] | None:
+        """The expression that a constant of the file has as its value."""
+
+    def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
+        """The atoms that decide what the macros among *tokens* are."""
+
+    def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
+        """The signature of a function; *everywhere*: it may be declared in an included file."""
+
+    def later(self, name: str, call: Callable[[LibraryFunction], bool], refuse: Callable[[], None]) -> None:
+        """Call a function that is not found yet once all files are read; *refuse* where it is in none of them."""
+
+
+Statements = Callable[[list[CppToken], When, int], bool]
+
+
+class SimpleStatements:
+    """Reads the statements of one block that have no braces of their own.
+
+    statements: reads those of a function. strict: an unknown macro is reported, as it may register something.
+    """
+
+    def __init__(
+        self, library: LibraryVariable, findings: Findings, scope: FileScope, statements: Statements, strict: bool
+    ) -> None:
+        self._strict = strict
+        self._library, self._findings, self._scope, self._statements = library, findings, scope, statements
+        self._values: dict[str, Sequence[CppToken]] = {}
+        self._lambdas: dict[str, LibraryFunction] = {}
+        self._registrar = Registrar(library.block, findings, self.value, scope.infer)
+
+    def value(self, name: str) -> Sequence[CppToken] | None:
+        """The value of a local name, or of a constant of the file."""
+        return self._values.get(name) or self._scope.value(name)
+
+    def local(self, name: str) -> Sequence[CppToken] | None:
+        """The value of a local name."""
+        return self._values.get(name)
+
+    def mentions(self, tokens: Sequence[CppToken]) -> bool:
+        """Whether the library, or a lambda that may use it, is among *tokens*."""
+        return any(
+            token.kind == "name" and (token.text == self._library.name or token.text in self._lambdas)
+            for token in tokens
+        )
+
+    def read(self, tokens: list[CppToken], when: When, depth: int) -> None:
+        """Read one statement, without its ``;``."""
+        if not tokens:
+            return
+        plain = _without_bodies(tokens)
+        if tokens[0].text not in _HARMLESS and (self.mentions(plain) or tokens[0].text.isupper()):
+            self._findings.forks |= self._scope.ambiguous(plain)
+        if not same_conditions(plain):
+            self._findings.forks.update(undecided((part for token in tokens for part in token.when), {}))
+        if any("$" in token.text and token.kind == "name" for token in tokens):
+            self.refuse(tokens, "this is a template, which is filled in when the project is built", when)
+        elif tokens[0].text in self._lambdas and len(tokens) > 1 and tokens[1].text == "(":
+            if not self._call(tokens, when, depth):
+                self.refuse(tokens, "this call of a lambda is not understood", when)
+        elif not self.mentions(tokens):
+            self._without_library(tokens, when)
+        elif tokens[0].text == self._library.name and len(tokens) > 1 and tokens[1].text in (".", "->"):
+            self._registrar.chain(tokens, joined(tokens[0].when, when))
+        elif self._is_class(tokens):
+            self._findings.account(tokens)
+        elif not self._declared_lambda(tokens) and not self._call(tokens, when, depth):
+            self.refuse(tokens, "what this does with the library is not known", when)
+
+    def refuse(self, tokens: Sequence[CppToken], why: str, when: When) -> None:
+        """Keep a statement that is not understood."""
+        if tokens:
+            self._findings.refuse(tokens, why, when)
+
+    def _without_library(self, tokens: list[CppToken], when: When) -> None:
+        name, value = initialised(tokens)
+        if name:
+            self._values[name] = value
+        first = tokens[0].text
+        macro_like = first.isupper() and len(first) > 2 and first not in _HARMLESS and tokens[0].kind == "name"
+        if self._strict and macro_like and (len(tokens) == 1 or (tokens[1].text == "(" and tokens[1].kind == "mark")):
+            self.refuse(tokens, f"the macro {first} is not known", when)
+            self._findings.missing[first] += 1
+        elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
+            self.refuse(tokens, "which library this registers with is not known", when)
+        else:
+            self._findings.account(tokens)
+
+    def _is_class(self, tokens: list[CppToken]) -> bool:
+        """``auto c = m.class_<C>("C")``, which registers a class and no operator."""
+        name, value = initialised(tokens)
+        texts = [token.text for token in value[:3]]
+        return bool(name) and texts[:1] == [self._library.name] and texts[2:] == ["class_"]
+
+    def _declared_lambda(self, tokens: list[CppToken]) -> bool:
+        """``auto add = [&](const char* name, auto f) { m.impl(name, f); };``"""
+        name, value = initialised(tokens)
+        if not name or not value or value[0].text != "[":
+            return False
+        _, index = inside(value)
+        parameters: list[str] = []
+        if index < len(value) and value[index].text == "(":
+            inner, index = inside(value, index)
+            parameters = [part[-1].text for part in split(inner) if part]
+        while index < len(value) and value[index].text != "{":
+            index += 1
+        body, end = inside(value, index) if index < len(value) else ([], 0)
+        if end != len(value):
+            return False
+        self._lambdas[name] = LibraryFunction(name, tuple(parameters), tuple(body))
+        return True
+
+    def _call(self, tokens: list[CppToken], when: When, depth: int) -> bool:
+        """A call of a function that takes the library, or of a lambda that is written here."""
+        index, name = 0, ""
+        while index < len(tokens) and (tokens[index].kind == "name" or tokens[index].text == "::"):
+            name = tokens[index].text if tokens[index].kind == "name" else name
+            index += 1
+        if index == len(tokens) or tokens[index].text != "(" or tokens[0].text in _TYPES:
+            return False
+        inner, end = inside(tokens, index)
+        if end != len(tokens):
+            return False
+        arguments = split(inner)
+        function = self._lambdas.get(name) or self._scope.function(name)
+        if function is not None:
+            return self._inlined(function, arguments, tokens, when, depth)
+        self._findings.account(tokens)
+        self._scope.later(
+            name,
+            lambda found: self._inlined(found, arguments, tokens, when, depth),
+            lambda: self.refuse(tokens, f"the function {name} is not found in the sources", when),
+        )
+        return True
+
+    def _inlined(
+        self,
+        function: LibraryFunction,
+        arguments: list[list[CppToken]],
+        tokens: list[CppToken],
+        when: When,
+        depth: int,
+    ) -> bool:
+        if len(arguments) != len(function.parameters) or depth > MAX_CALLS:
+            return False
+        body = substitute(list(function.body), dict(zip(function.parameters, arguments, strict=True)))
+        self._statements(body, joined(tokens[0].when, when), depth + 1)
+        return True
+
+
+def _is_call(tokens: Sequence[CppToken], index: int) -> bool:
+    """Whether the name at *index* is called as a member."""
+    return (
+        0 < index < len(tokens) - 1 and tokens[index - 1].text in (".", "->") and tokens[index + 1].text in ("(", "<")
+    )
+
+
+def _without_bodies(tokens: list[CppToken]) -> list[CppToken]:
+    """Without what is between the braces of lambdas, whose conditions do not matter."""
+    result: list[CppToken] = []
+    index = 0
+    while index < len(tokens):
+        if tokens[index].text == "{" and result and result[-1].text == ")":
+            index = inside(tokens, index)[1]
+            continue
+        result.append(tokens[index])
+        index += 1
+    return result

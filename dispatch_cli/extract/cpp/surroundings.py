@@ -1,0 +1,52 @@
+"""What is around a place in a C++ file, by its text: the function that it is in, the variable that is initialised."""
+
+from __future__ import annotations
+
+import re
+
+from dispatch_cli.extract.cpp.tokens import SourceText
+
+_BRACE = re.compile(r"[{}]")
+_NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\(|\{)\s*(?:[\w:]+::)?\s*\Z")
+_NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
+MAX_HEADER = 2000
+"""Characters of the head of a function."""
+
+
+def enclosing_function(text: SourceText, offset: int) -> str | None:
+    """The name of the outermost function around a place; None at file scope."""
+    open_braces: list[int] = []
+    for found in _BRACE.finditer(text.blanked, 0, offset):
+        if found[0] == "{":
+            open_braces.append(found.start())
+        elif open_braces:
+            open_braces.pop()
+    for brace in open_braces:
+        start = max(text.blanked.rfind(mark, 0, brace) for mark in ";{}#")
+        header = text.blanked[max(start + 1, brace - MAX_HEADER) : brace]
+        called = _CALLED.search(header)
+        if called is not None and _NOT_A_FUNCTION.search(header) is None:
+            return called[1]
+    return None
+
+
+def variable_before(text: SourceText, offset: int) -> str | None:
+    """The variable that the expression at a place initialises."""
+    found = _VARIABLE.search(text.blanked, max(0, offset - 200), offset)
+    return found[1] if found else None
+
+
+def parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:
+    """The name of the function in whose parameters a place is, and where the list opens; the name is empty for a
+    lambda. None elsewhere."""
+    before = text.blanked[max(0, offset - 500) : offset]
+    opening = before.rfind("(")
+    if opening < 0 or any(mark in before[opening + 1 :] for mark in ");{}"):
+        return None
+    name = _NAME.search(before, 0, opening)
+    start = offset - len(before) + opening
+    if name is not None:
+        return name[1], start
+    return ("", start) if before[:opening].rstrip().endswith("]") else None
