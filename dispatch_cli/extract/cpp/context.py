@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated, value
 
@@ -36,8 +36,10 @@ def facts(when: When) -> dict[str, bool]:
     return known
 
 
-def joined(when: When, more: Iterable[Condition]) -> When:
+def joined(when: When, more: Sequence[Condition]) -> When:
     """Both, without what is there already."""
+    if not more:
+        return when
     result = list(when)
     for condition in more:
         for part in conjuncts(condition):

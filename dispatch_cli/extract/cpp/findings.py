@@ -40,7 +40,7 @@ class Findings:
         """The blocks that were found."""
         return [item for item in self.found if isinstance(item, ExtractedBlock)]
 
-    def refuse(self, tokens: Sequence[CppToken], why: str, when: Iterable[Condition] = ()) -> None:
+    def refuse(self, tokens: Sequence[CppToken], why: str, when: Sequence[Condition] = ()) -> None:
         """Keep a statement that is not understood."""
         first = tokens[0]
         text = spelled(tuple(tokens[:80]))

@@ -13,18 +13,13 @@ MAX_DEPTH = 60
 Decision = bool | Condition
 _Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
 
-_LEVELS: tuple[frozenset[str], ...] = (
-    frozenset({"||"}),
-    frozenset({"&&"}),
-    frozenset({"|"}),
-    frozenset({"^"}),
-    frozenset({"&"}),
-    frozenset({"==", "!="}),
-    frozenset({"<", ">", "<=", ">="}),
-    frozenset({"<<", ">>"}),
-    frozenset({"+", "-"}),
-    frozenset({"*", "/", "%"}),
-)
+_PRIORITY = {
+    operator: priority
+    for priority, operators in enumerate(
+        ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %"), start=1
+    )
+    for operator in operators.split()
+}
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)[uUlLzZ]*")
 _NAMED = {"and": "&&", "or": "||", "not": "!", "not_eq": "!=", "bitand": "&", "bitor": "|", "xor": "^", "compl": "~"}
 
@@ -36,7 +31,7 @@ class ExpressionError(Exception):
 def decide(tokens: Sequence[CppToken], is_defined: Callable[[str], Decision]) -> Decision:
     """What an expression says, whose macros are replaced, but for those of ``defined``. Errors: ExpressionError."""
     parser = _IfParser(tokens, is_defined)
-    value = parser.binary(0, 0)
+    value = parser.whole(0)
     if parser.index < len(tokens):
         raise ExpressionError(f"'{tokens[parser.index].text}' is not expected")
     return _decision(value)
@@ -92,32 +87,29 @@ class _IfParser:
             raise ExpressionError(f"'{text}' is missing")
         self.index += 1
 
-    def binary(self, level: int, depth: int) -> _Value:
+    def whole(self, depth: int) -> _Value:
+        """An expression, with ``?:``."""
+        left = self._binary(1, depth)
+        if self._text() != "?":
+            return left
+        self.index += 1
+        yes = self.whole(depth + 1)
+        self._take(":")
+        no = self.whole(depth + 1)
+        condition = _decision(left)
+        if isinstance(condition, bool):
+            return yes if condition else no
+        first = conjunction([condition, _decision(yes)])
+        return _as_value(disjunction([first, conjunction([opposite(condition), _decision(no)])]))
+
+    def _binary(self, lowest: int, depth: int) -> _Value:
+        """An expression of operators with at least that priority."""
         if depth > MAX_DEPTH:
             raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
-        if level == len(_LEVELS):
-            return self._unary(depth + 1)
-        left = self.binary(level + 1, depth)
-        while self._text() in _LEVELS[level]:
-            operator = self._text()
+        left = self._unary(depth + 1)
+        while (priority := _PRIORITY.get(operator := self._text(), 0)) >= lowest:
             self.index += 1
-            left = _combined(operator, left, self.binary(level + 1, depth))
-        if level == 0 and self._text() == "?":
-            self.index += 1
-            yes = self.binary(0, depth + 1)
-            self._take(":")
-            no = self.binary(0, depth + 1)
-            condition = _decision(left)
-            if isinstance(condition, bool):
-                return yes if condition else no
-            return _as_value(
-                disjunction(
-                    [
-                        conjunction([condition, _decision(yes)]),
-                        conjunction([opposite(condition), _decision(no)]),
-                    ]
-                )
-            )
+            left = _combined(operator, left, self._binary(priority + 1, depth + 1))
         return left
 
     def _unary(self, depth: int) -> _Value:
@@ -134,7 +126,7 @@ class _IfParser:
             return f"{text}{_shown(operand)}"
         if text == "(":
             self.index += 1
-            inner = self.binary(0, depth + 1)
+            inner = self.whole(depth + 1)
             self._take(")")
             return f"({inner})" if isinstance(inner, str) and not inner.isidentifier() and self._text() else inner
         return self._primary()

@@ -33,8 +33,8 @@ _FUNCTORS = frozenset({"makeFromBoxedFunctor", "makeFromUnboxedFunctor"})
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "c10::guts::func"})
 
 
-def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> KernelArgument:
-    """What a kernel's expression says."""
+def kernel_of(tokens: Sequence[CppToken], near: Lookup, lookup: Lookup, steps: int = 0) -> KernelArgument:
+    """What a kernel's expression says. near: gives the values of names of the file; lookup: of all constants."""
     tokens = unwrapped(tokens)
     if not tokens or steps > MAX_WRAPPINGS:
         return KernelArgument(spelled(tuple(tokens)))
@@ -42,15 +42,15 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     if tokens[0].text == "[" and tokens[0].kind == "mark":
         return KernelArgument(f"lambda at {tokens[0].source.span(tokens[0].offset)}", function_tokens=tuple(tokens))
     if tokens[0].text == "&" and len(tokens) > 1:
-        return kernel_of(tokens[1:], lookup, steps + 1)
+        return kernel_of(tokens[1:], near, lookup, steps + 1)
     name, template, arguments = _call(tokens)
     if name == "dispatch" and arguments is not None and len(arguments) == 2:
-        inner = kernel_of(arguments[1], lookup, steps + 1)
+        inner = kernel_of(arguments[1], near, lookup, steps + 1)
         return inner._replace(key=key_from(arguments[0], lookup))
     if name == "makeFallthrough":
         return KernelArgument("fallthrough", fallthrough=True)
     if name == "makeFromBoxedFunction":
-        inner = kernel_of(template or (arguments[0] if arguments else []), lookup, steps + 1)
+        inner = kernel_of(template or (arguments[0] if arguments else []), near, lookup, steps + 1)
         return inner._replace(boxed_only=True)
     if name in _FUNCTORS and arguments:
         made, type_name, _ = _call(unwrapped(arguments[0]))
@@ -59,15 +59,15 @@ def kernel_of(tokens: Sequence[CppToken], lookup: Lookup, steps: int = 0) -> Ker
     if name == "makeNamedNotSupported":
         return KernelArgument(spelled(tuple(tokens)), boxed_only=True)
     if name == "TORCH_BOX" and arguments:
-        return kernel_of(arguments[0], lookup, steps + 1)._replace(boxed_only=True)
+        return kernel_of(arguments[0], near, lookup, steps + 1)._replace(boxed_only=True)
     if name in _WRAPPERS and arguments:
-        return kernel_of(arguments[0], lookup, steps + 1)
+        return kernel_of(arguments[0], near, lookup, steps + 1)
     if name in _CASTS and arguments:
-        return kernel_of(arguments[0], lookup, steps + 1)
+        return kernel_of(arguments[0], near, lookup, steps + 1)
     if len(tokens) == 1 and tokens[0].kind == "name":
-        value = lookup(tokens[0].text)
+        value = near(tokens[0].text)
         if value and (value[0].text == "&" or _call(unwrapped(value))[0] in _WRAPPERS | _CASTS | {"dispatch"}):
-            return kernel_of(value, lookup, steps + 1)
+            return kernel_of(value, near, lookup, steps + 1)
     text = spelled(tuple(tokens)).removeprefix("::")
     return KernelArgument(text, function_tokens=tuple(tokens))
 

@@ -9,6 +9,7 @@ from dispatch_cli.extract.cpp.context import When, excludes, facts, undecided
 from dispatch_cli.extract.cpp.if_expression import Decision
 from dispatch_cli.extract.cpp.known import KNOWN, RESERVED
 from dispatch_cli.extract.cpp.macros import Macro
+from dispatch_cli.extract.cpp.sourcefile import Directive
 from dispatch_cli.model.condition import Atom, Condition, value
 
 FIXED = {"__cplusplus": "201703L", "__has_include": ""}
@@ -62,16 +63,24 @@ class MacroTable:
             self.ambiguous.setdefault(name, set()).update(atoms)
         return None
 
-    def define(self, macro: Macro, when: When) -> None:
+    def define(self, directive: Directive, when: When) -> None:
         """Define a macro where *when* holds."""
-        if macro.name in RESERVED:
+        if directive.definition is None:
+            macro = directive.macro
+            directive.definition = () if macro is None else (MacroDefinition(macro, ()),)
+        if not directive.definition or directive.name in RESERVED:
             return
-        earlier = self._macros.get(macro.name, ())
         if when:
+            earlier = self._macros.get(directive.name, ())
             kept = tuple(old for old in earlier if not all(condition in old.when for condition in when))
-            self._macros[macro.name] = (*kept[-MAX_DEFINITIONS:], MacroDefinition(macro, when))
+            macro = directive.definition[0].macro
+            self._macros[directive.name] = (*kept[-MAX_DEFINITIONS:], MacroDefinition(macro, when))
         else:
-            self._macros[macro.name] = (MacroDefinition(macro, ()),)
+            self._macros[directive.name] = directive.definition
+
+    def state(self, name: str) -> tuple[MacroDefinition, ...] | None:
+        """The definitions of a macro; None where it is not known whether it is defined."""
+        return self._macros.get(name)
 
     def undefine(self, name: str, when: When) -> None:
         """Forget a macro where *when* holds."""

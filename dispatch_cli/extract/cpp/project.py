@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.known import RESERVED
 from dispatch_cli.extract.cpp.macros import Macro, defined_as
-from dispatch_cli.extract.cpp.sourcefile import SourceFile, Stretch, source_file
+from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
 from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources
@@ -19,7 +19,7 @@ MAX_WRAPPERS = 2000
 """Macros of a project that may stand for a registration block."""
 _SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
-_BEGINS = r"[A-Z0-9_]*_LIBRARY\w*|RegisterOperators\b|(?:Stable)?Library\s*&"
+_BEGINS = r"[A-Z0-9_]*_LIBRARY(?:_[A-Z0-9_]*)?\s*\(|RegisterOperators\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
 
@@ -39,6 +39,8 @@ class CppProject:
         self._headers: dict[str, SourceFile | None] = {}
         self._found: dict[tuple[str, str, bool], str | None] = {}
         self._interesting: dict[str, bool] = {}
+        self._quiet: dict[str, bool] = {}
+        self._signs: tuple[str, ...] = _SIGNS
         self._texts: dict[str, str] = {}
         self.mains: list[str] = []
         self.pattern = _BEGINNING
@@ -52,12 +54,14 @@ class CppProject:
         """The macros of ``-D``."""
         return (defined_as(macro, value) for macro, value in self.settings(name).defines)
 
-    def find(self, target: str, including: str, quoted: bool) -> str | None:
-        """The file that ``#include`` means."""
-        at = (target, including.rpartition("/")[0] if quoted else "", quoted)
+    def included(self, target: tuple[str, bool], including: str) -> SourceFile | None:
+        """The file that ``#include`` means; None where it is not among those of the run, or cannot be read."""
+        name, quoted = target
+        at = (name, including.rpartition("/")[0] if quoted else "", quoted)
         if at not in self._found:
-            self._found[at] = self.sources.find(target, including, quoted)
-        return self._found[at]
+            self._found[at] = self.sources.find(name, including, quoted)
+        found = self._found[at]
+        return None if found is None else self.header(found)
 
     def file(self, name: str) -> SourceFile:
         """A file to extract from. Errors: SourceError."""
@@ -77,8 +81,35 @@ class CppProject:
         """Whether a registration can begin in a file."""
         name = file.text.name
         if name not in self._interesting:
-            self._interesting[name] = self.pattern.search(file.text.blanked) is not None
+            signs = any(sign in file.text.text for sign in self._signs)
+            self._interesting[name] = signs and self.pattern.search(file.text.blanked) is not None
         return self._interesting[name]
+
+    def is_quiet(self, file: SourceFile) -> bool:
+        """Whether no registration can begin in a header and in what it includes."""
+        known = self._quiet.get(file.text.name)
+        if known is not None:
+            return known
+        seen = {file.text.name}
+        left = [file]
+        quiet = True
+        while left and quiet:
+            one = left.pop()
+            quiet = not self.interesting(one)
+            for directive in one.directives if quiet else ():
+                if directive.kind not in ("include", "include_next", "import"):
+                    continue
+                if directive.target is None:
+                    quiet = False  # it includes what a macro says
+                    break
+                if directive.found is UNKNOWN:
+                    directive.found = self.included(directive.target, one.text.name)
+                header = directive.found
+                if isinstance(header, SourceFile) and header.text.name not in seen:
+                    seen.add(header.text.name)
+                    left.append(header)
+        self._quiet.update(dict.fromkeys(seen if quiet else [file.text.name], quiet))
+        return quiet
 
     def left_out(self, text: SourceText, stretch: Stretch) -> None:
         """Note that ``#if`` leaves a part of a file out."""
@@ -106,7 +137,11 @@ class CppProject:
             if text is not None:
                 texts[name] = text
         self.was_read.update(dict.fromkeys(texts))
-        chosen = {name for name, text in texts.items() if any(sign in text for sign in _SIGNS)}
+        chosen = {
+            name
+            for name, text in texts.items()
+            if any(sign in text for sign in _SIGNS) and _BEGINNING.search(text) is not None
+        }
         wrappers: dict[str, None] = {}
         fresh = chosen
         while fresh:
@@ -119,6 +154,7 @@ class CppProject:
             chosen |= fresh
         if wrappers:
             self.pattern = re.compile(rf"\b(?:{_BEGINS}|(?:{'|'.join(map(re.escape, wrappers))})\b)")
+        self._signs = (*_SIGNS, *wrappers)
         self._texts = {name: texts[name] for name in files if name in chosen}
         mains = [name for name in files if name in chosen]
         headers = [name for name in mains if name.endswith((".h", ".hpp", ".cuh", ".hh", ".inl", ".inc", ".def"))]

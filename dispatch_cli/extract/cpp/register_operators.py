@@ -74,7 +74,7 @@ class OperatorsReader:
                 if text is not None:
                     schema = text
                 else:
-                    kernels.append(kernel_of(argument, self._lookup))
+                    kernels.append(kernel_of(argument, self._lookup, self._lookup))
                 continue
             for call in calls:
                 if call.name == "schema" and call.arguments:
@@ -92,7 +92,7 @@ class OperatorsReader:
         namespace = name.partition("::")[0] if "::" in name else Unknown(name)
         block = ExtractedBlock(LibraryKind.FRAGMENT, namespace, None, tokens[0].at, when, implicit=True)
         self._findings.add(block)
-        registrar = Registrar(block, self._findings, self._lookup, self._infer)
+        registrar = Registrar(block, self._findings, self._lookup, self._lookup, self._infer)
         registrar.define(schema, kernels, tokens[0].at, when, alias)
         return None
 
@@ -113,11 +113,11 @@ class OperatorsReader:
             key = key_from(arguments.pop(0), self._lookup)
         parts = split(call.template)
         if len(parts) == 1:
-            made = kernel_of(parts[0], self._lookup)
+            made = kernel_of(parts[0], self._lookup, self._lookup)
             if parts[0][0].text == "&":
                 made = made._replace(boxed_only=True)
             else:
                 made = KernelArgument(spelled(tuple(parts[0])))
         else:
-            made = kernel_of(parts[1] if parts else arguments[0] if arguments else [], self._lookup)
+            made = kernel_of(parts[1] if parts else arguments[0] if arguments else [], self._lookup, self._lookup)
         return made._replace(key=key if key is not None else made.key)

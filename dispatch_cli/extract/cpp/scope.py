@@ -19,7 +19,7 @@ class UnitScope:
 
     def __init__(self, unit: TranslationUnit, functions: LibraryFunctions) -> None:
         self._unit, self._functions = unit, functions
-        self._values: dict[str, Sequence[CppToken] | None] = {}
+        self._values: dict[tuple[str, bool], Sequence[CppToken] | None] = {}
         self._signatures: dict[tuple[str, bool], str | None] = {}
 
     def function(self, name: str) -> LibraryFunction | None:
@@ -34,11 +34,13 @@ class UnitScope:
         """The atoms that decide what the macros among *tokens* are."""
         return self._unit.ambiguous(tokens)
 
-    def value(self, name: str) -> Sequence[CppToken] | None:
-        """The value of a constant."""
-        if name not in self._values:
-            self._values[name] = next(filter(None, (self._constant(name, text) for text in self._texts())), None)
-        return self._values[name]
+    def value(self, name: str, everywhere: bool = True) -> Sequence[CppToken] | None:
+        """The value of a constant; *everywhere*: it may be in an included file."""
+        if (name, everywhere) not in self._values:
+            texts = self._texts() if everywhere else iter((self._unit.text,))
+            values = (self._constant(name, text) for text in texts)
+            self._values[name, everywhere] = next(filter(None, values), None)
+        return self._values[name, everywhere]
 
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
         """The signature of a function."""

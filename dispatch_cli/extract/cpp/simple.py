@@ -43,8 +43,8 @@ class FileScope(Protocol):
     def function(self, name: str) -> LibraryFunction | None:
         """The function of that name that takes a library."""
 
-    def value(self, name: str) -> Sequence[CppToken] | None:
-        """The expression that a constant of the file has as its value."""
+    def value(self, name: str, everywhere: bool = True) -> Sequence[CppToken] | None:
+        """The value of a constant; *everywhere*: it may be in an included file."""
 
     def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
         """The atoms that decide what the macros among *tokens* are."""
@@ -72,11 +72,15 @@ class SimpleStatements:
         self._library, self._findings, self._scope, self._statements = library, findings, scope, statements
         self._values: dict[str, Sequence[CppToken]] = {}
         self._lambdas: dict[str, LibraryFunction] = {}
-        self._registrar = Registrar(library.block, findings, self.value, scope.infer)
+        self._registrar = Registrar(library.block, findings, self.value, self.near, scope.infer)
 
     def value(self, name: str) -> Sequence[CppToken] | None:
         """The value of a local name, or of a constant of the file."""
         return self._values.get(name) or self._scope.value(name)
+
+    def near(self, name: str) -> Sequence[CppToken] | None:
+        """The value of a local name, or of a constant of the file itself."""
+        return self._values.get(name) or self._scope.value(name, False)
 
     def local(self, name: str) -> Sequence[CppToken] | None:
         """The value of a local name."""

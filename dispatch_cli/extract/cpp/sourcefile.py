@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dispatch_cli.extract.cpp.macros import Macro, read_macro
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
@@ -11,20 +11,35 @@ from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 _DIRECTIVE = re.compile(r"^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(\w*)((?:[^\n\\]|\\.)*)", re.M | re.S)
 _KNOWN = frozenset(
     {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "define", "undef"}
-    | {"include", "include_next", "import", "error", "pragma"}
+    | {"include", "include_next", "import", "error"}
 )
+_BEGINS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else"})
+_ENDS = frozenset({"elif", "elifdef", "elifndef", "else", "endif"})
 _TARGET = re.compile(r'\s*(?:"([^"\n]*)"|<([^>\n]*)>)')
 _ONCE = re.compile(r"\s*once\b")
 _NAME = re.compile(r"(?:\s|\\\n)*([A-Za-z_$][\w$]*)")
 
 
 class Directive:
-    """A line that begins with ``#``. kind: ``define``; start, end: the part of the text behind that word."""
+    """A line that begins with ``#``.
 
-    __slots__ = ("_macro", "_tokens", "at", "end", "kind", "name", "source", "start", "target")
+    kind: such as ``define``. start, end: the part of the text behind that word. branch: of ``#if`` and ``#else``, the
+    number of the directive that ends the branch. The rest is kept for a second use: what a macro is defined as, the
+    file that is included, the names in an expression and what it said the last time.
+    """
+
+    __slots__ = (
+        *("_macro", "_tokens", "at", "branch", "definition", "end", "found", "kind", "name", "names", "seen", "source"),
+        *("start", "target"),
+    )
 
     def __init__(self, source: SourceText, kind: str, at: int, start: int, end: int) -> None:
         self.source, self.kind, self.at, self.start, self.end = source, kind, at, start, end
+        self.branch = 0
+        self.definition: Any = None
+        self.found: Any = UNKNOWN
+        self.names: tuple[str, ...] | None = None
+        self.seen: Any = None
         self._macro: Macro | None = None
         self._tokens: list[CppToken] | None = None
         self.name = ""
@@ -52,6 +67,10 @@ class Directive:
         return self._macro
 
 
+UNKNOWN = object()
+"""The included file is not looked for yet."""
+
+
 class Stretch(NamedTuple):
     """SourceText without directives."""
 
@@ -60,10 +79,14 @@ class Stretch(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """A file. once: it is read once in a translation unit. guard: the macro of its include guard."""
+    """A file. once: it is read once in a translation unit. guard: the macro of its include guard.
+
+    directives: those among *items*.
+    """
 
     text: SourceText
     items: tuple[Directive | Stretch, ...]
+    directives: tuple[Directive, ...]
     once: bool
     guard: str | None
 
@@ -72,25 +95,40 @@ def source_file(name: str, content: str) -> SourceFile:
     """Take a file apart."""
     text = SourceText(name, content)
     items: list[Directive | Stretch] = []
+    directives: list[Directive] = []
     once = False
     behind = 0
-    for found in _DIRECTIVE.finditer(text.blanked) if "#" in text.blanked else ():
-        if text.blanked[behind : found.start()].strip(" \n\\"):
+    hidden = "/*" in text.text or 'R"' in text.text  # only there can a line with '#' be no directive
+    where = text.blanked if hidden else text.text
+    for found in _DIRECTIVE.finditer(where) if "#" in where else ():
+        if found[1] == "pragma":
+            once = once or _ONCE.match(text.text, found.start(2)) is not None
+        if found[1] not in _KNOWN:
+            continue
+        if found.start() > behind:
             items.append(Stretch(behind, found.start()))
         behind = found.end()
-        if found[1] in _KNOWN:
-            directive = Directive(text, found[1], found.start(), found.start(2), found.end(2))
-            once = once or (found[1] == "pragma" and _ONCE.match(text.text, directive.start) is not None)
-            items.append(directive)
-    if text.blanked[behind:].strip(" \n\\"):
-        items.append(Stretch(behind, len(text.text)))
-    guard = _guard(items)
-    return SourceFile(text, tuple(items), once or guard is not None, guard)
+        directive = Directive(text, found[1], found.start(), found.start(2), found.end(2))
+        items.append(directive)
+        directives.append(directive)
+    items.append(Stretch(behind, len(text.text)))
+    _match_branches(directives)
+    guard = _guard(text, items)
+    return SourceFile(text, tuple(items), tuple(directives), once or guard is not None, guard)
 
 
-def _guard(items: list[Directive | Stretch]) -> str | None:
+def _match_branches(directives: list[Directive]) -> None:
+    begun: list[int] = []
+    for index, directive in enumerate(directives):
+        if directive.kind in _ENDS and begun:
+            directives[begun.pop()].branch = index
+        if directive.kind in _BEGINS:
+            begun.append(index)
+
+
+def _guard(text: SourceText, items: list[Directive | Stretch]) -> str | None:
     """The macro of the include guard around the whole file."""
-    directives = [item for item in items if not (isinstance(item, Directive) and item.kind == "pragma")]
+    directives = [item for item in items if isinstance(item, Directive) or not _is_blank(text, item)]
     if len(directives) < 3:
         return None
     first, second, last = directives[0], directives[1], directives[-1]
@@ -106,3 +144,8 @@ def _guard(items: list[Directive | Stretch]) -> str | None:
             if depth == 0 or (depth == 1 and item.kind.startswith("el")):
                 return None
     return first.name if depth == 1 else None
+
+
+def _is_blank(text: SourceText, stretch: Stretch) -> bool:
+    part = text.text[stretch.start : stretch.end]
+    return not part.strip() or not text.blanked[stretch.start : stretch.end].strip(" \t\n\\")

@@ -33,18 +33,22 @@ _NOT_NEWLINE = re.compile(r"[^\n]+")
 
 
 class SourceText:
-    """The text of a file, with ``\\n`` at the ends of its lines.
+    """The text of a file, with ``\\n`` at the ends of its lines."""
 
-    blanked: the same, with blanks in place of comments and literals; a newline inside a comment is spliced.
-    """
-
-    __slots__ = ("_starts", "blanked", "name", "text")
+    __slots__ = ("_blanked", "_starts", "name", "text")
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self.text = text.replace("\r\n", "\n") if "\r" in text else text
-        self.blanked = _BLANKED.sub(_blank, self.text)
+        self._blanked: str | None = None
         self._starts: list[int] | None = None
+
+    @property
+    def blanked(self) -> str:
+        """The text with blanks in place of comments and literals; a newline inside a comment is spliced."""
+        if self._blanked is None:
+            self._blanked = _BLANKED.sub(_blank, self.text)
+        return self._blanked
 
     def line(self, offset: int) -> int:
         """The line, from 1, of a character."""

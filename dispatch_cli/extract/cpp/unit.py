@@ -13,7 +13,7 @@ from dispatch_cli.extract.cpp.expander import Expander, TooMuch
 from dispatch_cli.extract.cpp.if_expression import Decision, ExpressionError, decide, opposite
 from dispatch_cli.extract.cpp.macro_table import FIXED, MacroTable
 from dispatch_cli.extract.cpp.project import CppProject
-from dispatch_cli.extract.cpp.sourcefile import Directive, SourceFile, Stretch
+from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, Directive, SourceFile, Stretch
 from dispatch_cli.extract.cpp.tokens import CppToken, lex, tokens_of
 from dispatch_cli.model.condition import Atom, Condition, value
 
@@ -23,8 +23,11 @@ MAX_CONDITIONALS = 200
 """How deeply ``#if`` may nest."""
 
 
+_INCLUDES = frozenset({"include", "include_next", "import"})
+
+
 class _Frame:
-    __slots__ = ("before", "brackets", "conditions", "done", "off", "outer", "skipping")
+    __slots__ = ("before", "brackets", "conditions", "done", "off", "outer")
 
     def __init__(self, outer: When, off: bool) -> None:
         self.outer, self.off = outer, off
@@ -32,7 +35,6 @@ class _Frame:
         self.conditions: list[Condition] = []
         self.done = False
         self.brackets = 0
-        self.skipping = True
 
 
 class TranslationUnit:
@@ -78,11 +80,13 @@ class TranslationUnit:
         interesting = self.project.interesting
         for item in file.items:
             if isinstance(item, Directive):
-                if item.kind in ("include", "include_next", "import"):
-                    if not self._off:
-                        yield from self._include(item, depth)
-                else:
+                if item.kind not in _INCLUDES:
                     self._directive(item, file)
+                elif not self._off and (header := self._included(item)) is not None:
+                    if self.skipping and self.project.is_quiet(header):
+                        self._macros_of(header, depth + 1)
+                    else:
+                        yield from self._file(header, depth + 1)
                 continue
             if self._off:
                 self.project.left_out(file.text, item)
@@ -113,31 +117,50 @@ class TranslationUnit:
             else:
                 return
 
-    def _include(self, directive: Directive, depth: int) -> Iterator[CppToken]:
-        target = directive.target
-        if target is None:
+    def _macros_of(self, file: SourceFile, depth: int) -> None:
+        """Read a header in which no registration can begin, for its macros."""
+        if depth > MAX_INCLUDES:
+            raise TooMuch(f"files include one another more than {MAX_INCLUDES} deep")
+        frames = len(self._frames)
+        directives = file.directives
+        index = 0
+        while index < len(directives):
+            directive = directives[index]
+            index += 1
+            if directive.kind not in _INCLUDES:
+                self._directive(directive, file)
+                if self._off and directive.branch:
+                    index = directive.branch
+            elif not self._off and (header := self._included(directive)) is not None:
+                self._macros_of(header, depth + 1)
+        while len(self._frames) > frames:
+            self._close()
+
+    def _included(self, directive: Directive) -> SourceFile | None:
+        """The file to include; None where there is none, or it is read already."""
+        if directive.found is not UNKNOWN:
+            file = directive.found
+        elif directive.target is not None:
+            file = directive.found = self.project.included(directive.target, directive.source.name)
+        else:
             made = self._expander.all_replaced(directive.tokens)
-            if made and made[0].kind == "string":
-                target = (made[0].text.strip('"'), True)
-            elif made and made[0].text == "<" and made[-1].text == ">":
-                target = ("".join(token.text for token in made[1:-1]), False)
-        if target is None:
-            return
-        name = self.project.find(target[0], directive.source.name, target[1])
-        if name is None:
-            return
-        file = self.project.header(name)
-        if file is None or (file.once and name in self.included) or (name == self.main and file.once):
-            return
+            text = "".join(token.text for token in made)
+            if len(text) < 3 or text[0] not in '"<':
+                return None
+            file = self.project.included((text[1:-1], text[0] == '"'), directive.source.name)
+        if not isinstance(file, SourceFile):
+            return None
+        name = file.text.name
+        if file.once and (name in self.included or name == self.main):
+            return None
         self.included.add(name)
-        yield from self._file(file, depth + 1)
+        return file
 
     def _directive(self, directive: Directive, file: SourceFile) -> None:
         kind = directive.kind
         if kind == "define":
-            macro = None if self._off else directive.macro
-            if macro is not None:
-                self._table.define(macro, self.when)
+            if not self._off:
+                self._table.define(directive, self.when)
         elif kind == "undef":
             if not self._off:
                 self._table.undefine(directive.name, self.when)
@@ -165,6 +188,20 @@ class TranslationUnit:
         if directive.kind.endswith("def"):
             defined = self._table.is_defined(directive.name, self.when)
             return opposite(defined) if directive.kind.endswith("ndef") else defined
+        if directive.names is None:
+            directive.names = tuple({token.text for token in directive.tokens if token.kind == "name"})
+        state = [self._table.state(name) for name in directive.names]
+        seen = directive.seen
+        same = seen is not None and seen[1] == self.when and seen[2] == self._table.assumed
+        if same and all(old is new for old, new in zip(seen[0], state, strict=True)):
+            known: Decision = seen[3]
+            return known
+        decision = self._decided(directive)
+        if not any(token.kind == "name" for part in state for one in part or () for token in one.macro.body):
+            directive.seen = (state, self.when, dict(self._table.assumed), decision)
+        return decision
+
+    def _decided(self, directive: Directive) -> Decision:
         self._table.in_if = True
         try:
             decision = decide(self._if_tokens(directive), self._is_defined)
@@ -203,7 +240,7 @@ class TranslationUnit:
         """A branch begins. Those before it do not hold."""
         frame = self._frames[-1]
         outer = joined(frame.outer, frame.before)
-        frame.brackets, frame.skipping = self._brackets, self.skipping
+        frame.brackets = self._brackets
         if isinstance(decision, bool):
             self._off = not decision
             frame.done = frame.done or decision
