@@ -17,7 +17,7 @@ from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUnderstood
 from dispatch_cli.model.span import Span
 
-_STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(\s*")
+_STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(")
 _TEMPLATE = re.compile(r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b")
 _IN_TEMPLATE = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(")
 
@@ -39,11 +39,12 @@ class _Run:
 
     def extraction(self) -> Extraction:
         """Read all files."""
-        for main in self._project.mains:
-            if main not in self._included:
-                self._unit(main)
+        again = [main for main in self._project.mains if main not in self._included and not self._unit(main)]
+        self._functions.complete = True
+        for main in again:
+            self._unit(main)
         last = Findings()
-        self._functions.finish(last)
+        self._functions.report_unused(last)
         self._keep(last)
         self._not_understood.update(dict.fromkeys(self._project.not_understood))
         order = {name: index for index, name in enumerate(self._project.was_read)}
@@ -57,17 +58,22 @@ class _Run:
             tuple(sorted(self._missing.items())),
         )
 
-    def _unit(self, main: str) -> None:
+    def _unit(self, main: str) -> bool:
+        """Read one file. Returns False, and keeps nothing, where it calls a function that may be in a later file."""
         text = self._project.file(main).text
         if _TEMPLATE.search(text.text):
-            return self._template(text)
+            self._template(text)
+            return True
+        self._functions.asked = False
         findings, too_many = read_all(lambda assumed: self._read(main, assumed))
+        if self._functions.asked and not self._functions.complete:
+            return False
         if too_many:
             why = "more of its '#if' belong together than can be told apart"
             findings.not_understood[NotUnderstood(Span(main, 1, 1), "", why)] = None
         self._keep(findings)
         self._stray(text)
-        return None
+        return True
 
     def _read(self, main: str, assumed: dict[str, bool]) -> Findings:
         unit = TranslationUnit(self._project, main, assumed)
@@ -75,7 +81,8 @@ class _Run:
         try:
             reader.read()
         except TooMuch as error:
-            reader.findings.not_understood[NotUnderstood(Span(main, 1, 1), "", str(error))] = None
+            reader.findings.not_understood[NotUnderstood(error.at or Span(main, 1, 1), "", str(error))] = None
+            reader.findings.forks.clear()
         self._included |= unit.included
         return reader.findings
 
@@ -99,8 +106,8 @@ class _Run:
         for found in _STRAY.finditer(text.blanked):
             at = text.span(found.start())
             here = {(text.name, text.line(place)) for place in range(found.start(), found.end())}
-            rest = text.text[found.end() : found.end() + 1]
-            if rest == '"' and not here & (self._accounted | self._project.accounted):
+            rest = text.text[found.end() : found.end() + 200].lstrip()
+            if rest.startswith('"') and not here & (self._accounted | self._project.accounted):
                 line = text.text[found.start() : found.start() + 200].partition("\n")[0]
                 self._not_understood[NotUnderstood(at, line.strip(), "this is in no registration block")] = None
                 self._accounted |= here

@@ -89,8 +89,13 @@ def substitute(tokens: list[CppToken], values: Mapping[str, Sequence[CppToken]])
         before = tokens[index - 1].text if index else ""
         if value is None or before in (".", "->", "::"):
             result.append(token)
+        elif len(value) == 1:  # a name for another one: it stays at its place
+            result.append(token._replace(kind=value[0].kind, text=value[0].text))
         else:
-            result.extend(part._replace(when=token.when) for part in value)
+            result.extend(
+                part._replace(when=token.when, space=part.space if number else token.space)
+                for number, part in enumerate(value)
+            )
     return result
 
 

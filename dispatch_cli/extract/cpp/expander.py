@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from dispatch_cli.extract.cpp.known import RESERVED
 from dispatch_cli.extract.cpp.macro_table import MacroTable
 from dispatch_cli.extract.cpp.macros import Macro, substituted
 from dispatch_cli.extract.cpp.tokens import CppToken
+from dispatch_cli.model.span import Span
 
-MAX_TOKENS = 1_500_000
+MAX_TOKENS = 400_000
 """Tokens that the macros of one translation unit may make."""
 MAX_ARGUMENTS = 60
 """How deeply arguments of macros may nest."""
@@ -16,14 +18,19 @@ _Raw = Callable[[], "CppToken | None"]
 
 
 class TooMuch(Exception):
-    """A bound is exceeded."""
+    """A bound is exceeded, or the arguments of a macro do not end. at: where."""
+
+    def __init__(self, message: str, at: Span | None = None) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 class Expander:
-    """The tokens of *tokens* with the macros of *table* replaced."""
+    """The tokens of *tokens* with the macros of *table* replaced. blocks: those that begin a registration block."""
 
     def __init__(self, table: MacroTable, tokens: Iterator[CppToken]) -> None:
         self._table, self._tokens = table, tokens
+        self.blocks: list[CppToken] = []
         self._pending: list[CppToken] = []
         self._made = 0
         self._nesting = 0
@@ -42,6 +49,8 @@ class Expander:
             replaced = self._expanded(token, macro, self._raw, self._pending)
             if replaced is None:
                 return token
+            if token.text in RESERVED:
+                self.blocks.append(token)
             self._pending.extend(reversed(replaced))
 
     def _raw(self) -> CppToken | None:
@@ -82,14 +91,14 @@ class Expander:
                 return None
             taken, close = self._arguments(raw, macro)
             if close is None:
-                raise TooMuch(f"the ')' of the macro {macro.name} is missing")
+                raise TooMuch(f"the ')' of the macro {macro.name} is missing", token.at)
             arguments = taken
             hide = hide & close.hide
         hide = hide | {macro.name}
         body = substituted(macro, arguments, self.all_replaced)
         self._made += len(body) + 1
         if self._made > MAX_TOKENS:
-            raise TooMuch(f"its macros make more than {MAX_TOKENS:,} tokens")
+            raise TooMuch(f"the macros of this file make more than {MAX_TOKENS:,} tokens", token.at)
         use = token.use or (token.source, token.offset)
         result = [
             CppToken(part.kind, part.text, part.space, part.source, part.offset, token.when, use, part.hide | hide)

@@ -58,7 +58,8 @@ class Findings:
                 if key in seen:
                     continue
                 seen.add(key)
-                self.accounted.add((token.source.name, token.source.line(token.offset)))
+                if not token.source.name.startswith("<"):  # it is built in
+                    self.accounted.add((token.source.name, token.source.line(token.offset)))
                 if token.use is not None:
                     source, offset = token.use
                     self.accounted.add((source.name, source.line(offset)))

@@ -1,8 +1,8 @@
-"""Functions that take a ``torch::Library&``, over all files of a run, and the calls of them."""
+"""Functions that take a ``torch::Library&``, over all files of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from dispatch_cli.extract.cpp.context import When
 from dispatch_cli.extract.cpp.findings import Findings
@@ -10,42 +10,44 @@ from dispatch_cli.extract.cpp.simple import LibraryFunction
 from dispatch_cli.extract.cpp.tokens import CppToken
 
 _CALLS = frozenset({"impl", "def", "fallback"})
+_Place = tuple[str, int]
 
 
 class LibraryFunctions:
-    """The functions that were found so far, and the calls that wait for the others."""
+    """The functions that were found so far.
+
+    complete: all files were read, so that a function that is not here is in none of them.
+    asked: a function that is not here was called, and may be in a file that is still to be read.
+    """
 
     def __init__(self) -> None:
-        self._functions: dict[str, LibraryFunction] = {}
-        self._unused: dict[LibraryFunction, tuple[CppToken, Sequence[str], When]] = {}
-        self._waiting: list[tuple[str, Callable[[LibraryFunction], bool], Callable[[], None]]] = []
+        self.complete = False
+        self.asked = False
+        self._functions: dict[str, tuple[LibraryFunction, _Place]] = {}
+        self._all: dict[_Place, tuple[LibraryFunction, Sequence[str], When]] = {}
+        self._used: set[_Place] = set()
 
     def get(self, name: str) -> LibraryFunction | None:
         """The function of a name; it counts as called."""
         function = self._functions.get(name)
-        if function is not None:
-            self._unused.pop(function, None)
-        return function
+        if function is None:
+            self.asked = True
+            return None
+        self._used.add(function[1])
+        return function[0]
 
     def add(self, function: LibraryFunction, token: CppToken, libraries: Sequence[str], when: When) -> None:
         """Keep a function. libraries: those of its parameters that are libraries."""
+        place = (token.source.name, token.offset)
         if function.name:
-            self._functions.setdefault(function.name, function)
-        self._unused[function] = (token, libraries, when)
+            self._functions[function.name] = function, place
+        self._all[place] = function, libraries, when
 
-    def later(self, name: str, call: Callable[[LibraryFunction], bool], refuse: Callable[[], None]) -> None:
-        """Keep a call of a function that is not found yet."""
-        self._waiting.append((name, call, refuse))
-
-    def finish(self, findings: Findings) -> None:
-        """All files are read: make the calls that wait, and say which functions nobody calls."""
-        for name, call, refuse in self._waiting:
-            function = self.get(name)
-            if function is None or not call(function):
-                refuse()
-        for function, (_, libraries, when) in self._unused.items():
-            for statement in _registrations(function.body, libraries):
-                name = f"the function {function.name}" if function.name else "this lambda"
+    def report_unused(self, findings: Findings) -> None:
+        """Say which functions no block calls."""
+        for place, (function, libraries, when) in self._all.items():
+            name = f"the function {function.name}" if function.name else "this lambda"
+            for statement in _registrations(function.body, libraries) if place not in self._used else ():
                 findings.refuse(statement, f"no block is known that calls {name}", when)
 
 

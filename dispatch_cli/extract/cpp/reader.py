@@ -49,6 +49,7 @@ class UnitReader:
             if token is None:
                 break
             self._construct(token)
+        self.findings.account(self._unit.block_macros())
         self.findings.forks |= self._unit.forks
         return self.findings
 
@@ -115,7 +116,7 @@ class UnitReader:
                 if depth < 0:
                     break
             scope.append(following)
-            if depth == 0 and following.text == ";" and enclosing_function(token.source, token.offset) is None:
+            if depth == 0 and following.text == ";" and not self._called(token):
                 break
         for index, part in enumerate(scope):
             if part.text.startswith("@MAKE_"):

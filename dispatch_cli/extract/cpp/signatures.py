@@ -7,11 +7,15 @@ After aten/src/ATen/core/op_registration/infer_schema.h and aten/src/ATen/core/j
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from dispatch_cli.extract.cpp.brackets import angle_end, inside, split
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 
+Alias = Callable[[str], "Sequence[CppToken] | None"]
+"""Gives the type that a name stands for."""
+MAX_ALIASES = 20
+"""How many types may stand for one another, or be inside one another."""
 MAX_PLACES = 200
 """Places of a name that are looked at."""
 _PLAIN = {
@@ -42,23 +46,24 @@ _LISTS = frozenset({"vector", "ArrayRef", "List", "HeaderOnlyArrayRef"})
 _OPTIONAL = frozenset({"optional", "OptionalArrayRef"})
 _IGNORED = frozenset({"const", "&", "&&", "static", "inline", "extern", "typename", "virtual", "constexpr"})
 _NOT_TYPES = frozenset({"return", "else", "new", "throw", "case", "goto", "delete", "using", "typedef", "operator"})
-_MAY_PRECEDE = re.compile(r"[\w\s:<>,&*]*\Z")
+_MAY_PRECEDE = re.compile(r"[\w\s:<>,&*\\]*\Z")
 
 
-def type_of(tokens: Sequence[CppToken]) -> str | None:
+def type_of(tokens: Sequence[CppToken], alias: Alias, steps: int = 0) -> str | None:
     """The type of schemas that a C++ type stands for; None where that is not known."""
     kept = [token for token in tokens if token.text not in _IGNORED]
     while len(kept) > 2 and kept[0].kind == "name" and kept[1].text == "::":
         kept = kept[2:]
-    if not kept or kept[0].kind != "name":
+    if not kept or kept[0].kind != "name" or steps > MAX_ALIASES:
         return None
     name = kept[0].text
     if len(kept) == 1:
-        return _PLAIN.get(name)
+        other = alias(name) if name not in _PLAIN and steps < MAX_ALIASES else None
+        return type_of(other, alias, steps + 1) if other else _PLAIN.get(name)
     if kept[1].text != "<" or angle_end(kept, 1) != len(kept):
         return None
     arguments = split(_unclosed(kept[2:]))
-    inner = type_of(arguments[0]) if arguments else None
+    inner = type_of(arguments[0], alias, steps + 1) if arguments else None
     if inner is None:
         return None
     if name in _LISTS:
@@ -68,8 +73,8 @@ def type_of(tokens: Sequence[CppToken]) -> str | None:
     if name == "array" and len(arguments) == 2:
         return f"{inner}[]"
     if name == "Dict" and len(arguments) == 2:
-        other = type_of(arguments[1])
-        return other and f"Dict({inner}, {other})"
+        value = type_of(arguments[1], alias, steps + 1)
+        return value and f"Dict({inner}, {value})"
     return None
 
 
@@ -79,7 +84,7 @@ def _unclosed(tokens: Sequence[CppToken]) -> list[CppToken]:
     return [*tokens[:-1], last._replace(text=">")] if last.text == ">>" else list(tokens[:-1])
 
 
-def results_of(tokens: Sequence[CppToken]) -> str | None:
+def results_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
     """What a function returns, as in a schema."""
     kept = [token for token in tokens if token.text not in _IGNORED]
     if [token.text for token in kept] == ["void"]:
@@ -87,15 +92,15 @@ def results_of(tokens: Sequence[CppToken]) -> str | None:
     names = [token.text for token in kept]
     if "tuple" in names[:3]:
         index = names.index("tuple")
-        types = [type_of(part) for part in split(_unclosed(kept[index + 2 :]))]
+        types = [type_of(part, alias) for part in split(_unclosed(kept[index + 2 :]))]
         if None in types or not types:
             return None
         return "(" + ", ".join(f"{kind} _{number}" for number, kind in enumerate(types)) + ")"
-    kind = type_of(kept)
+    kind = type_of(kept, alias)
     return kind and f"{kind} _0"
 
 
-def parameters_of(tokens: Sequence[CppToken]) -> str | None:
+def parameters_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
     """The parameters of a function, as in a schema."""
     parts = [part for part in split(tokens) if part]
     types: list[str] = []
@@ -105,19 +110,19 @@ def parameters_of(tokens: Sequence[CppToken]) -> str | None:
             continue
         if "=" in texts:
             part = part[: texts.index("=")]
-        kind = type_of(part) or (type_of(part[:-1]) if part[-1].kind == "name" else None)
+        kind = type_of(part, alias) or (type_of(part[:-1], alias) if part[-1].kind == "name" else None)
         if kind is None:
             return None
         types.append(kind)
     return ", ".join(f"{kind} _{number}" for number, kind in enumerate(types))
 
 
-def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText]) -> str | None:
+def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
     """The signature of a function or lambda, such as ``(Tensor _0, int _1) -> Tensor _0``; None where not known."""
     if not function:
         return None
     if function[0].text == "[":
-        return _of_lambda(function)
+        return _of_lambda(function, alias)
     if any(token.kind != "name" and token.text != "::" for token in function):
         return None
     name = function[-1].text
@@ -127,13 +132,13 @@ def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText]) -> s
     for text in texts:
         if name not in text.text:
             continue
-        found = {made for made in _declarations(name, text) if made is not None}
+        found = {made for made in _declarations(name, text, alias) if made is not None}
         if found:
             return found.pop() if len(found) == 1 else None
     return None
 
 
-def _of_lambda(tokens: Sequence[CppToken]) -> str | None:
+def _of_lambda(tokens: Sequence[CppToken], alias: Alias) -> str | None:
     _, index = inside(tokens)
     if index >= len(tokens) or tokens[index].text != "(":
         return None
@@ -142,14 +147,14 @@ def _of_lambda(tokens: Sequence[CppToken]) -> str | None:
     texts = [token.text for token in tokens[index:body]]
     if "->" not in texts:
         return None
-    return _joined(parameters_of(parameters), results_of(tokens[index + texts.index("->") + 1 : body]))
+    return _joined(parameters_of(parameters, alias), results_of(tokens[index + texts.index("->") + 1 : body], alias))
 
 
 def _joined(parameters: str | None, results: str | None) -> str | None:
     return None if parameters is None or results is None else f"({parameters}) -> {results}"
 
 
-def _declarations(name: str, text: SourceText) -> Iterable[str | None]:
+def _declarations(name: str, text: SourceText, alias: Alias) -> Iterable[str | None]:
     """The signatures of the declarations of *name* in a file."""
     blanked = text.blanked
     for number, found in enumerate(re.finditer(rf"\b{re.escape(name)}\s*\(", blanked)):
@@ -159,6 +164,7 @@ def _declarations(name: str, text: SourceText) -> Iterable[str | None]:
         before = blanked[start + 1 : found.start()]
         if blanked[start : start + 1] == "#":
             before = before.partition("\n")[2]
+        before = before.lstrip(" \t\n\\")  # blanked comments have splices
         if len(before) > 400 or not before.strip() or _MAY_PRECEDE.match(before) is None:
             continue
         begin = found.start() - len(before)
@@ -171,11 +177,11 @@ def _declarations(name: str, text: SourceText) -> Iterable[str | None]:
         end = _closing(blanked, opening)
         if end is None:
             continue
-        results = results_of([token for token in result if token.text not in _attributes(result)])
+        results = results_of([token for token in result if token.text not in _attributes(result)], alias)
         behind = re.compile(r"\s*(?:noexcept\b\s*)?(?:->([^{;]{1,200}))?").match(blanked, end)
         if behind is not None and behind[1]:
-            results = results_of(list(lex(text, behind.start(1), behind.end(1))))
-        yield _joined(parameters_of(list(lex(text, opening + 1, end - 1))), results)
+            results = results_of(list(lex(text, behind.start(1), behind.end(1))), alias)
+        yield _joined(parameters_of(list(lex(text, opening + 1, end - 1)), alias), results)
 
 
 def _attributes(tokens: Sequence[CppToken]) -> set[str]:

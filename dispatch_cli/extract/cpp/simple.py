@@ -52,8 +52,8 @@ class FileScope(Protocol):
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
         """The signature of a function; *everywhere*: it may be declared in an included file."""
 
-    def later(self, name: str, call: Callable[[LibraryFunction], bool], refuse: Callable[[], None]) -> None:
-        """Call a function that is not found yet once all files are read; *refuse* where it is in none of them."""
+    def may_follow(self) -> bool:
+        """Whether a function that is not found can be in a file that is still to be read."""
 
 
 Statements = Callable[[list[CppToken], When, int], bool]
@@ -107,6 +107,8 @@ class SimpleStatements:
         elif tokens[0].text in self._lambdas and len(tokens) > 1 and tokens[1].text == "(":
             if not self._call(tokens, when, depth):
                 self.refuse(tokens, "this call of a lambda is not understood", when)
+        elif any("Library" in token.text for token in plain) and self._declared_lambda(tokens):
+            self._findings.account(tokens)
         elif not self.mentions(tokens):
             self._without_library(tokens, when)
         elif tokens[0].text == self._library.name and len(tokens) > 1 and tokens[1].text in (".", "->"):
@@ -131,7 +133,8 @@ class SimpleStatements:
             self.refuse(tokens, f"the macro {first} is not known", when)
             self._findings.missing[first] += 1
         elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):
-            self.refuse(tokens, "which library this registers with is not known", when)
+            if self._strict:
+                self.refuse(tokens, "which library this registers with is not known", when)
         else:
             self._findings.account(tokens)
 
@@ -174,12 +177,8 @@ class SimpleStatements:
         function = self._lambdas.get(name) or self._scope.function(name)
         if function is not None:
             return self._inlined(function, arguments, tokens, when, depth)
-        self._findings.account(tokens)
-        self._scope.later(
-            name,
-            lambda found: self._inlined(found, arguments, tokens, when, depth),
-            lambda: self.refuse(tokens, f"the function {name} is not found in the sources", when),
-        )
+        if not self._scope.may_follow():
+            self.refuse(tokens, f"the function {name} is not found in the sources", when)
         return True
 
     def _inlined(

@@ -103,11 +103,11 @@ def source_file(name: str, content: str) -> SourceFile:
     for found in _DIRECTIVE.finditer(where) if "#" in where else ():
         if found[1] == "pragma":
             once = once or _ONCE.match(text.text, found.start(2)) is not None
-        if found[1] not in _KNOWN:
-            continue
         if found.start() > behind:
             items.append(Stretch(behind, found.start()))
         behind = found.end()
+        if found[1] not in _KNOWN:
+            continue
         directive = Directive(text, found[1], found.start(), found.start(2), found.end(2))
         items.append(directive)
         directives.append(directive)

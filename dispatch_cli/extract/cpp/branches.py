@@ -1,0 +1,111 @@
+"""``#if`` and its branches: which text is left out, and what has to hold for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dispatch_cli.extract.cpp.context import When, conjuncts, facts, joined, undecided
+from dispatch_cli.extract.cpp.expander import TooMuch
+from dispatch_cli.extract.cpp.if_expression import Decision, opposite
+from dispatch_cli.extract.cpp.macro_table import MacroTable
+from dispatch_cli.model.condition import Condition, value
+
+MAX_CONDITIONALS = 200
+"""How deeply ``#if`` may nest."""
+
+
+class _Frame:
+    """One ``#if``. before: the conditions of earlier branches, negated. done: one of them is true."""
+
+    __slots__ = ("before", "brackets", "conditions", "done", "off", "outer")
+
+    def __init__(self, outer: When, off: bool) -> None:
+        self.outer, self.off = outer, off
+        self.before: list[Condition] = []
+        self.conditions: list[Condition] = []
+        self.done = False
+        self.brackets = 0
+
+
+class Branches:
+    """The ``#if`` around a place.
+
+    when: what holds there. off: the text is left out. brackets: how many brackets are open. forks: the atoms of
+    branches in which brackets are opened and not closed, or the other way round.
+    """
+
+    def __init__(self, table: MacroTable) -> None:
+        self._table = table
+        self.when: When = ()
+        self.off = False
+        self.brackets = 0
+        self.forks: set[str] = set()
+        self._frames: list[_Frame] = []
+
+    def depth(self) -> int:
+        """How many ``#if`` are open."""
+        return len(self._frames)
+
+    def open(self, decide: Callable[[], Decision]) -> None:
+        """``#if``. Errors: TooMuch."""
+        if len(self._frames) >= MAX_CONDITIONALS:
+            raise TooMuch(f"'#if' nests more than {MAX_CONDITIONALS} deep")
+        self._frames.append(_Frame(self.when, self.off))
+        if not self.off:
+            self._begin(decide())
+
+    def turn(self, decide: Callable[[], Decision] | None) -> None:
+        """``#elif``, or ``#else`` where *decide* is None."""
+        if not self._frames:
+            return
+        self._balance()
+        frame = self._frames[-1]
+        if not frame.off:
+            self.when = frame.outer
+            self._begin(False if frame.done else True if decide is None else decide())
+
+    def close(self) -> None:
+        """``#endif``."""
+        if self._frames:
+            self._balance()
+            frame = self._frames.pop()
+            self.when, self.off = frame.outer, frame.off
+
+    def refuse(self) -> None:
+        """``#error``: this branch is in no build."""
+        frame = self._frames[-1] if self._frames else None
+        if self.off or frame is None:
+            return
+        if len(frame.conditions) == 1 and not frame.outer:
+            branch = facts(self.when)
+            for text in facts((frame.conditions[0],)):
+                if text in branch:
+                    self._table.assumed[text] = not branch[text]
+        self.off = True
+
+    def _begin(self, decision: Decision) -> None:
+        """A branch begins. Those before it do not hold."""
+        frame = self._frames[-1]
+        outer = joined(frame.outer, frame.before)
+        frame.brackets = self.brackets
+        if not isinstance(decision, bool):
+            decided = value(decision, {**self._table.assumed, **facts(outer)})
+            decision = decision if decided is None else decided
+        if isinstance(decision, bool):
+            self.off = not decision
+            frame.done = frame.done or decision
+            self.when = outer
+            return
+        self.off = False
+        frame.conditions.append(decision)
+        self.when = joined(outer, [decision])
+        negative = opposite(decision)
+        assert not isinstance(negative, bool)
+        frame.before.extend(conjuncts(negative))
+
+    def _balance(self) -> None:
+        """A branch ends: its brackets have to match, or the branches are read one by one."""
+        frame = self._frames[-1]
+        if not frame.off and not self.off and frame.conditions and self.brackets != frame.brackets:
+            self.forks.update(undecided(frame.conditions, facts(frame.outer)))
+            self.brackets = frame.brackets

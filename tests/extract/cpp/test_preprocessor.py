@@ -1,0 +1,284 @@
+"""The preprocessor against the C++ standard, [cpp], and against a compiler where there is one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.extract.cpp.expander import TooMuch
+from dispatch_cli.extract.cpp.project import CppProject
+from dispatch_cli.extract.cpp.tokens import CppToken, string_value, tokens_of
+from dispatch_cli.extract.cpp.unit import TranslationUnit
+from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.condition import Condition
+from dispatch_cli.model.extracted import SourceKind
+
+GXX = shutil.which("g++")
+
+
+def unit_tokens(folder: Path, files: dict[str, str], settings: ReadSettings | None = None) -> list[CppToken]:
+    """All tokens of ``a.cpp``."""
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    names = [str(folder / name) for name in files]
+    chosen = settings or ReadSettings()
+    sources = Sources({SourceKind.CPP: names[:1]}, frozenset(names), (str(folder),), lambda _: chosen)
+    unit = TranslationUnit(CppProject(sources), names[0], {})
+    unit.skipping = False
+    tokens: list[CppToken] = []
+    while (token := unit.next()) is not None:
+        tokens.append(token)
+    return tokens
+
+
+def expanded(folder: Path, text: str) -> list[str]:
+    return [token.text for token in unit_tokens(folder, {"a.cpp": text})]
+
+
+def conditional(folder: Path, text: str, settings: ReadSettings | None = None) -> dict[str, tuple[Condition, ...]]:
+    return {token.text: token.when for token in unit_tokens(folder, {"a.cpp": text}, settings)}
+
+
+def shown(when: tuple[Condition, ...]) -> str:
+    return " and ".join(map(str, when))
+
+
+STANDARD_1 = """
+#define x 3
+#define f(a) f(x * (a))
+#undef x
+#define x 2
+#define g f
+#define z z[0]
+#define h g(~
+#define m(a) a(w)
+#define w 0,1
+#define t(a) a
+#define p() int
+#define q(x) x
+#define r(x,y) x ## y
+#define str(x) # x
+f(y+1) + f(f(z)) % t(t(g)(0) + t)(1);
+g(x+(3,4)-w) | h 5) & m
+(f)^m(m);
+p() i[q()] = { q(1), r(2,3), r(4,), r(,5), r(,) };
+char c[2][6] = { str(hello), str() };
+"""
+STANDARD_2 = """
+#define str(s) # s
+#define xstr(s) str(s)
+#define debug(s, t) printf("x" # s "= %d, x" # t "= %s", x ## s, x ## t)
+#define INCFILE(n) vers ## n
+#define glue(a, b) a ## b
+#define xglue(a, b) glue(a, b)
+#define HIGHLOW "hello"
+#define LOW LOW ", world"
+debug(1, 2);
+fputs(str(strncmp("abc\\0d", "abc", '\\4') == 0) str(: @\\n), s);
+xstr(INCFILE(2).h)
+glue(HIGH, LOW);
+xglue(HIGH, LOW)
+"""
+STANDARD_3 = """
+#define hash_hash # ## #
+#define mkstr(a) # a
+#define in_between(a) mkstr(a)
+#define join(c, d) in_between(c hash_hash d)
+char p[] = join(x, y);
+#define t(x,y,z) x ## y ## z
+int j[] = { t(1,2,3), t(,4,5), t(6,,7), t(8,9,), t(10,,), t(,11,), t(,,12), t(,,) };
+"""
+VARIADIC = """
+#define F(a, ...) a(__VA_ARGS__)
+#define G(X, ...) f(0, X __VA_OPT__(,) __VA_ARGS__)
+#define SDEF(sname, ...) S sname __VA_OPT__(= { __VA_ARGS__ })
+#define EMP
+#define COUNT(_1, _2, _3, N, ...) N
+#define NARG(...) COUNT(__VA_ARGS__, 3, 2, 1)
+#define OLD(x, ...) p(x, ## __VA_ARGS__)
+#define NAMED(args...) q(args)
+F(a, b, c) F(d, (e, f), g) G(a, b, c) G(a, ) G(a) SDEF(foo); SDEF(bar, 1, 2);
+NARG(a) NARG(a, b) NARG(a, (b, c), d) OLD(1) OLD(1, 2) NAMED(1, 2) NAMED() G(a, EMP)
+"""
+RESCAN = """
+#define CAT_(a, b) a##b
+#define CAT(a, b) CAT_(a, b)
+#define KERNEL1(x) one(x)
+#define KERNEL2(x, y) two(x, y)
+#define PICK(_1, _2, N, ...) N
+#define KERNEL(...) CAT(KERNEL, PICK(__VA_ARGS__, 2, 1))(__VA_ARGS__)
+#define LIST(_) _(a) _(b)
+#define EMPTY
+#define DEFER(x) x EMPTY
+#define f(a) a*g
+#define g(a) f(a)
+KERNEL(x) KERNEL(x, y) LIST(KERNEL) CAT(CAT(a, b), c) f(2)(9) DEFER(g)(1)
+#define self self + 1
+#define AA BB
+#define BB AA
+self AA BB "a\\
+b" te\\
+xt // comment \\
+goes on
+/* over
+lines */ end
+"""
+CASES = {"1": STANDARD_1, "2": STANDARD_2, "3": STANDARD_3, "variadic": VARIADIC, "rescan": RESCAN}
+
+
+@pytest.mark.skipif(GXX is None, reason="g++ is not here")
+@pytest.mark.parametrize("name", CASES)
+def test_macros_are_replaced_as_a_compiler_does(tmp_path: Path, name: str) -> None:
+    text = CASES[name]
+    ours = expanded(tmp_path, text)
+    run = subprocess.run(
+        [str(GXX), "-E", "-P", "-std=c++20", str(tmp_path / "a.cpp")], capture_output=True, text=True, check=True
+    )
+    assert [t.replace("\\\n", "") for t in ours] == [token.text for token in tokens_of(run.stdout)]
+
+
+def test_the_examples_of_the_standard(tmp_path: Path) -> None:
+    first = "".join(expanded(tmp_path, STANDARD_1))
+    assert first == (
+        "f(2*(y+1))+f(2*(f(2*(z[0]))))%f(2*(0))+t(1);"
+        "f(2*(2+(3,4)-0,1))|f(2*(~5))&f(2*(0,1))^m(0,1);"
+        'inti[]={1,23,4,5,};charc[2][6]={"hello",""};'
+    )
+    second = expanded(tmp_path, STANDARD_3)
+    assert '"x ## y"' in second
+    assert [t for t in second if t.isdigit()] == ["123", "45", "67", "89", "10", "11", "12"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("1", True),
+        ("0", False),
+        ("defined(__cplusplus)", True),
+        ("__cplusplus >= 201103L", True),
+        ("0x10 == 16 && 010 == 8 && 1'000 == 1000", True),
+        ("-1 / 2 == 0 && -7 % 3 == -1", True),
+        ("1 ? 0 : 1", False),
+        ("(2 || X) && 1", True),
+        ("0 && X", False),
+        ("'a' == 97", True),
+        ("not 0 and true", True),
+        ("defined(__CUDA_ARCH__)", False),
+        ("FLAG", True),
+        ("defined FLAG && !defined(GONE)", True),
+        ("VERSION >= 20100", True),
+        ("X", "X"),
+        ("!X", "not X"),
+        ("defined(X)", "defined(X)"),
+        ("defined(X) && Y > 2", "defined(X) and Y > 2"),
+        ("defined X || defined Y || defined Z", "defined(X) or defined(Y) or defined(Z)"),
+        ("!(defined(X) || defined(Y))", "not defined(X) and not defined(Y)"),
+        ("X(1, 2)", "X(1, 2)"),
+        ("(X + 1) * 2 > Y", "(X + 1) * 2 > Y"),
+        ("__has_include(<a/b.h>)", "__has_include(<a/b.h>)"),
+        ("AT_LEAST(2, 1)", "MAJOR * 100 + MINOR >= 201"),
+    ],
+)
+def test_conditions_have_three_values(tmp_path: Path, expression: str, expected: bool | str) -> None:
+    settings = ReadSettings(defines=(("FLAG", "1"), ("VERSION", "20600")), undefines=frozenset({"GONE"}))
+    head = "#define AT_LEAST(a, b) MAJOR * 100 + MINOR >= a * 100 + b\n"
+    tokens = conditional(tmp_path, f"{head}#if {expression}\nyes\n#else\nno\n#endif\nlast\n", settings)
+    if isinstance(expected, bool):
+        assert set(tokens) == {"yes" if expected else "no", "last"}
+        assert tokens["yes" if expected else "no"] == ()
+    else:
+        assert shown(tokens["yes"]) == expected
+        assert tokens["no"] != ()
+    assert tokens["last"] == ()
+
+
+def test_branches_exclude_one_another(tmp_path: Path) -> None:
+    text = "#if defined(A)\na\n#elif B > 1\nb\n#ifdef A\nnever\n#endif\n#elif 1\nc\n#else\nd\n#endif\n"
+    tokens = conditional(tmp_path, text)
+    assert {name: shown(when) for name, when in tokens.items()} == {
+        "a": "defined(A)",
+        "b": "not defined(A) and B > 1",
+        "c": "not defined(A) and not B > 1",
+    }
+
+
+def test_a_macro_that_is_undefined_is_known_to_be_undefined(tmp_path: Path) -> None:
+    assert expanded(tmp_path, "#undef A\n#ifdef A\na\n#else\nb\n#endif\n#define A\n#ifdef A\nc\n#endif\n") == ["b", "c"]
+
+
+def test_a_branch_with_an_error_is_in_no_build(tmp_path: Path) -> None:
+    tokens = conditional(tmp_path, '#ifndef A\n#error "A is needed"\n#endif\n#ifdef A\nyes\n#else\nno\n#endif\n')
+    assert {name: shown(when) for name, when in tokens.items()} == {"yes": ""}
+
+
+def test_headers_are_read_once(tmp_path: Path) -> None:
+    files = {
+        "a.cpp": '#include "g.h"\n#include "g.h"\n#include <o.h>\n#include <o.h>\n#include <no.h>\n#include "n.h"\n'
+        '#include "n.h"\n#define H "n.h"\n#include H\nLAST\n',
+        "g.h": "// guard\n#ifndef G_H\n#define G_H\nguarded\n#endif // G_H\n",
+        "o.h": "#pragma once\nonce\n#define LAST last\n",
+        "n.h": "again\n",
+    }
+    tokens = unit_tokens(tmp_path, files)
+    assert [token.text for token in tokens] == ["guarded", "once", "again", "again", "again", "last"]
+    assert all(token.when == () for token in tokens)
+
+
+def test_what_looks_like_a_directive_in_a_comment_or_a_string_is_none(tmp_path: Path) -> None:
+    text = "a\n/*\n#define a b\n*/\nR\"x(\n#define a c\n)\" )x\"\na // \\\n#define a d\na 1'000'000 '\"' a\n"
+    assert expanded(tmp_path, text) == ["a", 'R"x(\n#define a c\n)" )x"', "a", "a", "1'000'000", "'\"'", "a"]
+
+
+def test_a_directive_goes_on_behind_a_comment_of_several_lines(tmp_path: Path) -> None:
+    assert expanded(tmp_path, "#define a /* one\n two */ b\\\n c\na\n# /* x */ define d e\nd\n") == ["b", "c", "e"]
+
+
+@pytest.mark.parametrize(
+    ("literal", "value"),
+    [
+        ('"a\\n\\"b\\\\"', 'a\n"b\\'),
+        ('R"(a\\n)"', "a\\n"),
+        ('R"ab(x)" )a")ab"', 'x)" )a"'),
+        ('u8"\\x41\\102\\u00e9"', "AB\u00e9"),
+        ('"one \\\ntwo"', "one two"),
+        ('L"x"', "x"),
+    ],
+)
+def test_values_of_literals(literal: str, value: str) -> None:
+    (token,) = tokens_of(literal)
+    assert string_value(token) == value
+
+
+def test_places_are_those_of_the_use_of_the_outermost_macro(tmp_path: Path) -> None:
+    tokens = unit_tokens(tmp_path, {"a.cpp": "#define A(x) B(x)\n#define B(x) made x\n\n  A(y)\n"})
+    assert [(token.text, token.at.line, token.at.column) for token in tokens] == [("made", 4, 3), ("y", 4, 3)]
+    assert tokens[0].source.line(tokens[0].offset) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"#define A{n} A{n + 1} A{n + 1}\n" for n in range(40)) + "A0\n",
+        "#define f(x) " + "x" + "\n" + "f(" * 200 + "1" + ")" * 200 + "\n",
+        "#if 1\n" * 300 + "#endif\n" * 300,
+        "#define f(x) x\nf(1, 2\n",
+    ],
+    ids=["growing", "arguments", "conditionals", "open"],
+)
+def test_what_exceeds_a_bound_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(TooMuch):
+        unit_tokens(tmp_path, {"a.cpp": text})
+
+
+def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TooMuch):
+        unit_tokens(tmp_path, {"a.cpp": '#include "a.cpp"\n'})
+
+
+def test_deep_expressions_become_one_condition(tmp_path: Path) -> None:
+    tokens = conditional(tmp_path, "#if " + "(" * 500 + "A" + ")" * 500 + "\na\n#endif\n")
+    assert len(tokens["a"]) == 1
