@@ -18,16 +18,18 @@ from dispatch_cli.model.extracted import ExtractedBlock, Extraction, NotUndersto
 from dispatch_cli.model.span import Span
 
 _STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(")
+_AT_RUN_TIME = re.compile(r"\w*Library\s*&\s*>\s*\(\s*\)\s*\.\s*(?:def|impl|fallback)\s*\(")
 _TEMPLATE = re.compile(r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b")
-_IN_TEMPLATE = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(")
+_IN_AT_RUN_TIME = re.compile(r"\w*Library\s*&\s*>\s*\(\s*\)\s*\.\s*(?:def|impl|fallback)\s*\(")
+_TEMPLATE = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(")
 
 
 def extract_cpp(sources: Sources) -> Extraction:
     """What the C++ files of a run register."""
-    return _Run(CppProject(sources)).extraction()
+    return _CppRun(CppProject(sources)).extraction()
 
 
-class _Run:
+class _CppRun:
     def __init__(self, project: CppProject) -> None:
         self._project = project
         self._functions = LibraryFunctions()
@@ -36,6 +38,7 @@ class _Run:
         self._accounted: set[tuple[str, int]] = set()
         self._missing: Counter[str] = Counter()
         self._included: set[str] = set()
+        self._used: set[str] = set()
 
     def extraction(self) -> Extraction:
         """Read all files."""
@@ -43,6 +46,7 @@ class _Run:
         self._functions.complete = True
         for main in again:
             self._unit(main)
+        self._project.account_macros(self._used)
         last = Findings()
         self._functions.report_unused(last)
         self._keep(last)
@@ -84,6 +88,7 @@ class _Run:
             reader.findings.not_understood[NotUnderstood(error.at or Span(main, 1, 1), "", str(error))] = None
             reader.findings.forks.clear()
         self._included |= unit.included
+        self._used |= unit.used_macros()
         return reader.findings
 
     def _keep(self, findings: Findings) -> None:
@@ -103,6 +108,12 @@ class _Run:
 
     def _stray(self, text: SourceText) -> None:
         """Calls that look like registrations and are in no block."""
+        for found in _AT_RUN_TIME.finditer(text.blanked) if "Library" in text.text else ():
+            at = text.span(found.start())
+            line = text.text[found.start() : found.start() + 200].partition("\n")[0]
+            why = "this registers at run time, in a library that is an object"
+            self._not_understood[NotUnderstood(at, line.strip(), why)] = None
+            self._accounted |= {(text.name, text.line(place)) for place in (found.start(), found.end())}
         for found in _STRAY.finditer(text.blanked):
             at = text.span(found.start())
             here = {(text.name, text.line(place)) for place in range(found.start(), found.end())}

@@ -26,11 +26,15 @@ class TooMuch(Exception):
 
 
 class Expander:
-    """The tokens of *tokens* with the macros of *table* replaced. blocks: those that begin a registration block."""
+    """The tokens of *tokens* with the macros of *table* replaced.
+
+    blocks: those that begin a registration block. used: the names of all that were replaced.
+    """
 
     def __init__(self, table: MacroTable, tokens: Iterator[CppToken]) -> None:
         self._table, self._tokens = table, tokens
         self.blocks: list[CppToken] = []
+        self.used: set[str] = set()
         self._pending: list[CppToken] = []
         self._made = 0
         self._nesting = 0
@@ -95,6 +99,7 @@ class Expander:
             arguments = taken
             hide = hide & close.hide
         hide = hide | {macro.name}
+        self.used.add(macro.name)
         body = substituted(macro, arguments, self.all_replaced)
         self._made += len(body) + 1
         if self._made > MAX_TOKENS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.known import RESERVED
@@ -122,6 +122,15 @@ class CppProject:
         except SourceError as error:
             self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
             return None
+
+    def account_macros(self, used: Set[str]) -> None:
+        """Note the definitions, in headers, of macros that were used: also those that another one replaced."""
+        for header in self._headers.values():
+            for directive in header.directives if header is not None else ():
+                if directive.kind == "define" and directive.name in used:
+                    text = directive.source
+                    for found in _REGISTERS.finditer(text.text, directive.start, directive.end):
+                        self.accounted.add((text.name, text.line(found.start())))
 
     def _text(self, name: str) -> str:
         self.was_read[name] = None

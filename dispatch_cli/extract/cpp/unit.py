@@ -58,6 +58,10 @@ class TranslationUnit:
         """The macros that began a registration block."""
         return self._expander.blocks
 
+    def used_macros(self) -> set[str]:
+        """The names of the macros that were replaced."""
+        return self._expander.used
+
     def ambiguous(self, tokens: Iterable[CppToken]) -> set[str]:
         """The atoms that decide what the macros among *tokens* are."""
         found = self._table.ambiguous
