@@ -20,8 +20,7 @@ from dispatch_cli.model.span import Span
 _STRAY = re.compile(r"[\w)\]]\s*(?:\.|->)\s*(?:impl|fallback)\s*\(")
 _AT_RUN_TIME = re.compile(r"\w*Library\s*&\s*>\s*\(\s*\)\s*\.\s*(?:def|impl|fallback)\s*\(")
 _TEMPLATE = re.compile(r"\{%[-+]?\s*(?:if|for|set|macro|import|include|block|raw|call|filter|from|extends)\b")
-_IN_AT_RUN_TIME = re.compile(r"\w*Library\s*&\s*>\s*\(\s*\)\s*\.\s*(?:def|impl|fallback)\s*\(")
-_TEMPLATE = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(")
+_IN_TEMPLATE = re.compile(r"\.\s*(?:impl|fallback|def)\s*\(|\b(?:STABLE_)?TORCH_LIBRARY\w*\s*\(")
 
 
 def extract_cpp(sources: Sources) -> Extraction:
