@@ -143,6 +143,13 @@ class View(Files):
         """Its schema as text; None when it is dangling. Cheap."""
         return self._header(name).schema
 
+    def is_unknown(self, name: OperatorName) -> bool:
+        """Whether it is defined, and its schema is not known."""
+        if self.dispatcher.is_untouched(name):
+            return False
+        definition = self.dispatcher.operator(name).definition
+        return definition is not None and definition.known_schema is None
+
     def defined_at(self, name: OperatorName) -> Span | None:
         """Where it is defined, of either kind; None where it is not, or in no file."""
         if name in self.dispatcher:
@@ -155,10 +162,13 @@ class View(Files):
         return self._header(name).overridden
 
     def schema(self, name: OperatorName) -> FunctionSchema | None:
-        """Its schema; None when it is dangling. Reading one of a base takes some 60 µs: look at the text first."""
+        """Its schema; None when it is dangling, or not known.
+
+        Reading one of a base takes some 60 µs: look at the text first.
+        """
         if not self.dispatcher.is_untouched(name):
             definition = self.dispatcher.operator(name).definition
-            return None if definition is None else definition.schema
+            return None if definition is None else definition.known_schema
         text = self.schema_text(name)
         if text is None:
             return None
@@ -169,10 +179,10 @@ class View(Files):
     def takes_tensors(self, name: OperatorName) -> bool | None:
         """Whether a call can bring dispatch keys along: the schema has a tensor argument, optional or in a list.
 
-        None when there is no schema.
+        None when there is no schema, or when it is not known.
         """
         text = self.schema_text(name)
-        if text is None:
+        if text is None or self.is_unknown(name):
             return None
         # the text says it, unless an alias annotation has an arrow of its own
         arguments, _, others = text.partition("->")
@@ -182,9 +192,9 @@ class View(Files):
         return schema is not None and any(_TENSOR.search(argument.real_type.text) for argument in schema.arguments)
 
     def returns_tensors(self, name: OperatorName) -> bool | None:
-        """Whether the operator returns a tensor, or a list of some. None when there is no schema."""
+        """Whether the operator returns a tensor, or a list of some. None where the schema is not known."""
         text = self.schema_text(name)
-        return None if text is None else _TENSOR.search(text, text.rindex(") ->")) is not None
+        return None if text is None or self.is_unknown(name) else _TENSOR.search(text, text.rindex(") ->")) is not None
 
     def python_keys(self, name: OperatorName) -> tuple[str, ...]:
         """The keys at which the Python dispatcher has a kernel of the operator, captured or declared. Cheap.

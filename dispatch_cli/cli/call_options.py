@@ -157,7 +157,7 @@ def _check_options(
 
     maker = TensorMaker(dispatcher.universe)
     definition = None if name is None else dispatcher.operator(name).definition
-    schema = None if definition is None else definition.schema
+    schema = None if definition is None else definition.known_schema
     for option, text in asked.options.given:
         if name is None:
             _tried(partial(check_option, maker, option, text), f"--{option}", problems)

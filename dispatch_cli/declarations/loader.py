@@ -23,6 +23,7 @@ from dispatch_cli.declarations.operators import read_operators
 from dispatch_cli.declarations.problems import Place, Problems
 from dispatch_cli.declarations.project_folder import within
 from dispatch_cli.declarations.settings import read_comments, read_settings, read_suppressions
+from dispatch_cli.declarations.source_comments import read_source_comments
 from dispatch_cli.declarations.text import quoted
 from dispatch_cli.declarations.tree import Node, Scalar, is_nothing
 from dispatch_cli.declarations.undecided import read_not_understood, read_undecided
@@ -417,6 +418,8 @@ def _read_sections(file: _File, context: FileContext) -> None:
             elif reader is not None:
                 reader(context, node)
         context.suppressions += read_comments(file.problems, (node for _, node in sections))
+        if context.extracted:
+            context.suppressions += read_source_comments(file.problems, context.steps)
     except OverBudget as over:
         file.problems.add("too-large", over.message, _START, over.hint)
     if _is_snapshot(file):

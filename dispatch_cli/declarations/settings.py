@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as SequenceOf
 
 from dispatch_cli.declarations.check_format import A_SEVERITY, CHECK, SUPPRESSION
 from dispatch_cli.declarations.context import FileContext
@@ -14,8 +15,8 @@ from dispatch_cli.declarations.text import parts
 from dispatch_cli.declarations.tree import Mapping, Node, Scalar, Sequence
 from dispatch_cli.model.settings import CheckSettings, Selector, Severity, Suppression
 
-_MARK = "dispatch-cli:"
-_COMMENT = re.compile(r"(?:^|(?<=\s))#\s*dispatch-cli:\s*(.*)$")
+MARK = "dispatch-cli:"
+_COMMENT = re.compile(r"(?:^|(?<=\s))(?:#|//|/\*)\s*dispatch-cli:\s*(.*)$")
 _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]\s*(.*)$")
 _EXAMPLE = "write # dispatch-cli: ignore[stale-live-table] REASON"
 
@@ -51,34 +52,45 @@ def read_comments(problems: Problems, sections: Iterable[Node]) -> Iterator[Supp
     A comment speaks of its line; one that stands alone, of the next line that holds something. Where an entry of one
     of the sections begins on that line, such as an operator, it speaks of the whole entry.
     """
-    if _MARK not in problems.source.text:
+    if MARK not in problems.source.text:
         return
     entries = {item.line: _last_line(item) for node in sections if type(node) is Sequence for item in node.items}
     lines = problems.source.lines
-    following = _following(lines)
+    after = following(lines)
     for number, line in enumerate(lines, start=1):
-        if _MARK not in line or (found := _COMMENT.search(line)) is None:
-            continue
-        at = Place(number, found.start() + 1)
-        said = _IGNORE.match(found[1])
-        if said is None:
-            problems.add("bad-comment", "dispatch-cli cannot parse this comment", at, _EXAMPLE)
-            continue
-        problems.source.budget.spend(said[1].count(","))
-        start = found.start(1) + said.start(1) + 1
-        named = ((name, Place(number, start + offset)) for name, offset in parts(said[1]) if name)
-        checks = tuple(Selector(name, problems.span(place)) for name, place in named)
-        if not checks:
-            problems.add("bad-comment", "the comment does not name a check to ignore", at, _EXAMPLE)
-        elif not said[2].strip():
-            named_checks = said[1].strip()
-            if len(named_checks) > MAX_QUOTED:
-                named_checks = f"{named_checks[:MAX_QUOTED]}…"
-            example = f"write # dispatch-cli: ignore[{named_checks}] REASON"
-            problems.add("missing-reason", "the comment gives no reason", at, example)
-        else:
-            line_meant = number if line[: found.start()].strip() else following[number - 1]
-            yield Suppression(checks, said[2].strip(), problems.span(at), line_meant, last=entries.get(line_meant))
+        found = read_comment(problems, line, number) if MARK in line else None
+        if found is not None:
+            suppression, alone = found
+            meant = after[number - 1] if alone else number
+            yield suppression._replace(line=meant, last=entries.get(meant))
+
+
+def read_comment(problems: Problems, line: str, number: int) -> tuple[Suppression, bool] | None:
+    """The comment of a line, and whether it stands alone there; None where there is none, or, noted, a bad one."""
+    found = _COMMENT.search(line)
+    if found is None:
+        return None
+    at = Place(number, found.start() + 1)
+    said = _IGNORE.match(found[1])
+    if said is None:
+        problems.add("bad-comment", "dispatch-cli cannot parse this comment", at, _EXAMPLE)
+        return None
+    problems.source.budget.spend(said[1].count(","))
+    start = found.start(1) + said.start(1) + 1
+    named = ((name, Place(number, start + offset)) for name, offset in parts(said[1]) if name)
+    checks = tuple(Selector(name, problems.span(place)) for name, place in named)
+    reason = said[2].strip().removesuffix("*/").strip()
+    if not checks:
+        problems.add("bad-comment", "the comment does not name a check to ignore", at, _EXAMPLE)
+        return None
+    if not reason:
+        named_checks = said[1].strip()
+        if len(named_checks) > MAX_QUOTED:
+            named_checks = f"{named_checks[:MAX_QUOTED]}…"
+        example = f"write # dispatch-cli: ignore[{named_checks}] REASON"
+        problems.add("missing-reason", "the comment gives no reason", at, example)
+        return None
+    return Suppression(checks, reason, problems.span(at), number), not line[: found.start()].strip()
 
 
 def _last_line(node: Node) -> int:
@@ -90,13 +102,16 @@ def _last_line(node: Node) -> int:
     return node.line
 
 
-def _following(lines: list[str]) -> list[int]:
-    """For each line the number of the next one that is neither empty nor a comment; its own where there is none."""
+def following(lines: SequenceOf[str], comments: tuple[str, ...] = ("#",)) -> list[int]:
+    """For each line the number of the next one that is neither empty nor a comment; its own where there is none.
+
+    comments: what they begin with.
+    """
     found, last = list(range(1, len(lines) + 1)), 0
     for number in range(len(lines), 0, -1):
         found[number - 1] = last or number
         text = lines[number - 1].strip()
-        if text and not text.startswith("#"):
+        if text and not text.startswith(comments):
             last = number
     return found
 

@@ -142,7 +142,7 @@ def _value(text: str) -> Value:
 
 def _values(meanings: Iterable[Meaning]) -> list[Value]:
     """What a name can stand for, as far as it makes a difference."""
-    found: dict[Value, None] = {1: None, None: None, 0: None}
+    found: dict[Value, None] = {1: None, None: None, 0: None, -1: None}
     for one in meanings:
         if isinstance(one.constant, str):
             found |= dict.fromkeys((one.constant, ""))

@@ -38,6 +38,7 @@ from dispatch_cli.render.words import (
     plural,
     rule_tone,
     runs_label,
+    schema_label,
     source_label,
 )
 from dispatch_cli.report.advice import Advice, Manual
@@ -65,7 +66,10 @@ def document(report: ExplainReport, width: int | None = None) -> Iterator[Block]
     """What an error text says, where one asked; the operator; the answer."""
     if report.error is not None:
         yield from _error(report, report.error)
-    yield Paragraph(report.schema or report.operator, kind=ParagraphKind.TITLE)
+    yield Paragraph(
+        report.operator if report.schema is None else schema_label(report.operator, report.schema),
+        kind=ParagraphKind.TITLE,
+    )
     if report.span is not None:
         yield Paragraph(Run(f"defined at {report.span}", Tone.DIM))
     yield Paragraph(Run(over_label(report.over, report.over_assumed, report.universe), Tone.DIM))

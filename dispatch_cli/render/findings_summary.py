@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dispatch_cli.checks.check import Need
 from dispatch_cli.engine.variants.units import MOST_CASES
@@ -32,7 +32,7 @@ def document(report: FindingsSummaryReport, _: int | None = None, *, always: boo
     if built is not None and built.universe != report.universe:
         other = f"the declarations are for {report.universe}, but were compared with {built.source}"
         sentences = (*sentences, f"{other}; what torch.library itself registers may differ")
-    for sentence in (*sentences, *condition_sentences(report.conditions)):
+    for sentence in (*sentences, *schema_sentences(report), *condition_sentences(report.conditions)):
         yield Paragraph(Run(sentence, Tone.DIM))
     yield Paragraph(outcome(report))
     if notes := "; ".join(_left_out(report)):
@@ -79,6 +79,17 @@ MAX_NAMED = 3
 """So many operators are named."""
 
 
+def schema_sentences(report: FindingsSummaryReport) -> Iterator[str]:
+    """Of which operators not everything could be checked."""
+    if names := report.unknown_schemas:
+        yield f"the schema of {_names(names)} is not known; what depends on it was not checked"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
     """Which combinations of conditions were looked at."""
     if found is None:
@@ -90,8 +101,7 @@ def condition_sentences(found: CheckedConditions | None) -> Iterator[str]:
         f"conditions; {combinations} of them checked{chosen}; --when NAME=VALUE chooses"
     )
     if found.capped:
-        more = len(found.capped) - MAX_NAMED
-        names = ", ".join(found.capped[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
+        names = _names(found.capped)
         yield f"not all combinations were checked of {names}: there are more than {MOST_CASES}"
 
 

@@ -29,6 +29,7 @@ from dispatch_cli.render.words import (
     fallthrough_text,
     keys_label,
     place_cell,
+    schema_label,
     short_function,
     short_kernel,
     source_cell,
@@ -51,7 +52,7 @@ def document(report: PythonTableReport, _: int | None = None, *, all_rows: bool 
         if between:
             yield Gap()
         between = True
-        yield Paragraph(table.schema or f"{table.operator} (no schema: dangling)", kind=ParagraphKind.TITLE)
+        yield Paragraph(schema_label(table.operator, table.schema), kind=ParagraphKind.TITLE)
         yield Paragraph(Run("what Python's resolve_key chooses", Tone.DIM))
         yield Gap()
         folding = unfolded(table.entries) if all_rows else fold_python(table.entries)

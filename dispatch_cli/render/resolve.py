@@ -40,7 +40,7 @@ from dispatch_cli.render.resolve_wording import (
     thread_lines,
     unwrapped_sentence,
 )
-from dispatch_cli.render.words import note_text, over_label, place_cell
+from dispatch_cli.render.words import note_text, over_label, place_cell, schema_label
 from dispatch_cli.report.key_outcomes import KeyOutcome, KeyStatus
 from dispatch_cli.report.resolve import ResolveReport, Stage, StepReport
 from dispatch_cli.report.table import TableRow
@@ -55,7 +55,7 @@ def document(report: ResolveReport, width: int | None = None, full: bool = False
     """The answer, then for each selection its keys and its steps. full: long texts of errors are whole."""
     short = width is not None
     options = [Fact(name.capitalize(), label) for name, label in option_labels(report)]
-    yield from heading(report, report.schema or f"{report.operator} (no schema: dangling)", options)
+    yield from heading(report, schema_label(report.operator, report.schema), options)
     yield from answer(report.end, end_sentence(report, short), full)
     yield from path(step.hop.slot for step in report.steps)
     own_function = own_function_sentence(report)

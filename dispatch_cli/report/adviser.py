@@ -60,7 +60,7 @@ class Adviser:
         self._trial = Trial(state, name)
         self._table = state.dispatcher.table(name)
         definition = state.dispatcher.operator(name).definition
-        self._schema = None if definition is None else definition.schema
+        self._schema = None if definition is None else definition.known_schema
         self._calls = Calls(self._trial.universe, self._schema)
         self._known: dict[Question, bool] = {}
 

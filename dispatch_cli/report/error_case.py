@@ -45,7 +45,7 @@ def case_of(
         kernels = tuple(one for one in filled if autograd_key_of(universe, one) is not None)
     kernel = table[key].kernel
     declared = not state.over or (kernel is not None and kernel.span is not None)
-    schema = None if definition is None or from_text else definition.schema
+    schema = None if definition is None or from_text else definition.known_schema
     types = () if schema is None else tuple(str(one.type) for one in schema.arguments)
     details = dict(text.details)
     return ErrorCase(

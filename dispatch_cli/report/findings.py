@@ -121,7 +121,8 @@ class Checked:
     listed or not.
     checks: those that were asked for. baseline: what a baseline did, where there is one.
     not_checked: what was not looked at as the user's own. built: the library that declarations were compared with.
-    conditions: what was looked at where registrations have conditions.
+    conditions: what was looked at where registrations have conditions. unknown_schemas: the operators of which what
+    depends on the schema was not checked.
     """
 
     universe: str
@@ -135,6 +136,7 @@ class Checked:
     not_checked: NotChecked
     built: BuiltSource | None
     conditions: CheckedConditions | None
+    unknown_schemas: tuple[str, ...]
 
     def fails(self, finding: Finding) -> bool:
         """Whether one finding is bad enough to fail the run."""
@@ -256,6 +258,7 @@ def findings_report(
         else NotChecked(),
         built=None if built is None else BuiltSource(built.source, built.universe),
         conditions=_checked_conditions(state, conditions),
+        unknown_schemas=tuple(str(name) for name in view.operators if name in view.own and view.is_unknown(name)),
         findings=reported(findings),
     )
 

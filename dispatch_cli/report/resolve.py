@@ -121,7 +121,7 @@ def resolve_report(
     stopped = stop_after if stop_after is not None and stop_after < len(call.hops) else None
     header = dispatcher.header(call.operator)
     definition = dispatcher.operator(call.operator).definition
-    schema = None if definition is None else definition.schema
+    schema = None if definition is None else definition.known_schema
     selections = tuple(_StageReader(state, call.operator).stages(call.hops[:stopped]))
     by_convention = tuple(step for stage in selections for step in stage.steps if step.hop.why is Why.CONVENTION)
     report = ResolveReport(

@@ -418,6 +418,7 @@ def test_findings_json(file: str) -> None:
         "not_checked": {"pytorch": 0, "extended": 0, "unknown": 0},
         "built": None,
         "conditions": None,
+        "unknown_schemas": [],
         "findings": [
             {
                 "check": "dangling-implementation",

@@ -171,6 +171,7 @@ def test_json_has_every_key_set() -> None:
         "stale": False,
         "live_kernel": "norm_math",
         "before": None,
+        "when": None,
         "state": None,
         "through": [],
     }

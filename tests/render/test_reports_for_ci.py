@@ -66,6 +66,7 @@ def report(
         not_checked=NotChecked(),
         built=None,
         conditions=None,
+        unknown_schemas=(),
         findings=reported(findings),
     )
 

@@ -81,8 +81,8 @@ def find(view: View) -> Iterator[Finding]:
 def _operator(found: DriftComparison, operator: DeclaredOperator) -> Iterator[Finding]:
     name, built = operator.name, operator.built
     assert built is not None, "the library has the operator"
-    declared = found.view.schema_text(name)
-    if operator.defined_at is not None and built.schema is not None and built.schema != declared:
+    declared, is_known = found.view.schema_text(name), not found.view.is_unknown(name)
+    if is_known and operator.defined_at is not None and built.schema is not None and built.schema != declared:
         details = (("declared", declared or ""), ("built", built.schema))
         message = f"{name}: the schema in {found.library.source} is not the declared one"
         yield CHECK.finding(message, name, span=operator.defined_at, details=details, subject="schema")

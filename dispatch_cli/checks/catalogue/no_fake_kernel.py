@@ -89,7 +89,8 @@ def _placeholders(view: View, pattern: Pattern) -> Iterator[OperatorName]:
 
 def _written(view: View, name: OperatorName) -> bool:
     """Whether the operator is for the user to answer for."""
-    return view.schema_text(name) is not None and view.concerns(name, view.active(name))
+    is_known = view.schema_text(name) is not None and not view.is_unknown(name)
+    return is_known and view.concerns(name, view.active(name))
 
 
 def _fails(view: View, pattern: Pattern, name: OperatorName) -> bool:

@@ -34,7 +34,7 @@ def failure_on_fake_tensors(state: State, name: OperatorName, keys: Iterable[str
     operator.
     """
     definition = state.dispatcher.operator(name).definition
-    schema = None if definition is None else definition.schema
+    schema = None if definition is None else definition.known_schema
     specs = _specs(state.dispatcher.universe)
     real = [key for key in keys if key in specs and key != META]
     tried = dict.fromkeys(specs[key] for key in real) or dict.fromkeys([TensorSpec("cpu")])

@@ -78,7 +78,7 @@ class FakeCall(NamedTuple):
     def schema(self) -> FunctionSchema | None:
         """Its schema, where it has one."""
         definition = self.operator.definition
-        return None if definition is None else definition.schema
+        return None if definition is None else definition.known_schema
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ class FakeCall(NamedTuple):
             last, name = hops[-1], other
             kernel = last.live.kernel
             definition = self.dispatcher.operator(other).definition
-            tags, schema = ((), None) if definition is None else (definition.tags, definition.schema)
+            tags, schema = ((), None) if definition is None else (definition.tags, definition.known_schema)
         if path is FakePath.META and error is None:
             hidden = calls_hidden(last.slot, last.live) or (calls_more(*called) and calls_hidden(*first))
             found = found._replace(followed=not hidden)

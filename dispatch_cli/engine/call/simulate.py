@@ -52,7 +52,7 @@ def simulate(
     maker = TensorMaker(dispatcher.universe)
     operator = dispatcher.operator(name)
     tensors, contexts = tuple(tensors), tuple(contexts)
-    schema = None if operator.definition is None else operator.definition.schema
+    schema = None if operator.definition is None else operator.definition.known_schema
     most = None if schema is None else most_tensors(schema)
     _check_count(name, tensors, most)
     check_options(maker, name, schema, options)

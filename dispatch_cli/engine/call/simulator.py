@@ -62,7 +62,7 @@ class CallSimulator:
         self._generator, self._boxed = _generator(maker, options)
         self._operator: Operator = dispatcher.operator(name)
         definition = self._operator.definition
-        self._schema = None if definition is None else definition.schema
+        self._schema = None if definition is None else definition.known_schema
         self._tags = () if definition is None else definition.tags
         self._selector = SlotSelector(dispatcher.universe, self._operator)
         self._python = python

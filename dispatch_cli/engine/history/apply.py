@@ -16,6 +16,7 @@ does:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import NamedTuple
 
 from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
@@ -108,6 +109,8 @@ def _apply(dispatcher: Dispatcher, steps: Iterable[Step], drop_blocks: bool) -> 
                 libraries[block] = Library(dispatcher, block)
             registration = _register(dispatcher, libraries[block], step)
         except Refused as refused:
+            if block.extracted and _is_pytorchs_own(step, refused):
+                continue
             if block.extracted:
                 of_sources.append(_of_source(step, _problem(step, refused)))
             else:
@@ -158,6 +161,15 @@ def _check_meta_kernel(dispatcher: Dispatcher, step: Implement) -> None:
 
         full_name = step.block.qualified(step.operator)
         refuse_meta_kernel(step.operator, None if full_name is None else dispatcher.find(full_name))
+
+
+def _is_pytorchs_own(step: BlockStep, refused: Refused) -> bool:
+    """Whether a fallback of PyTorch's sources is refused because PyTorch has it, as its universe says."""
+    if refused.kind is not Refusal.DUPLICATE_FALLBACK or not isinstance(refused.earlier, Registration):
+        return False
+    core = refused.earlier.kernel
+    file = core.debug.rpartition(":")[0]
+    return core.span is None and "aten/src/" in file and file.endswith(f"/{PurePath(step.block.file).name}")
 
 
 def _of_source(step: BlockStep, problem: Problem) -> RefusedDeclaration:

@@ -85,6 +85,11 @@ class Definition:
     span: Final[Span | None] = None
     captured: Final[bool] = False
 
+    @property
+    def known_schema(self) -> FunctionSchema | None:
+        """The schema; None where it is not known."""
+        return self.schema if self.schema.unknown is None else None
+
     def __repr__(self) -> str:
         return f"<definition of {self.schema}>"
 

@@ -1,0 +1,164 @@
+"""Findings about conditional registrations: once each, with the conditions under which they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.api import load_state, run_variant
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.report.findings import FindingsReport, findings_report
+
+CPP = """\
+TORCH_LIBRARY(mylib, m) {
+  m.def("scale(Tensor x) -> Tensor");
+  // dispatch-cli: ignore[no-autograd-kernel] it is for inference
+  m.impl("scale", torch::kCPU, &f);
+  m.def("other(Tensor x) -> Tensor");
+  m.impl("other", torch::kCPU, &g);  // dispatch-cli: ignore[no-autograd-kernel] this one, too
+}
+"""
+EXTRACTED = """\
+dispatch: 1
+extracted: true
+libraries:
+  - kind: DEF
+    namespace: mylib
+    at: ops.cpp:1:1
+    define:
+      - {func: "scale(Tensor x) -> Tensor", at: "ops.cpp:2:3"}
+      - {func: "other(Tensor x) -> Tensor", at: "ops.cpp:5:3"}
+    impl:
+      scale: {kernel: f, dispatch_key: CPU, at: "ops.cpp:4:3"}
+      other: {kernel: g, dispatch_key: CPU, at: "ops.cpp:6:3"}
+"""
+CONDITIONAL = """\
+  - {func: "m::always(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A}, CUDA: g}}
+  - func: m::never(Tensor x) -> Tensor
+    dispatch: {CPU: {kernel: f, when: A}, Autograd: {kernel: a, when: A}}
+  - {func: "m::one(Tensor x) -> Tensor", dispatch: {CPU: f, Autograd: {kernel: a, when: A}}}
+  - func: m::two(Tensor x) -> Tensor
+    dispatch: {CPU: {kernel: f, when: B}, Autograd: {kernel: a, when: A}}
+  - {func: "m::either(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}
+  - {name: "m::lost", when: "C >= 2", dispatch: {CPU: f}}
+"""
+COMBINED = """\
+  - func: m::a(Tensor x) -> Tensor
+    dispatch: {CPU: f, Autograd: {kernel: a, when: A and B}, AutogradCPU: {kernel: c, when: not A and not B}}
+"""
+CHOICE = """\
+  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: defined(A)}, Autograd: a}}
+"""
+REFUSED = """\
+dispatch: 1
+extracted: true
+libraries:
+  - kind: FRAGMENT
+    namespace: m
+    define: [{func: "a() -> ()", when: A}, {func: "a(int x) -> ()", when: B}]
+"""
+UNKNOWN = """\
+  - {name: m::a, schema: unknown, dispatch: {CPU: {kernel: f, signature: (Tensor x) -> ()}}}
+"""
+
+
+def checked(path: Path, when: dict[str, str] | None = None) -> FindingsReport:
+    state = load_state([str(path)], when=when)
+    variants = [] if state.variants is None else state.variants.variants[1:]
+    return findings_report(
+        state, state.own_operators(), further=((run_variant(state, one), one.cases) for one in variants)
+    )
+
+
+def found(report: FindingsReport, check: str) -> list[tuple[str | None, str | None]]:
+    return [(one.finding.operator, one.finding.when) for one in report.findings if one.finding.check == check]
+
+
+def write(tmp_path: Path, operators: str) -> Path:
+    file = tmp_path / "a.yaml"
+    file.write_text(f"dispatch: 1\noperators:\n{operators}")
+    return file
+
+
+def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
+    file = write(tmp_path, CONDITIONAL)
+    report = checked(file)
+    assert found(report, "no-autograd-kernel") == [
+        ("m::always", "A"),  # for AutogradCPU
+        ("m::always", "not A"),  # for AutogradCUDA
+        ("m::one", "not A"),
+        ("m::two", "B and not A"),
+        ("m::either", "A or B"),
+    ]
+    assert found(report, "dangling-implementation") == [("m::lost", "C >= 2")]
+    (lost,) = [one.finding for one in report.findings if one.finding.operator == "m::lost" and one.finding.when]
+    assert lost.message.endswith("(when C >= 2)")
+
+
+def test_what_holds_in_no_conjunction_lists_the_combinations(tmp_path: Path) -> None:
+    file = write(tmp_path, COMBINED)
+    ((_, when),) = found(checked(file), "no-autograd-kernel")
+    assert when == "not (A and B) and not (not A and not B)"
+
+
+def test_a_choice_leaves_the_other_branch_out(tmp_path: Path) -> None:
+    file = write(
+        tmp_path,
+        '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: defined(A)}, Autograd: a}}\n',
+    )
+    assert [*load_state([str(file)]).dispatcher.active(load_state([str(file)]).own_operators()[0])] == [
+        "CPU",
+        "Autograd",
+    ]
+    without = load_state([str(file)], when={"A": "undefined"})
+    assert [*without.dispatcher.active(without.own_operators()[0])] == ["Autograd"]
+    with pytest.raises(InputError, match="no condition of a registration mentions 'B'"):
+        load_state([str(file)], when={"B": "1"})
+
+
+def test_the_entries_of_a_baseline_do_not_depend_on_conditions(tmp_path: Path) -> None:
+    entries = []
+    for when in ("A and B", "B and A"):
+        file = write(
+            tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: {{kernel: f, when: {when}}}}}}}\n'
+        )
+        report = checked(file)
+        entries.append([one.fingerprint for one in report.findings])
+    assert entries[0] == entries[1] != []
+
+
+def test_refusals_hold_under_conditions_too(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text(REFUSED)
+    assert found(checked(file), "refused-registration") == [("m::a", "A and B")]
+
+
+def test_comments_in_sources_accept_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ops.cpp").write_text(CPP)
+    Path("a.yaml").write_text(EXTRACTED)
+    report = checked(Path("a.yaml"))
+    assert found(report, "no-autograd-kernel") == []
+    assert [one.reason for one in report.suppressed] == ["it is for inference", "this one, too"]
+    Path("ops.cpp").write_text(CPP.replace("dispatch-cli:", "nothing:"))
+    assert found(checked(Path("a.yaml")), "no-autograd-kernel") == [("mylib::scale", None), ("mylib::other", None)]
+
+
+def test_a_comment_at_a_block_is_about_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = CPP.replace("dispatch-cli:", "nothing:")
+    Path("ops.cpp").write_text(text.replace("(mylib, m) {", "(mylib, m) {  // dispatch-cli: ignore[DC203] all of it"))
+    Path("a.yaml").write_text(EXTRACTED)
+    report = checked(Path("a.yaml"))
+    assert found(report, "no-autograd-kernel") == []
+    assert len(report.suppressed) == 2
+
+
+def test_what_needs_a_schema_says_that_it_is_not_known(tmp_path: Path) -> None:
+    file = write(
+        tmp_path, "  - {name: m::a, schema: unknown, dispatch: {CPU: {kernel: f, signature: (Tensor x) -> ()}}}\n"
+    )
+    report = checked(file)
+    assert report.unknown_schemas == ("m::a",)
+    assert report.findings == ()

@@ -1,0 +1,1 @@
+"""Conditions of registrations: worlds, cases and variants."""

@@ -1,0 +1,101 @@
+"""Variants: consistent, few, with every case of every operator, and never with two branches that exclude each other."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+from dispatch_cli.api import run_declarations, run_variant
+from dispatch_cli.engine.variants.units import MOST_CASES, case_of
+from dispatch_cli.engine.variants.variants import Variants
+from dispatch_cli.model.condition import Condition, atoms, parse_condition, value
+from dispatch_cli.model.declarations import Block, Declarations, Implement, LibraryKind, OpenBlock, Step
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.worlds import assignments, groups_of
+from dispatch_cli.universes import load
+
+KEYS = ("CPU", "CUDA", "XLA", "Autograd")
+TEXTS = ("defined(A)", "not defined(A)", "A >= 2", "A < 2", "B", "not B", "C or B", "D and C", "E == 1", "E == 2")
+
+
+def step(operator: str, key: str, *texts: str) -> Step:
+    block = Block(LibraryKind.FRAGMENT, operator.partition("::")[0], None, "x.cpp", 1)
+    when = tuple(map(parse_condition, texts))
+    return Implement(block, OperatorName(operator), key, Kernel("f"), None, when)
+
+
+def declared(steps: list[Step]) -> Declarations:
+    return Declarations(load("torch-2.15"), steps=tuple(steps))
+
+
+def random_steps(dice: random.Random) -> list[Step]:
+    return [
+        step(f"m::op{dice.randrange(5)}", dice.choice(KEYS), *dice.sample(TEXTS, dice.randrange(3)))
+        for _ in range(dice.randrange(1, 16))
+    ]
+
+
+def consistent(known: dict[str, bool]) -> bool:
+    return known in list(assignments(groups_of(known)))
+
+
+def test_every_case_of_every_operator_is_in_a_variant_that_is_consistent() -> None:
+    dice = random.Random(11)
+    for _ in range(150):
+        steps = random_steps(dice)
+        variants = Variants(declared(steps), {})
+        for variant in variants.variants:
+            assert consistent(variant.known)
+        for unit, family in variants.family_of.items():
+            own = [one for one in steps if isinstance(one, Implement) and one.operator.name == unit]
+            conditions = {condition for one in own for condition in one.when}
+            texts = dict.fromkeys(atom for condition in conditions for atom in atoms(condition))
+            every = {
+                frozenset(one for one in conditions if value(one, known)) for known in assignments(groups_of(texts))
+            }
+            looked_at = set()
+            for variant in variants.variants:
+                if unit in variant.cases:
+                    values = case_of(family.conditions, variant.known).values
+                    looked_at.add(frozenset(itertools.compress(family.conditions, values)))
+                    position = variant.cases[unit]
+                    assert family.cases[position].values == values
+            assert looked_at == every
+
+
+def test_the_first_variant_has_the_branch_with_the_most_registrations() -> None:
+    less = [step("m::a", "CPU", "defined(A)")]
+    more = [step("m::a", key, "not defined(A)") for key in KEYS]
+    variants = Variants(declared(less + more), {})
+    assert variants.default.known == {"defined(A)": False}
+    assert Variants(declared(less + more), {"A": "1"}).default.known == {"defined(A)": True}
+
+
+def test_branches_that_exclude_each_other_are_never_loaded_together() -> None:
+    steps = [OpenBlock(Block(LibraryKind.FRAGMENT, "m", None, "x.cpp", 1))]
+    steps += [step("m::a", "CPU", "defined(A)"), step("m::a", "CPU", "not defined(A)")]
+    state = run_declarations(declared(steps))
+    assert state.variants is not None
+    for variant in state.variants.variants:
+        kernels = run_variant(state, variant).dispatcher.operator(OperatorName("m::a")).kernels
+        assert len(kernels["CPU"]) == 1
+
+
+def test_operators_with_other_conditions_share_variants() -> None:
+    steps = [step(f"m::op{number}", "CPU", f"A{number}") for number in range(100)]
+    assert len(Variants(declared(steps), {}).variants) == 2
+
+
+def test_very_many_combinations_are_cut_short_and_said() -> None:
+    steps = [step("m::a", "CPU", f"A{number}") for number in range(100)]
+    variants = Variants(declared(steps), {})
+    assert len(variants.variants) <= MOST_CASES + 1
+    assert variants.capped == ["m::a"]
+    everything: dict[str, bool] = dict.fromkeys(variants.atoms, True)
+    assert variants.default.known == everything
+
+
+def test_conditions_are_texts_that_read_the_same() -> None:
+    conditions: list[Condition] = [parse_condition(text) for text in TEXTS]
+    assert [parse_condition(str(one)) for one in conditions] == conditions
