@@ -1,0 +1,77 @@
+"""Extracting from a tree of sources, beside reading the same files with ``cat``, and parsing them with tree-sitter-cpp.
+
+usage: python -m tests.benchmarks.extract_tree FOLDER [RUNS]
+
+Whole processes are measured, in turn. The second run of the extraction has the cache of a first one. The parser is
+measured where it is installed (``pip install -e '.[benchmarks]'``); it makes a tree of each C++ file, and that is all.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dispatch_cli.extract.walk import walk
+from dispatch_cli.model.extracted import SourceKind
+from tests.benchmarks.measure import Measured, installed, once
+
+PARSE = """
+import sys
+from tree_sitter import Language, Parser
+import tree_sitter_cpp
+
+parser = Parser(Language(tree_sitter_cpp.language()))
+for name in open(sys.argv[1], encoding="utf-8").read().splitlines():
+    with open(name, "rb") as file:
+        parser.parse(file.read())
+"""
+
+
+def main(folder: str, runs: int) -> None:
+    """Measure, and print a line for each."""
+    found = walk([folder], [], True, None)
+    names = sorted({*found.headers, *found.files.get(SourceKind.CPP, ())})
+    size = sum(Path(name).stat().st_size for name in names)
+    print(f"{len(names):,} C++ files with {size / 1e6:.1f} MB; median of {runs}")
+    with tempfile.TemporaryDirectory() as temporary:
+        listed = Path(temporary, "files.txt")
+        listed.write_text("\n".join(names) + "\n", encoding="utf-8")
+        for name, measured in in_turn(commands(folder, temporary, str(listed)), runs).items():
+            print(f"  {name:<24} {measured.seconds:7.2f} s {measured.memory:7.0f} MiB")
+
+
+def commands(folder: str, temporary: str, listed: str) -> dict[str, Sequence[str]]:
+    """What is measured, by name."""
+    extract = f"exec {shlex.quote(installed())} extract {shlex.quote(folder)} --allow-outside -o {temporary}/out.yaml"
+    found: dict[str, Sequence[str]] = {
+        "extract": ["sh", "-c", f"{extract} --no-cache 2>/dev/null"],
+        "extract, with a cache": ["sh", "-c", f"{extract} --cache-dir {temporary}/cache 2>/dev/null"],
+        "cat": ["sh", "-c", f"exec xargs -d '\\n' cat < {listed}"],
+    }
+    if importlib.util.find_spec("tree_sitter_cpp") is not None:
+        found["tree-sitter-cpp"] = [sys.executable, "-c", PARSE, listed]
+    return found
+
+
+def in_turn(measured: Mapping[str, Sequence[str]], runs: int) -> dict[str, Measured]:
+    """Each command once to warm up, then all in turn, several times: the medians."""
+    for command in measured.values():
+        once(command)
+    every = [{name: once(command) for name, command in measured.items()} for _ in range(runs)]
+    return {
+        name: Measured(
+            statistics.median(one[name].seconds for one in every), statistics.median(one[name].memory for one in every)
+        )
+        for name in measured
+    }
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 3)
