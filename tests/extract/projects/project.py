@@ -78,7 +78,8 @@ PROJECTS = (
         facts=(
             *_true("AT_MKLDNN_ENABLED()", "AT_MKL_ENABLED()", "AT_CUDNN_ENABLED()", "defined(USE_CUDA)"),
             *_true("defined(USE_XNNPACK)", "defined(CUDART_VERSION)", "CUDART_VERSION >= 12030"),
-            *_false("defined(USE_VULKAN_API)", "defined(IS_IOS_NNAPI_BIND)"),
+            *_false("defined(USE_VULKAN_API)", "defined(IS_IOS_NNAPI_BIND)", "defined(C10_MOBILE)"),
+            *_false("register_ts_ltc_eager_fallback is called"),
         ),
     ),
     Project(
