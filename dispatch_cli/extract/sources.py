@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 
 from dispatch_cli.declarations import source
 from dispatch_cli.declarations.source import MAX_SOURCE_BYTES
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.model.extracted import SourceKind
+
+MAX_ALIKE = 100
+"""Headers with the same name that are compared."""
 
 
 def digest(data: bytes) -> str:
@@ -61,7 +65,28 @@ class Sources:
         for candidate in map(os.path.normpath, candidates):
             if candidate in self.headers or (self._in_include(candidate) and self._is_there(candidate)):
                 return candidate
-        return None
+        return self._nearest(os.path.normpath(target), including)
+
+    def _nearest(self, target: str, including: str) -> str | None:
+        """The header of the run whose path ends with a target, as builds find it in directories that are not known.
+
+        Of several, the one with most directories in common with the file that includes it.
+        """
+        found = self._endings.get(target, ())
+        return max(found, key=lambda path: _shared_folders(path, including), default=None)
+
+    @cached_property
+    def _endings(self) -> Mapping[str, Sequence[str]]:
+        """The headers by the ends of their paths, such as ``native/Math.h`` and ``Math.h``; not too many of one."""
+        found: dict[str, list[str]] = {}
+        for path in sorted(self.headers):
+            ending = path
+            while ending:
+                alike = found.setdefault(ending, [])
+                if len(alike) < MAX_ALIKE:
+                    alike.append(path)
+                ending = ending.partition(os.sep)[2]
+        return found
 
     def _in_include(self, path: str) -> bool:
         for directory in map(os.path.normpath, self.include):
@@ -76,3 +101,13 @@ class Sources:
         if path not in self.looked_for:
             self.looked_for[path] = os.path.isfile(path)  # noqa: PTH113
         return self.looked_for[path]
+
+
+def _shared_folders(one: str, other: str) -> int:
+    """In how many folders both files are."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += left == os.sep
+    return count
