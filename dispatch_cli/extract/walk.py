@@ -71,13 +71,24 @@ def walk(
     problems = []
     for path in paths:
         try:
-            source.check_inside(path, within(path, allow_outside))
+            _check_inside(path, allow_outside)
             walker.add(path)
         except source.SourceError as error:  # noqa: PERF203
             problems.append(Problem(error.code, error.message, hint=error.hint))
     if problems:
         raise InputError(tuple(problems))
     return walker.result()
+
+
+def _check_inside(path: str, allow_outside: bool) -> None:
+    """Refuse a path that is a link out of its project. Errors: SourceError."""
+    if os.path.isdir(path):  # noqa: PTH112
+        folder = within(os.path.join(path, "x"), allow_outside)  # noqa: PTH118  (of what is in it)
+        if folder == os.path.realpath(path):
+            return
+    else:
+        folder = within(path, allow_outside)
+    source.check_inside(path, folder)
 
 
 class _Folder(NamedTuple):
