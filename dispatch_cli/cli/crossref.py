@@ -12,7 +12,8 @@ from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked, ask_live, check_modules, live_options
 from dispatch_cli.cli.options import allow_outside_option, filter_option
 from dispatch_cli.cli.output import FOR_CI, BadInput, Output, output_options, say_written, show
-from dispatch_cli.cli.source_reading import ReadingOptions, reading_options, with_documents
+from dispatch_cli.cli.source_options import ReadingOptions, reading_options
+from dispatch_cli.cli.source_reading import with_documents
 from dispatch_cli.cli.step_summary import step_summary_option
 
 if TYPE_CHECKING:

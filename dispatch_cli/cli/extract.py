@@ -12,7 +12,8 @@ from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.live import Asked
 from dispatch_cli.cli.options import allow_outside_option
 from dispatch_cli.cli.output import FORMATS, Output, output_options, say, warn, write
-from dispatch_cli.cli.source_reading import STRICT, ReadingOptions, is_understood, read_sources, reading_options
+from dispatch_cli.cli.source_options import STRICT, ReadingOptions, reading_options
+from dispatch_cli.cli.source_reading import is_understood, read_sources
 
 if TYPE_CHECKING:
     from dispatch_cli.extract.run import SourceRun

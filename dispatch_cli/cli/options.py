@@ -17,9 +17,10 @@ from dispatch_cli.cli.completion import (
     complete_universes,
 )
 from dispatch_cli.cli.output import BadInput, say, warn
-from dispatch_cli.cli.source_reading import NO_READING, ReadingOptions, reading_options, with_documents
+from dispatch_cli.cli.source_options import NO_READING, ReadingOptions, reading_options
 
 if TYPE_CHECKING:
+    from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
@@ -191,9 +192,8 @@ def _load(source: SourceOptions, color: str, guards: Sequence[str] = ()) -> Stat
             return api.what_if_state(
                 source.keys, universe=source.universe, allow_outside=source.allow_outside, privateuse1=backend
             )
-        of_sources = source.of_sources if source.is_set_up else None
         return api.load_state(
-            with_documents(source.files, source.reading, of_sources, source.allow_outside, color),
+            _documents(source, color) if source.files else (),
             universe=source.universe,
             bases=source.bases,
             guards=guards,
@@ -217,6 +217,13 @@ def choices(when: Sequence[str]) -> dict[str, str]:
             raise click.BadParameter(f"{text!r} has no name.", param_hint="'--when'")
         found[" ".join(name.split())] = value.strip() or "1"
     return found
+
+
+def _documents(source: SourceOptions, color: str) -> Sequence[str | ExtractedDocument]:
+    from dispatch_cli.cli.source_reading import with_documents
+
+    of_sources = source.of_sources if source.is_set_up else None
+    return with_documents(source.files, source.reading, of_sources, source.allow_outside, color, source.bases)
 
 
 def at_setting(error: InputError, backend: Named | None) -> InputError:

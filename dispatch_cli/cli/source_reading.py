@@ -1,4 +1,4 @@
-"""Sources where a command takes files: which files are sources, the options for them, and what is said of them."""
+"""Sources where a command takes files: which files are sources, how they are read, and what is said of them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dispatch_cli.cli.completion import complete_files
 from dispatch_cli.cli.output import BadInput, say
+from dispatch_cli.cli.source_options import STRICT, ReadingOptions
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.extract.run import Progress, SourceRun
     from dispatch_cli.model.source_settings import SourceSettings
 
-STRICT = "dispatch_cli.strict"
-"""Where a run notes that `--strict` makes it fail."""
 PATIENCE = 0.3
 """Seconds after which a terminal is told what takes so long."""
 _CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
@@ -29,116 +26,6 @@ _PACKED = (".gz", ".xz")
 _OURS = re.compile(rb"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:""", re.MULTILINE)
 _START = 4096
 _WIDTH = 60
-
-
-class ReadingOptions(NamedTuple):
-    """What the options say about reading sources."""
-
-    defines: tuple[str, ...] = ()
-    undefines: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    codegen_backends: str | None = None
-    derivatives: str | None = None
-    strict: bool = False
-    no_cache: bool = False
-    cache_dir: str | None = None
-
-
-NO_READING = ReadingOptions()
-"""What holds where no option is given."""
-_NAMES = {name: f"source_{name}" for name in ReadingOptions._fields}
-
-
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options; the command gets them as one `ReadingOptions`, its argument *reading*.
-
-    With ``--strict``, a command that ends with 0 ends with 1 where sources are not understood.
-    """
-
-    @wraps(command)
-    def call(*args: Any, **others: Any) -> Any:
-        reading = ReadingOptions(**{name: others.pop(parameter) for name, parameter in _NAMES.items()})
-        try:
-            found = command(*args, reading=reading, **others)
-        except click.exceptions.Exit as stop:
-            if stop.exit_code:
-                raise
-            found = None
-        if click.get_current_context().meta.get(STRICT):
-            raise click.exceptions.Exit(1)
-        return found
-
-    for decorator in reversed(
-        (
-            click.option(
-                "-D",
-                "source_defines",
-                multiple=True,
-                metavar="NAME[=VALUE]",
-                help="In C++ sources: the macro NAME is defined. Repeatable.",
-            ),
-            click.option(
-                "-U",
-                "source_undefines",
-                multiple=True,
-                metavar="NAME",
-                help="In C++ sources: the macro NAME is not defined. Repeatable.",
-            ),
-            click.option(
-                "-I",
-                "source_include",
-                multiple=True,
-                metavar="DIR",
-                shell_complete=complete_files,
-                help="In C++ sources: look for included headers in DIR, too. Repeatable.",
-            ),
-            click.option(
-                "--set",
-                "source_values",
-                multiple=True,
-                metavar="NAME=VALUE",
-                help="In Python sources: the value of a name or expression. Repeatable.",
-            ),
-            click.option(
-                "--exclude",
-                "source_exclude",
-                multiple=True,
-                metavar="GLOB",
-                help="Leave out sources that match, as in .gitignore. Repeatable.",
-            ),
-            click.option(
-                "--codegen-backends",
-                "source_codegen_backends",
-                metavar="NAME,…",
-                help="The backends for which code was generated from native_functions.yaml. Default: CPU and CUDA.",
-            ),
-            click.option(
-                "--derivatives",
-                "source_derivatives",
-                metavar="FILE",
-                shell_complete=complete_files,
-                help="The derivatives.yaml that belongs to native_functions.yaml.",
-            ),
-            click.option(
-                "--strict",
-                "source_strict",
-                is_flag=True,
-                help="Exit with 1 when something in the sources is not understood.",
-            ),
-            click.option("--no-cache", "source_no_cache", is_flag=True, help="Read all sources again."),
-            click.option(
-                "--cache-dir",
-                "source_cache_dir",
-                metavar="DIR",
-                shell_complete=complete_files,
-                help="Where to keep what was read. Default: dispatch-cli in your cache directory.",
-            ),
-        )
-    ):
-        call = decorator(call)
-    return call
 
 
 def is_source(file: str) -> bool:
@@ -175,15 +62,17 @@ def with_documents(
     project: SourceSettings | None,
     allow_outside: bool,
     color: str,
+    bases: Sequence[str] = (),
 ) -> Sequence[str | ExtractedDocument]:
     """The files with what the sources among them say in the place of the first source.
 
-    project: what the project file says of sources; None to look for it. Errors: BadInput.
+    project: what the project file says of sources; None to look for it. bases: the embedded states of ``--base``.
+    Errors: BadInput.
     """
     sources = [file for file in files if is_source(file)]
     if not sources:
         return files
-    run = read_sources(sources, reading, project, allow_outside, color)
+    run = read_sources(sources, reading, project, allow_outside, color, bases)
     from dispatch_cli.cli.source_summary import one_line
     from dispatch_cli.declarations.extracted import ExtractedDocument
 
@@ -206,10 +95,17 @@ def is_understood(run: SourceRun) -> bool:
 
 
 def read_sources(
-    paths: Sequence[str], reading: ReadingOptions, project: SourceSettings | None, allow_outside: bool, color: str
+    paths: Sequence[str],
+    reading: ReadingOptions,
+    project: SourceSettings | None,
+    allow_outside: bool,
+    color: str,
+    bases: Sequence[str] = (),
 ) -> SourceRun:
     """Read sources as the project and the options say. Errors: BadInput, UsageError."""
+    from dispatch_cli.bases import names
     from dispatch_cli.extract.cache import default_folder
+    from dispatch_cli.extract.collect import PyTorchOperators
     from dispatch_cli.extract.run import run
     from dispatch_cli.model.problem import InputError
 
@@ -218,9 +114,23 @@ def read_sources(
     try:
         said = (settings_of_project(allow_outside) if project is None else project, own)
         with reading_progress(sys.stderr) as progress:
-            return run(paths, said, allow_outside=allow_outside, cache=cache, progress=progress)
+            known = names()
+            base = next((one for one in bases if one in known), known[0])
+            pytorch = PyTorchOperators(base, lambda: operators_of(base))
+            return run(paths, said, allow_outside=allow_outside, cache=cache, progress=progress, pytorch=pytorch)
     except InputError as error:
         raise BadInput(error, color) from None
+
+
+def operators_of(base: str) -> Iterator[str]:
+    """The schemas of the operators of an embedded state."""
+    from dispatch_cli import bases
+
+    state = bases.load(base)
+    for name in state.names:
+        schema = state.header(name).schema
+        if schema is not None:
+            yield schema
 
 
 def settings_of_project(allow_outside: bool) -> SourceSettings:

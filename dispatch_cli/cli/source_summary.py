@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
-from dispatch_cli.extract.walk import LeftOut
+from dispatch_cli.extract.walked import LeftOut
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.span import Span
 from dispatch_cli.render.document import Block, Paragraph, Run, Tone
@@ -22,6 +22,9 @@ _FILES = {
     SourceKind.CPP: "C++ file",
     SourceKind.PYTHON: "Python file",
     SourceKind.DECLARATIONS: "declaration file",
+    SourceKind.NATIVE_FUNCTIONS: "native_functions.yaml",
+    SourceKind.DERIVATIVES: "derivatives.yaml",
+    SourceKind.BACKEND_YAML: "backend's YAML",
 }
 _BY_DEFAULT = (
     WhyLeftOut.IGNORED,
@@ -72,7 +75,10 @@ def one_line(run: SourceRun) -> str:
 
 def files_read(run: SourceRun) -> str:
     """How many files of each kind."""
-    named = (plural(number, _FILES.get(kind, f"{kind.value} file")) for kind, number in run.files)
+    named = (
+        plural(number, _FILES[kind], None if _FILES[kind].endswith("file") else _FILES[kind])
+        for kind, number in run.files
+    )
     return ", ".join(named) or "no sources"
 
 

@@ -22,6 +22,7 @@ _DATA = frozenset({".yaml", ".yml", ".json"})
 _OURS = re.compile(
     r"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:[ \t]*["']?\d|\A\s*\{[^{}\[\]]*"dispatch"\s*:\s*\d""", re.MULTILINE
 )
+_PLACEHOLDER = re.compile(r"^[ \t]*\$\{\w+\}", re.MULTILINE)
 _CPP_TEXT = re.compile(
     r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
 )
@@ -45,6 +46,11 @@ def may_be_source(name: str) -> bool:
 def is_template(name: str) -> bool:
     """Whether sources are made of a file, as its name says; such files are not read."""
     return suffix_of(name) in _TEMPLATES
+
+
+def is_filled_in(text: str) -> bool:
+    """Whether a C++ text has places that a generator fills in, as torchgen's templates have: lines with ``${…}``."""
+    return "${" in text and _PLACEHOLDER.search(text) is not None
 
 
 def is_header(name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from dispatch_cli.extract.ignore import IgnoreList
 from dispatch_cli.extract.settings import ReadSettings
-from dispatch_cli.extract.walk import Exclusion
+from dispatch_cli.extract.walked import Exclusion
 from dispatch_cli.model.source_settings import FileSettings, SourceSettings
 
 

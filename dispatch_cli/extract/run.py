@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dispatch_cli.audit import Unaccounted, audit
+from dispatch_cli.audit import Unaccounted
 from dispatch_cli.declarations import source
+from dispatch_cli.declarations.look import broken_declarations
 from dispatch_cli.extract.cache import Cache, key_of
+from dispatch_cli.extract.collect import PyTorchOperators, collect
+from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.plan import exclusions, settings_of_files
 from dispatch_cli.extract.sources import Sources, digest
-from dispatch_cli.extract.walk import LeftOut, Walked, walk
+from dispatch_cli.extract.walk import walk
+from dispatch_cli.extract.walked import LeftOut, Walked
 from dispatch_cli.model.condition import parse_condition
 from dispatch_cli.model.extracted import (
-    CustomOperator,
-    Extracted,
-    ExtractedBlock,
-    ExtractedDefinition,
-    Extraction,
     NotUnderstood,
     SourceKind,
 )
+from dispatch_cli.model.problem import InputError, Problem
 from dispatch_cli.model.source_settings import SourceSettings
-from dispatch_cli.model.span import Span
+from dispatch_cli.model.span import Span, cut_line
 
 Progress = Callable[[str, int, int], None]
 """Is told the file, how many were read before, and how many there are."""
@@ -63,15 +62,17 @@ def run(
     allow_outside: bool = False,
     cache: str | None = None,
     progress: Progress | None = None,
+    pytorch: PyTorchOperators | None = None,
 ) -> SourceRun:
     """Read sources.
 
     paths: files and directories. said: how they are read, by the places that say it, the weaker first. allow_outside:
-    as for declarations. cache: the folder of the cache; None for none. Errors: InputError for what was named and cannot
-    be used.
+    as for declarations. cache: the folder of the cache; None for none. pytorch: what a backend's YAML speaks of.
+    Errors: InputError for what was named and cannot be used.
     """
     derivatives = next((one.derivatives for one in reversed(said) if one.derivatives is not None), None)
     named = [*paths, *((derivatives,) if derivatives is not None and derivatives not in paths else ())]
+    backends = next((one.codegen_backends for one in reversed(said) if one.codegen_backends is not None), None)
     told = _Told(progress)
     walked = walk(named, exclusions(said), allow_outside, told.found)
     include = tuple(dict.fromkeys(path for one in reversed(said) for path in one.include))
@@ -84,19 +85,22 @@ def run(
         progress=told.read,
     )
     kept = None if cache is None else Cache(cache)
-    key = "" if kept is None else _key(walked, said)
+    key = "" if kept is None else _key(walked, said, "" if pytorch is None else pytorch.name)
     data = None if kept is None else _kept(kept.get(key))
     if data is None:
         told.start(sum(map(len, sources.files.values())))
-        data = _read(sources, walked.templates)
+        data = collect(sources, walked.templates, backends, pytorch)
         if kept is not None:
             kept.put(key, data)
-    return _run_of(data, walked)
+    problems = [*_problems(data, walked), *broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))]
+    if of_named := [one for one in problems if one.span is None or one.span.file in walked.named]:
+        raise InputError(tuple(of_named))
+    return _run_of(data, walked, problems)
 
 
-def _key(walked: Walked, said: Sequence[SourceSettings]) -> str:
+def _key(walked: Walked, said: Sequence[SourceSettings], pytorch: str) -> str:
     kinds = [(kind.value, names) for kind, names in walked.files.items()]
-    return key_of(kinds, sorted(walked.digests.items()), repr(said), os.getcwd())  # noqa: PTH109
+    return key_of(kinds, sorted(walked.digests.items()), repr(said), pytorch, os.getcwd())  # noqa: PTH109
 
 
 def _kept(data: Any) -> dict[str, Any] | None:
@@ -117,62 +121,20 @@ def _digest_of(name: str) -> str:
         return ""
 
 
-def _read(sources: Sources, templates: Sequence[str]) -> dict[str, Any]:
-    """What the files say, as plain data. templates: looked through, too. Errors: InputError."""
-    from dispatch_cli.extract.document import document
-
-    extractions = list(_extractions(sources))
-    found = [one for _, extraction in extractions for one in extraction.found]
-    missing = Counter(
-        {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
-    )
-    count = Counter(map(_sort, found))
-    accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
-    code = (SourceKind.CPP, SourceKind.PYTHON)
-    texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
-    return {
-        "document": document([extraction for _, extraction in extractions]),
-        "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
-        "not_understood": [
-            [*one.at, one.text, one.why, [str(condition) for condition in one.when]]
-            for _, extraction in extractions
-            for one in extraction.not_understood
-        ],
-        "unaccounted": [
-            [*one.at, one.what, one.text] for one in audit([*sorted(texts), *templates], sources.read, accounted)
-        ],
-        "missing": [[option, name, count] for (option, name), count in missing.most_common()],
-        "opened": sorted(sources.opened.items()),
-        "looked_for": sorted(sources.looked_for.items()),
-    }
+def _problems(data: dict[str, Any], walked: Walked) -> Iterator[Problem]:
+    """What is wrong with files that could not be read."""
+    lines = _lines_of(walked.digests)
+    for code, message, place, line_text, hint in data["problems"]:
+        span = None if place is None else Span(*place)
+        text = line_text
+        if text is None and span is not None:
+            text = next(iter(lines(span.file)[span.line - 1 : span.line]), None)
+            text = None if text is None else cut_line(text, span.column)
+        yield Problem(code, message, span, text, hint)
 
 
-def _extractions(sources: Sources) -> Iterator[tuple[str, Extraction]]:
-    """What each reader finds, with the option that decides more; it is imported where there are files of its kind."""
-    if sources.files.get(SourceKind.CPP):
-        from dispatch_cli.extract.cpp import extract_cpp
-
-        yield "-D", extract_cpp(sources)
-    if sources.files.get(SourceKind.PYTHON):
-        from dispatch_cli.extract.python import extract_python
-
-        yield "--set", extract_python(sources)
-
-
-def _sort(one: Extracted) -> str:
-    if isinstance(one, ExtractedBlock):
-        return "block"
-    return "definition" if isinstance(one, ExtractedDefinition | CustomOperator) else "registration"
-
-
-def _is_conditional(one: Extracted) -> bool:
-    if isinstance(one, ExtractedBlock):
-        return False
-    block = getattr(one, "block", None)
-    return bool(one.when or (block is not None and block.when))
-
-
-def _run_of(data: dict[str, Any], walked: Walked) -> SourceRun:
+def _run_of(data: dict[str, Any], walked: Walked, problems: Sequence[Problem]) -> SourceRun:
+    broken = {one.span.file: one for one in reversed(problems) if one.span is not None}
     blocks, definitions, registrations, conditional = data["counts"]
     return SourceRun(
         document=data["document"],
@@ -189,10 +151,16 @@ def _run_of(data: dict[str, Any], walked: Walked) -> SourceRun:
         ),
         missing=tuple((option, name, count) for option, name, count in data["missing"]),
         files=tuple((kind, len(walked.files[kind])) for kind in SourceKind if kind in walked.files),
-        left_out=walked.left_out,
-        declarations=tuple(walked.files.get(SourceKind.DECLARATIONS, ())),
+        left_out=(*walked.left_out, *map(_broken, broken.values())),
+        declarations=tuple(one for one in walked.files.get(SourceKind.DECLARATIONS, ()) if one not in broken),
         lines=_lines_of({**walked.digests, **dict(data["opened"])}),
     )
+
+
+def _broken(problem: Problem) -> LeftOut:
+    assert problem.span is not None, "only files are left out"
+    place = f"line {problem.span.line}, column {problem.span.column}"
+    return LeftOut(problem.span.file, WhyLeftOut.BROKEN, detail=f"{problem.message} ({place})")
 
 
 def _lines_of(digests: Mapping[str, str]) -> Callable[[str], list[str]]:

@@ -13,6 +13,7 @@ from dispatch_cli.extract import kinds
 from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
+from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.problem import InputError, Problem
@@ -21,39 +22,6 @@ MAX_FOLDERS = 200
 """How deeply folders may nest."""
 MAX_ENTRIES = 1_000_000
 """Files and folders of a run."""
-
-
-class LeftOut(NamedTuple):
-    """A file or folder that is not read. detail: more than the reason, for people."""
-
-    path: str
-    reason: WhyLeftOut
-    is_folder: bool = False
-    detail: str = ""
-
-
-class Walked(NamedTuple):
-    """What a run reads.
-
-    files: by kind; in each, sorted below each path that was named. headers: all C++ files, by which an ``#include`` is
-    looked for. digests: of the content of the files. left_out: what is not read. named: the files that were named.
-    templates: files of which sources are made, and which are not read.
-    """
-
-    files: dict[SourceKind, list[str]]
-    headers: frozenset[str]
-    digests: dict[str, str]
-    left_out: tuple[LeftOut, ...]
-    named: frozenset[str]
-    templates: tuple[str, ...]
-
-
-class Exclusion(NamedTuple):
-    """Globs of ``--exclude`` or of a project. folder: where they are from, absolute. of_named: also for named files."""
-
-    folder: str
-    rules: IgnoreList
-    of_named: bool
 
 
 def walk(
@@ -235,9 +203,12 @@ class _Walker:
             if kinds.is_code(path) or reason is WhyLeftOut.LINK_CIRCLE:
                 self._leave_out(path, reason)
             return
-        is_folder = stat.S_ISDIR(mode)
-        if not source.is_in(os.path.realpath(path), root) and (is_folder or kinds.is_code(path)):
-            self._leave_out(path, WhyLeftOut.LINK_OUT, is_folder)
+        is_folder, target = stat.S_ISDIR(mode), os.path.realpath(path)
+        if target != root and not source.is_in(target, root):
+            if is_folder or kinds.is_code(path):
+                self._leave_out(path, WhyLeftOut.LINK_OUT, is_folder)
+        elif is_folder and source.is_in(os.path.realpath(os.path.dirname(path)) + os.sep, target):  # noqa: PTH120
+            self._leave_out(path, WhyLeftOut.LINK_CIRCLE, is_folder)
 
     def _read(self, path: str) -> None:
         is_code = kinds.is_code(path)
@@ -248,8 +219,12 @@ class _Walker:
                 if is_code:
                     self._leave_out(path, WhyLeftOut.BINARY)
                 return
-            kind = kinds.kind_in_directory(path, data.decode("utf-8", "replace"))
+            text = data.decode("utf-8", "replace")
+            kind = kinds.kind_in_directory(path, text)
             if kind is None:
+                return
+            if kind is SourceKind.CPP and kinds.is_filled_in(text):
+                self._templates.append(path)
                 return
             if not is_code:
                 data = source.read_plain(

@@ -1,0 +1,99 @@
+"""What the readers of a run find, as plain data, which a cache can keep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from dispatch_cli.audit import audit
+from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    Extracted,
+    ExtractedBlock,
+    ExtractedDefinition,
+    Extraction,
+    SourceKind,
+)
+
+_OF_TORCHGEN = (SourceKind.NATIVE_FUNCTIONS, SourceKind.DERIVATIVES, SourceKind.BACKEND_YAML)
+
+
+class PyTorchOperators(NamedTuple):
+    """PyTorch's operators. name: of the state. schemas: gives them, with namespaces."""
+
+    name: str
+    schemas: Callable[[], Iterable[str]]
+
+
+def collect(
+    sources: Sources,
+    templates: Sequence[str],
+    backends: tuple[str, ...] | None,
+    pytorch: PyTorchOperators | None,
+) -> dict[str, Any]:
+    """What the files say, as plain data, which JSON can express. templates: looked through, too."""
+    from dispatch_cli.extract.document import document
+
+    extractions = list(_extractions(sources, backends, pytorch))
+    found = [one for _, extraction in extractions for one in extraction.found]
+    missing = Counter(
+        {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
+    )
+    count = Counter(map(_sort, found))
+    accounted = frozenset(place for _, extraction in extractions for place in extraction.accounted)
+    code = (SourceKind.CPP, SourceKind.PYTHON)
+    texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
+    return {
+        "document": document([extraction for _, extraction in extractions]),
+        "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
+        "not_understood": [
+            [*one.at, one.text, one.why, [str(condition) for condition in one.when]]
+            for _, extraction in extractions
+            for one in extraction.not_understood
+        ],
+        "unaccounted": [
+            [*one.at, one.what, one.text] for one in audit([*sorted(texts), *templates], sources.read, accounted)
+        ],
+        "problems": [
+            [one.code, one.message, one.span, one.line_text, one.hint]
+            for _, extraction in extractions
+            for one in extraction.problems
+        ],
+        "missing": [[option, name, count] for (option, name), count in missing.most_common()],
+        "opened": sorted(sources.opened.items()),
+        "looked_for": sorted(sources.looked_for.items()),
+    }
+
+
+def _extractions(
+    sources: Sources, backends: tuple[str, ...] | None, pytorch: PyTorchOperators | None
+) -> Iterator[tuple[str, Extraction]]:
+    """What each reader finds, with the option that decides more; it is imported where there are files of its kind."""
+    if sources.files.get(SourceKind.CPP):
+        from dispatch_cli.extract.cpp import extract_cpp
+
+        yield "-D", extract_cpp(sources)
+    if sources.files.get(SourceKind.PYTHON):
+        from dispatch_cli.extract.python import extract_python
+
+        yield "--set", extract_python(sources)
+    if any(sources.files.get(kind) for kind in _OF_TORCHGEN):
+        from dispatch_cli.extract.torchgen import extract_torchgen
+
+        operators = None if pytorch is None else pytorch.schemas
+        yield "--codegen-backends", extract_torchgen(sources, backends, operators)
+
+
+def _sort(one: Extracted) -> str:
+    if isinstance(one, ExtractedBlock):
+        return "block"
+    return "definition" if isinstance(one, ExtractedDefinition | CustomOperator) else "registration"
+
+
+def _is_conditional(one: Extracted) -> bool:
+    if isinstance(one, ExtractedBlock):
+        return False
+    block = getattr(one, "block", None)
+    return bool(one.when or (block is not None and block.when))

@@ -1,0 +1,218 @@
+"""What a run over sources gives, with the settings of a project and of the command line, and with the cache."""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+
+from dispatch_cli.extract import cache as caches
+from dispatch_cli.extract.cache import Cache, key_of
+from dispatch_cli.extract.plan import settings_of_files
+from dispatch_cli.extract.run import SourceRun, run
+from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.model.condition import Atom
+from dispatch_cli.model.extracted import SourceKind
+from dispatch_cli.model.problem import InputError
+from dispatch_cli.model.source_settings import FileSettings, SourceSettings
+
+CPP = """#include "keys.h"
+TORCH_LIBRARY(my, m) {
+  m.def("f(Tensor x) -> Tensor");
+}
+#ifdef WITH_META
+TORCH_LIBRARY_IMPL(my, Meta, m) { m.impl("f", &f); }
+#endif
+TORCH_LIBRARY_IMPL(my, KEY, m) { m.impl("f", &f); }
+"""
+PYTHON = 'import torch\n\n\n@torch.library.impl("my::f", "CUDA")\ndef f(x):\n    return x\n'
+
+
+@pytest.fixture(autouse=True)
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"src/f.cpp": CPP, "src/g.py": PYTHON, "inc/keys.h": "#define KEY CPU\n"}.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+INCLUDED = SourceSettings(include=("inc",))
+
+
+def same(one: SourceRun, other: SourceRun) -> bool:
+    return one._replace(lines=len) == other._replace(lines=len)
+
+
+def test_what_a_run_finds() -> None:
+    found = run(["src"], (INCLUDED,))
+    assert found.files == ((SourceKind.CPP, 1), (SourceKind.PYTHON, 1))
+    assert (found.definitions, found.registrations, found.conditional) == (1, 3, 1)
+    assert found.not_understood == () and found.unaccounted == () and found.left_out == ()
+    assert found.document["dispatch"] == 1
+    assert found.lines("src/f.cpp")[2] == '  m.def("f(Tensor x) -> Tensor");'
+    assert found.lines("inc/keys.h")[0] == "#define KEY CPU"
+    assert found.lines("/etc/passwd") == []
+
+
+def test_lines_of_a_file_that_was_changed_are_not_shown(tree: Path) -> None:
+    found = run(["src"])
+    (tree / "src" / "f.cpp").write_text("a secret\n")
+    assert found.lines("src/f.cpp") == []
+
+
+def test_defines_decide_conditions() -> None:
+    defined = SourceSettings(FileSettings((), defines=(("WITH_META", "1"),)))
+    assert run(["src"], (INCLUDED, defined)).conditional == 0
+    assert run(["src"], (INCLUDED, defined)).registrations == 3
+    undefined = SourceSettings(FileSettings((), undefines=("WITH_META",)))
+    assert run(["src"], (INCLUDED, undefined)).registrations == 2
+    # the command line is stronger
+    assert run(["src"], (INCLUDED, defined, undefined)).registrations == 2
+    assert run(["src"], (INCLUDED, undefined, defined)).registrations == 3
+
+
+def test_settings_of_some_files() -> None:
+    project = SourceSettings(
+        FileSettings((), (("A", "1"), ("B", "1")), (), (("key", "CPU"),)),
+        (
+            FileSettings(("csrc/moe/**",), (("NAME", "_moe"),), ("A",), when=(Atom("defined(MOE)"),)),
+            FileSettings(("*.cu",), (("A", "3"),), (), (("key", "CUDA"),), (Atom("cuda"),)),
+        ),
+    )
+    own = SourceSettings(FileSettings((), (("B", "2"),)))
+    read = settings_of_files((project, own))
+    assert read("other/x.cpp") == ReadSettings((("A", "1"), ("B", "2")), frozenset(), (("key", "CPU"),))
+    assert read("csrc/moe/x.cpp") == ReadSettings(
+        (("B", "2"), ("NAME", "_moe")), frozenset("A"), (("key", "CPU"),), (Atom("defined(MOE)"),)
+    )
+    assert read("csrc/moe/y/x.cu") == ReadSettings(
+        (("B", "2"), ("NAME", "_moe"), ("A", "3")),
+        frozenset(),
+        (("key", "CUDA"),),
+        (Atom("defined(MOE)"), Atom("cuda")),
+    )
+
+
+def test_a_second_run_is_the_same_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run(["src"], (INCLUDED,), cache="cache")
+    with monkeypatch.context() as patched:
+        patched.setattr("dispatch_cli.extract.run.collect", lambda *_: pytest.fail("it reads again"))
+        assert same(run(["src"], (INCLUDED,), cache="cache"), first)
+    assert same(run(["src"], (INCLUDED,)), first)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "src/f.cpp", "src/g.py", "inc/keys.h", "src/new.cpp", "src/new.h", "inc/gone.h", "src/.gitignore",
+    ],
+)  # fmt: skip
+def test_every_change_is_seen(change: str, tree: Path) -> None:
+    """Of the sources, of headers elsewhere, of what there is to include; also where no time of a file changes."""
+    (tree / "src" / "f.cpp").write_text('#include "gone.h"\n' + CPP)
+    before = run(["src"], (INCLUDED,), cache="cache")
+    path = tree / change
+    texts = {"inc/keys.h": "#define KEY XLA\n", "inc/gone.h": "#define WITH_META\n", "src/.gitignore": "g.py\n"}
+    text = texts.get(change, path.read_text().replace("my", "xy") if path.exists() else "#define X\n" + CPP)
+    status = path.stat() if path.exists() else None
+    path.write_text(text)
+    if status is not None:
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    after = run(["src"], (INCLUDED,), cache="cache")
+    assert same(after, run(["src"], (INCLUDED,)))
+    assert change == "src/new.h" or not same(after, before)
+
+
+def test_other_settings_are_other_entries() -> None:
+    run(["src"], (INCLUDED,), cache="cache")
+    undefined = SourceSettings(FileSettings((), undefines=("WITH_META",)))
+    assert run(["src"], (INCLUDED, undefined), cache="cache").registrations == 2
+
+
+def entries(tree: Path) -> list[Path]:
+    return sorted(tree.glob("cache/extract/*.json.z"))
+
+
+def test_damaged_and_foreign_entries_are_passed_over(tree: Path) -> None:
+    first = run(["src"], (INCLUDED,), cache="cache")
+    (entry,) = entries(tree)
+    good = entry.read_bytes()
+    text = zlib.decompress(good)
+    head, _, body = text.partition(b"\n")
+    for data in (
+        b"",
+        b"x" * 100,
+        good[:-20],
+        good[:50] + b"\0" + good[51:],
+        zlib.compress(body),
+        zlib.compress(head + b"\n" + body.replace(b"CPU", b"XLA")),
+        zlib.compress(head + b"\n[]"),
+        zlib.compress(b"\0" * (600 << 20), 9),
+    ):
+        entry.write_bytes(data)
+        assert same(run(["src"], (INCLUDED,), cache="cache"), first)
+        assert entry.read_bytes() == good  # written anew
+
+
+def test_an_entry_of_others_is_not_used(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Cache("cache")
+    kept.put("key", {"a": 1})
+    assert kept.get("key") == {"a": 1}
+    owner = entries(tree)[0].stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert kept.get("key") is None
+
+
+def test_a_cache_that_cannot_be_written_is_none(tree: Path) -> None:
+    (tree / "file").write_text("")
+    assert same(run(["src"], cache="file"), run(["src"]))
+    assert same(run(["src"], cache="file/below"), run(["src"]))
+
+
+def test_the_folder_says_what_it_is_and_stays_small(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Cache("cache")
+    value = os.urandom(50_000).hex()
+    monkeypatch.setattr(caches, "MAX_FOLDER", 200_000)
+    for number in range(8):
+        kept.put(f"key{number}", value)
+        os.utime(entries(tree)[-1], (number, number))
+        time.sleep(0.001)
+    assert sum(path.stat().st_size for path in entries(tree)) <= 200_000
+    assert kept.get("key7") == value and kept.get("key0") is None
+    assert (tree / "cache" / "CACHEDIR.TAG").read_text().startswith("Signature: 8a477f597d28d172789f06886806bc55")
+    assert (tree / "cache" / ".gitignore").read_text() == "*\n"
+
+
+def test_a_key_is_of_all_that_it_is_made_of() -> None:
+    assert key_of("a", "b") == key_of("a", "b") != key_of("ab") != key_of("a", ["b"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("native_functions.yaml", "- func: f(Tensor x) -> Tensor\n  variants: [\n", "yaml-syntax"),
+        ("ours.yaml", "dispatch: 1\noperators: [\n", "yaml-syntax"),
+        ("later.yaml", "dispatch: 7\n", "format-version"),
+    ],
+)
+def test_broken_yaml_is_said_and_refused_where_it_is_named(name: str, text: str, code: str, tree: Path) -> None:
+    (tree / "src" / name).write_text(text)
+    for cache in (None, "cache", "cache"):
+        found = run(["src"], (INCLUDED,), cache=cache)
+        (broken,) = found.left_out
+        assert broken.path == f"src/{name}" and "line " in broken.detail
+        assert found.definitions == 1 and found.declarations == ()
+        with pytest.raises(InputError) as raised:
+            run(["src", f"src/{name}"], cache=cache)
+        assert raised.value.problems[0].code == code
+        assert raised.value.problems[0].span is not None
+
+
+def test_our_declarations_in_a_directory_are_named(tree: Path) -> None:
+    (tree / "src" / "ours.yaml").write_text("dispatch: 1\noperators: []\n")
+    assert run(["src"]).declarations == ("src/ours.yaml",)
