@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from dispatch_cli.extract.run import Progress, SourceRun
     from dispatch_cli.model.source_settings import SourceSettings
 
-PATIENCE = 0.3
-"""Seconds after which a terminal is told what takes so long."""
+PATIENCE, OFTEN = 0.3, 0.05
+"""Seconds after which a terminal is told what takes so long, and after which it is told more."""
 _CODE = (".py", ".pyw", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".mm")
 _PACKED = (".gz", ".xz")
 _OURS = re.compile(rb"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:""", re.MULTILINE)
@@ -90,8 +90,10 @@ def with_documents(
 
 
 def is_understood(run: SourceRun) -> bool:
-    """Whether all of the sources is understood, as far as anyone can see."""
-    return not run.not_understood and not run.unaccounted
+    """Whether all of the sources is understood and decided, as far as anyone can see."""
+    from dispatch_cli.cli.source_summary import undecided_in
+
+    return not run.not_understood and not run.unaccounted and not undecided_in(run)
 
 
 def read_sources(
@@ -190,7 +192,7 @@ def reading_progress(stream: Any) -> Iterator[Progress | None]:
     def progress(file: str, before: int, count: int) -> None:
         nonlocal told, last
         now = time.monotonic()
-        if now - start > PATIENCE and now - last > 0.05:
+        if now - start > PATIENCE and now - last > OFTEN:
             told, last = True, now
             of_all = f"{before + 1} of {count}" if before < count else f"{before + 1} files"
             stream.write(f"\r\x1b[Kreading {of_all}: {safe(file[-_WIDTH:])}")

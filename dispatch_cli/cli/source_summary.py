@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from dispatch_cli.extract.left_out import WhyLeftOut
 from dispatch_cli.extract.run import SourceRun
@@ -17,7 +18,10 @@ MAX_STATEMENTS = 20
 """Statements that are listed; the others are counted."""
 MAX_FOLDERS = 8
 """Folders of one reason that are named; the others are counted."""
+MAX_EXPRESSIONS = 8
+"""Expressions that decide something, of which the value is not known, that are listed."""
 MAX_TEXT = 120
+"""Characters of a statement that are shown."""
 _FILES = {
     SourceKind.CPP: "C++ file",
     SourceKind.PYTHON: "Python file",
@@ -47,6 +51,7 @@ def summary(run: SourceRun) -> Iterator[Block]:
     for one in run.not_understood[:MAX_STATEMENTS]:
         yield from _statement(one.at, one.text, one.why)
     yield from _more(count - MAX_STATEMENTS)
+    yield from _undecided(run)
     if run.unaccounted:
         text = f"{plural(len(run.unaccounted), 'place')} that looks like a registration"
         text = text if len(run.unaccounted) == 1 else text.replace("looks", "look").replace("a registration", "ones")
@@ -55,7 +60,7 @@ def summary(run: SourceRun) -> Iterator[Block]:
             yield from _statement(place.at, place.text, "")
         yield from _more(len(run.unaccounted) - MAX_STATEMENTS)
     if run.missing:
-        named = [f"{option} {name} ({plural(number, 'statement')})" for option, name, number in run.missing[:8]]
+        named = [f"{option} {_short(name, 60)} ({plural(number, 'time')})" for option, name, number in run.missing[:8]]
         yield _line("would decide more", ", ".join(named))
     for text in left_out(run.left_out):
         yield _line("left out", text)
@@ -66,11 +71,34 @@ def summary(run: SourceRun) -> Iterator[Block]:
 def one_line(run: SourceRun) -> str:
     """The summary for the other commands."""
     parts = [f"{files_read(run)}: {what_was_found(run)}"]
-    unknown = len(run.not_understood) + len(run.unaccounted)
-    if unknown:
-        parts.append(f"{plural(unknown, 'statement')} not understood; `dispatch-cli extract` lists them")
+    unknown, undecided = len(run.not_understood) + len(run.unaccounted), len(undecided_in(run))
+    counts = [f"{plural(unknown, 'statement')} not understood"] if unknown else []
+    counts += [f"{undecided:,} undecided"] if undecided else []
+    if counts:
+        parts.append(f"{', '.join(counts)}: see `dispatch-cli extract`")
     parts += [f"left out: {text}" for text in left_out(run.left_out)]
     return "; ".join(parts)
+
+
+def undecided_in(run: SourceRun) -> list[Mapping[str, Any]]:
+    """The definitions and registrations of which something is not known, as the document has them."""
+    return [one for one in run.document.get("undecided", ()) if one["registers"] != "block"]
+
+
+def _undecided(run: SourceRun) -> Iterator[Block]:
+    found = undecided_in(run)
+    if not found:
+        return
+    yield _line(
+        "undecided", plural(len(found), "definition or registration", "definitions and registrations"), Tone.WARN
+    )
+    expressions = Counter((field, text) for one in found for field, text in one["unknown"].items())
+    for (field, text), count in expressions.most_common(MAX_EXPRESSIONS):
+        first = next(one["at"] for one in found if one["unknown"].get(field) == text)
+        often = f" ({count:,} times)" if count > 1 else ""
+        words = f"the {field.replace('_', ' ')} is {_short(text)}{often}"
+        yield Paragraph((Run(f"{first}: ", Tone.PLACE), Run(words)), indent=2, hang=4)
+    yield from _more(len(expressions) - MAX_EXPRESSIONS)
 
 
 def files_read(run: SourceRun) -> str:
@@ -110,11 +138,14 @@ def _line(label: str, text: str, tone: Tone = Tone.PLAIN) -> Block:
 
 
 def _statement(at: Span, text: str, why: str) -> Iterator[Block]:
-    shown = " ".join(text.split())
-    shown = shown if len(shown) <= MAX_TEXT else f"{shown[:MAX_TEXT]}…"
-    yield Paragraph((Run(f"{at}: ", Tone.PLACE), Run(shown)), indent=2, hang=4)
+    yield Paragraph((Run(f"{at}: ", Tone.PLACE), Run(_short(text))), indent=2, hang=4)
     if why:
         yield Paragraph(Run(why, Tone.DIM), indent=6)
+
+
+def _short(text: str, most: int = MAX_TEXT) -> str:
+    shown = " ".join(text.split())
+    return shown if len(shown) <= most else f"{shown[:most]}…"
 
 
 def _more(count: int) -> Iterator[Block]:

@@ -19,8 +19,8 @@ from dispatch_cli.model.suggest import suggestion
 
 FIELDS = ("define", "undefine", "set", "include", "exclude", "codegen-backends", "derivatives", "files")
 OF_FILES = ("glob", "define", "undefine", "set", "when")
-_HEAD = re.compile(r"^[ \t]*\[{1,2}[^\n]*\bextract\b", re.MULTILINE)
-_FILES_HEAD = re.compile(r"^[ \t]*\[\[[^\n]*\bextract\b[^\n]*\bfiles\b", re.MULTILINE)
+_HEAD = re.compile(r"^[ \t]*\[{1,2}[^\n]*\bextract\b[^\n]*$", re.MULTILINE)
+_FILES_HEAD = re.compile(r"^[ \t]*\[\[[^\n]*\bextract\b[^\n]*\bfiles\b[^\n]*$", re.MULTILINE)
 _Value = TypeVar("_Value")
 
 
@@ -33,7 +33,7 @@ class SourceSettingsReader:
         self._project = project
         self._problems = problems
         found = _HEAD.search(source.text)
-        self._start = self._head = 0 if found is None else found.start()
+        self._start = self._head = 0 if found is None else found.end()
 
     def read(self, table: object) -> SourceSettings:
         """The settings of the table; problems are noted."""
@@ -60,7 +60,7 @@ class SourceSettingsReader:
         if len(tables) > MAX_PROJECT_ENTRIES:
             self._add("too-large", f"files has more than {MAX_PROJECT_ENTRIES} tables", "files")
             return
-        heads = [found.start() for found in _FILES_HEAD.finditer(self._source.text)]
+        heads = [found.end() for found in _FILES_HEAD.finditer(self._source.text)]
         for number, table in enumerate(tables):
             self._start = heads[number] if number < len(heads) else self._head
             self._refuse_unknown(table, OF_FILES, "files")

@@ -1,0 +1,292 @@
+"""Sources and directories where a command takes files, and the command that writes what they register."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dispatch_cli.cli import source_reading
+from tests.cli.support import call, in_terminal
+
+CPP = """// registrations
+TORCH_LIBRARY(my, m) {
+  m.def("f(Tensor x) -> Tensor");
+  m.def("g(Tensor x) -> Tensor", &g);
+}
+TORCH_LIBRARY_IMPL(my, CPU, m) { m.impl("f", &f_cpu); }
+#ifdef WITH_CUDA
+TORCH_LIBRARY_IMPL(my, CUDA, m) { m.impl("f", &f_cuda); }
+#endif
+"""
+PYTHON = """import torch
+
+
+@torch.library.impl("my::f", "XLA")
+def f_xla(x):
+    return x
+"""
+UNKNOWN = """TORCH_LIBRARY_FRAGMENT(my, m) {
+  m.def("h(Tensor x) -> Tensor")->annotate(x);
+}
+"""
+UNDECIDED = """TORCH_LIBRARY_FRAGMENT(my, m) {
+  m.impl("f", key_of_machine(), &h);
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plain_environment: None) -> Path:  # noqa: ARG001
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "f.cpp").write_text(CPP)
+    (tmp_path / "src" / "f.py").write_text(PYTHON)
+    return tmp_path
+
+
+COMMANDS = (
+    ("register",),
+    ("table",),
+    ("table", "--op", "my::f"),
+    ("resolve", "my::f"),
+    ("explain", "my::f", "CPU"),
+    ("check-invariants", "--exit-zero"),
+    ("guards",),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("format_", ["text", "json", "markdown"])
+def test_every_command_takes_sources(command: tuple[str, ...], format_: str) -> None:
+    tensors = ("--tensor", "cpu") if command[0] == "resolve" else ()
+    result = call(*command, "src", *tensors, "--format", format_)
+    assert result.code == 0, result.err
+    if command[0] not in ("guards", "check-invariants"):
+        assert "f_cpu" in result.out.replace("\\", "") and "src/f.cpp" in result.out
+    assert result.err == "note: 1 C++ file, 1 Python file: 4 blocks, 2 definitions, 4 registrations (1 conditional)\n"
+
+
+def test_what_is_extracted_and_what_is_read_from_it_are_the_same(tree: Path) -> None:
+    assert call("extract", "src", "-o", "all.yaml").code == 0
+    assert call("extract", "src", "-o", "all.json", "--format", "json").code == 0
+    data = yaml.safe_load((tree / "all.yaml").read_text())
+    assert json.loads((tree / "all.json").read_text()) == data
+    for command in COMMANDS[:3]:
+        for format_ in ("text", "json", "csv"):
+            answers = {call(*command, file, "--format", format_).out for file in ("src", "all.yaml", "all.json")}
+            assert len(answers) == 1, (command, format_)
+
+
+def test_the_summary() -> None:
+    Path("src/unknown.cpp").write_text(UNKNOWN)
+    Path("src/undecided.cpp").write_text(UNDECIDED)
+    Path("src/third_party").mkdir()
+    Path("src/gen.cpp").write_text("")
+    Path("src/.gitignore").write_text("gen.cpp\n")
+    Path("src/ours.yaml").write_text("dispatch: 1\noperators: []\n")
+    result = call("extract", "src")
+    assert result.code == 0
+    assert yaml.safe_load(result.out)["dispatch"] == 1
+    lines = result.err.splitlines()
+    assert lines[0] == "read: 3 C++ files, 1 Python file, 1 declaration file"
+    assert lines[1].startswith("found: 6 blocks, 3 definitions, 5 registrations (1 conditional)")
+    assert lines[2] == "not understood: 1 statement"
+    assert lines[3].startswith("  src/unknown.cpp:2:33: ->annotate(x)")
+    assert lines[5:7] == [
+        "undecided: 1 definition or registration",
+        "  src/undecided.cpp:2:3: the dispatch key is key_of_machine()",
+    ]
+    assert "left out: src/gen.cpp (.gitignore)" in lines
+    assert "left out: src/third_party/ (others' code)" in lines
+    assert "not written: src/ours.yaml: load them beside what is extracted" in lines
+
+
+def test_strict() -> None:
+    assert call("extract", "src", "--strict").code == 0
+    assert call("table", "src", "--strict").code == 0
+    Path("src/unknown.cpp").write_text(UNKNOWN)
+    assert call("extract", "src").code == 0
+    assert call("extract", "src", "--strict").code == 1
+    for command in COMMANDS:
+        tensors = ("--tensor", "cpu") if command[0] == "resolve" else ()
+        result = call(*command, "src", *tensors)
+        assert result.code == 0
+        assert "; 1 statement not understood: see `dispatch-cli extract`\n" in result.err
+        strict = call(*command, "src", *tensors, "--strict")
+        assert strict.code == 1 and strict.out == result.out
+
+
+def test_what_is_undecided_makes_a_strict_run_fail() -> None:
+    Path("src/undecided.cpp").write_text(UNDECIDED)
+    assert call("extract", "src", "--strict").code == 1
+    result = call("table", "src", "--strict")
+    assert result.code == 1 and "; 1 undecided: see" in result.err
+
+
+def test_the_audit_makes_a_strict_run_fail() -> None:
+    Path("src/later.cpp.in").write_text('TORCH_LIBRARY(my, m) {\n  m.def("@NAME@() -> ()");\n}\n')
+    result = call("extract", "src", "--strict")
+    assert result.code == 1
+    assert "not accounted for: 2 places that look like ones" in result.err
+    assert "src/later.cpp.in:2:" in result.err
+
+
+def test_findings_are_at_lines_of_sources() -> None:
+    Path("src/f.py").write_text(PYTHON.replace("my::f", "my::nosuch"))
+    for format_, place in (("text", "src/f.py:4:36: error"), ("github", "file=src/f.py,line=4")):
+        result = call("check-invariants", "src", "--format", format_, "--fail-on", "info")
+        assert result.code == 1
+        assert place in result.out
+    text = call("check-invariants", "src").out
+    assert '@torch.library.impl("my::nosuch", "XLA")' in text
+
+
+def test_declarations_and_sources_are_one_history() -> None:
+    Path("more.yaml").write_text(
+        "dispatch: 1\nlibraries:\n  - kind: IMPL\n    namespace: my\n    impl: {f: {Meta: m}}\n"
+    )
+    Path("src/ours.yaml").write_text(Path("more.yaml").read_text().replace("Meta: m", "MPS: mps"))
+    result = call("table", "src", "more.yaml", "--op", "my::f", "--format", "csv")
+    assert {"f_cpu", "m", "mps"} <= {cell for row in csv.reader(io.StringIO(result.out)) for cell in row}
+
+
+def test_settings_of_the_project(tree: Path) -> None:
+    (tree / "pyproject.toml").write_text(
+        '[tool.dispatch-cli.extract]\nexclude = ["*.py"]\n\n'
+        '[[tool.dispatch-cli.extract.files]]\nglob = "src/*.cpp"\ndefine = ["WITH_CUDA"]\nwhen = ["defined(USE_MY)"]\n'
+    )
+    (tree / "src" / "sub").mkdir()
+    for folder in (".", "src/sub"):
+        result = call("extract", str(tree / "src" / "f.cpp"))
+        assert "found: 3 blocks, 2 definitions, 3 registrations (5 conditional)" in result.err, folder
+        assert "defined(USE_MY)" in result.out
+    assert "left out: src/f.py (excluded)" in call("extract", "src").err
+    checks = ("check-invariants", "src", "--exit-zero")
+    assert "3 registrations (5 conditional)" in call(*checks).err
+    assert "4 registrations (1 conditional)" in call(*checks, "--no-config").err
+    assert "3 registrations" in call("extract", "src/f.cpp", "-U", "WITH_CUDA").err.replace(
+        "2 registrations", "3 registrations"
+    )
+
+
+BROKEN = (
+    ('define = ["1X"]', "bad-value", 2),
+    ("define = 5", "wrong-type", 2),
+    ('set = ["x"]', "bad-value", 2),
+    ('nosuch = "x"', "unknown-field", 2),
+    ('include = ["../.."]', "outside-project", 2),
+    ('files = ["x"]', "wrong-type", 2),
+    ('\n[[tool.dispatch-cli.extract.files]]\nglob = "*"\nwhen = ["(a"]', "bad-value", 5),
+    ('\n[[tool.dispatch-cli.extract.files]]\ndefine = ["A"]', "missing-field", 3),
+)
+
+
+@pytest.mark.parametrize(("text", "code", "line"), BROKEN)
+def test_mistakes_in_the_settings_have_a_place(text: str, code: str, line: int, tree: Path) -> None:
+    (tree / "pyproject.toml").write_text(f"[tool.dispatch-cli.extract]\n{text}\n")
+    for command in ("extract", "table", "check-invariants"):
+        result = call(command, "src")
+        assert result.code == 2
+        assert result.err.startswith(f"pyproject.toml:{line}:") and f"error[{code}]" in result.err, result.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("-D", "1X"), ("-D", ""), ("-D", "F(x)=x"), ("-U", "a b"), ("--set", "x"), ("--set", "=1"), ("-I", "nosuch"),
+        ("--derivatives", "nosuch.yaml"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["extract", "register"])
+def test_mistakes_in_the_options_are_refused(args: tuple[str, str], command: str) -> None:
+    assert call(command, "src", *args).code == 2
+
+
+def test_options_decide() -> None:
+    assert "(1 conditional)" in call("extract", "src").err
+    assert "4 registrations\n" in call("extract", "src", "-DWITH_CUDA=1").err
+    assert "3 registrations\n" in call("extract", "src", "-U", "WITH_CUDA").err
+    assert "3 registrations (1 conditional)" in call("extract", "src", "--exclude", "*.py").err
+
+
+@pytest.mark.parametrize("name", ["nosuch", "src/nosuch.cpp", "binary.cpp", "notes.txt"])
+@pytest.mark.parametrize("command", ["extract", "table", "check-invariants"])
+def test_bad_input(name: str, command: str, tree: Path) -> None:
+    (tree / "binary.cpp").write_bytes(b"\0\1")
+    (tree / "notes.txt").write_text("nothing\n")
+    result = call(command, "src", name, "--format", "json")
+    assert result.code == 2
+    assert json.loads(result.out)["report"] == "problems"
+    assert name in result.err
+
+
+def test_a_source_is_not_overwritten() -> None:
+    for name in ("src/f.cpp", "src/f.py"):
+        result = call("extract", "src", "-o", name)
+        assert result.code == 2 and "it is an input of this command" in result.err
+    assert Path("src/f.cpp").read_text() == CPP
+
+
+def test_an_empty_directory_is_no_error() -> None:
+    Path("empty").mkdir()
+    result = call("extract", "empty")
+    assert result.code == 0
+    assert result.err.startswith("read: no sources\n")
+    assert call("register", "empty").code == 0
+
+
+def test_the_cache_can_be_left_out_and_put_elsewhere(tree: Path) -> None:
+    call("extract", "src", "--no-cache", "--cache-dir", "here")
+    assert not (tree / "here").exists()
+    call("extract", "src", "--cache-dir", "here")
+    assert len(list((tree / "here" / "extract").iterdir())) == 1
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_what_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_reading, "PATIENCE", -1)
+    monkeypatch.setattr(source_reading, "OFTEN", -1)
+    stream = _Terminal()
+    with source_reading.reading_progress(stream) as progress:
+        assert progress is not None
+        progress("src/a.cpp", 0, 0)
+        progress("src/\x1b[2Ja.cpp", 1, 3)
+    assert stream.getvalue() == ("\r\x1b[Kreading 1 files: src/a.cpp\r\x1b[Kreading 2 of 3: src/\\x1b[2Ja.cpp\r\x1b[K")
+    with source_reading.reading_progress(io.StringIO()) as none:
+        assert none is None
+
+
+def test_answers_in_a_terminal() -> None:
+    result = in_terminal(80, "table", str(Path("src").absolute()), "--op", "my::f")
+    assert result.code == 0 and "f_cpu" in result.out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "answer"),
+    [
+        ("a.yaml", "dispatch: 1\n", False),
+        ("a.yaml", "# x\n" * 3000 + "dispatch: 1\n", False),
+        ("a.yaml", "key: value\n", False),
+        ("a.yaml", "- func: f() -> ()\n", True),
+        ("a.json", '{"dispatch": 1}', False),
+        ("a.py", "", True),
+        ("a.cu", "", True),
+        ("a.txt", "TORCH_LIBRARY(a, m) {}\n", True),
+        ("a.txt", "words\n", False),
+        ("a.yaml", "\0", False),
+    ],
+)
+def test_which_files_are_sources(name: str, text: str, answer: bool) -> None:
+    Path(name).write_text(text)
+    assert source_reading.is_source(name) is answer
+    assert source_reading.is_source(".") and not source_reading.is_source("-")
+    assert not source_reading.is_source("nosuch.yaml")
