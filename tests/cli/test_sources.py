@@ -150,7 +150,7 @@ def test_declarations_and_sources_are_one_history() -> None:
     Path("more.yaml").write_text(
         "dispatch: 1\nlibraries:\n  - kind: IMPL\n    namespace: my\n    impl: {f: {Meta: m}}\n"
     )
-    Path("src/ours.yaml").write_text(Path("more.yaml").read_text().replace("Meta: m", "MPS: mps"))
+    Path("src/ours.yaml").write_text(Path("more.yaml").read_text().replace("Meta", "MPS").replace("f: m", "f: mps"))
     result = call("table", "src", "more.yaml", "--op", "my::f", "--format", "csv")
     assert {"f_cpu", "m", "mps"} <= {cell for row in csv.reader(io.StringIO(result.out)) for cell in row}
 
