@@ -200,6 +200,17 @@ def _crossref(format_: str, inputs: Inputs, files: list[str]) -> list[str]:
     return [inputs.recording() if inputs.careful or dice.random() < 0.8 else (files or ["-"])[0]]
 
 
+def _extract(format_: str, inputs: Inputs) -> list[str]:
+    dice = inputs.dice
+    arguments = [inputs.sources()]
+    if format_ == "yaml" or dice.random() < 0.3:
+        return arguments
+    if dice.random() < 0.7:
+        return [*arguments, "--against", dice.choice([inputs.declarations(), words.base(dice)])]
+    answer = built.answers(dice, inputs.careful)
+    return [*arguments, "--against", "live", "--python", inputs.python(answer), "--import", "m"]
+
+
 def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     dice = inputs.dice
     count = dice.choice([1, 1, 1, 1, 2]) if inputs.careful or dice.random() < 0.9 else 0
@@ -209,7 +220,7 @@ def _positional(command: str, format_: str, inputs: Inputs) -> list[str]:
     if command in ("explain", "resolve") and inputs.careful and not inputs.operators:
         files = []
     makers: dict[str, Callable[[], list[str]]] = {
-        "extract": lambda: [inputs.sources()],
+        "extract": lambda: _extract(format_, inputs),
         "explain": lambda: _question(inputs, files),
         "resolve": lambda: _call(inputs, files),
         "rules": lambda: [inputs.word(rule(dice)) for _ in range(dice.choice([0, 1, 2]))],

@@ -90,7 +90,10 @@ class State:
         return declared or NO_FAKE_RULES
 
     def own_operators(self) -> list[OperatorName]:
-        """The operators that the files named by the user register something for, sorted by name."""
+        """The operators that the files named by the user register something for, sorted by name.
+
+        Not those of which everything was refused, as can be with sources.
+        """
         from dispatch_cli.model.declarations import Define, Implement
 
         found = set()
@@ -99,7 +102,7 @@ class State:
                 found.add(step.schema.name)
             elif isinstance(step, Implement):
                 found.add(step.operator)
-        return sorted(found, key=str)
+        return sorted((name for name in found if name in self.dispatcher), key=str)
 
     @cached_property
     def higher_order_operators(self) -> tuple[HigherOrderOperator, ...]:
