@@ -8,6 +8,7 @@ from dispatch_cli.extract.cpp.context import When, conjuncts, facts, joined, und
 from dispatch_cli.extract.cpp.expander import TooMuch
 from dispatch_cli.extract.cpp.if_expression import Decision, opposite
 from dispatch_cli.extract.cpp.macro_table import MacroTable
+from dispatch_cli.extract.cpp.sourcefile import Directive
 from dispatch_cli.model.condition import Condition, value
 
 MAX_CONDITIONALS = 200
@@ -46,15 +47,15 @@ class Branches:
         """How many ``#if`` are open."""
         return len(self._frames)
 
-    def open(self, decide: Callable[[], Decision]) -> None:
+    def open(self, decide: Callable[[], Decision], directive: Directive) -> None:
         """``#if``. Errors: TooMuch."""
         if len(self._frames) >= MAX_CONDITIONALS:
             raise TooMuch(f"'#if' nests more than {MAX_CONDITIONALS} deep")
         self._frames.append(_Frame(self.when, self.off))
         if not self.off:
-            self._begin(decide())
+            self._begin(decide(), directive)
 
-    def turn(self, decide: Callable[[], Decision] | None) -> None:
+    def turn(self, decide: Callable[[], Decision] | None, directive: Directive) -> None:
         """``#elif``, or ``#else`` where *decide* is None."""
         if not self._frames:
             return
@@ -62,7 +63,7 @@ class Branches:
         frame = self._frames[-1]
         if not frame.off:
             self.when = frame.outer
-            self._begin(False if frame.done else True if decide is None else decide())
+            self._begin(False if frame.done else True if decide is None else decide(), directive)
 
     def close(self) -> None:
         """``#endif``."""
@@ -71,19 +72,7 @@ class Branches:
             frame = self._frames.pop()
             self.when, self.off = frame.outer, frame.off
 
-    def refuse(self) -> None:
-        """``#error``: this branch is in no build."""
-        frame = self._frames[-1] if self._frames else None
-        if self.off or frame is None:
-            return
-        if len(frame.conditions) == 1 and not frame.outer:
-            branch = facts(self.when)
-            for text in facts((frame.conditions[0],)):
-                if text in branch:
-                    self._table.assumed[text] = not branch[text]
-        self.off = True
-
-    def _begin(self, decision: Decision) -> None:
+    def _begin(self, decision: Decision, directive: Directive) -> None:
         """A branch begins. Those before it do not hold."""
         frame = self._frames[-1]
         outer = joined(frame.outer, frame.before)
@@ -91,6 +80,11 @@ class Branches:
         if not isinstance(decision, bool):
             decided = value(decision, {**self._table.assumed, **facts(outer)})
             decision = decision if decided is None else decided
+        if not isinstance(decision, bool) and not outer and (directive.fails or directive.fails_else):
+            decision = self._without_error(opposite(decision) if directive.fails else decision) != directive.fails
+        elif directive.fails:
+            frame.done = frame.done or decision is True
+            decision = False
         if isinstance(decision, bool):
             self.off = not decision
             frame.done = frame.done or decision
@@ -102,6 +96,12 @@ class Branches:
         negative = opposite(decision)
         assert not isinstance(negative, bool)
         frame.before.extend(conjuncts(negative))
+
+    def _without_error(self, needed: Decision) -> bool:
+        """``#error``: a branch is in no build, so that *needed* holds in all of them."""
+        assert not isinstance(needed, bool)
+        self._table.assumed.update(facts(tuple(conjuncts(needed))))
+        return True
 
     def _balance(self) -> None:
         """A branch ends: its brackets have to match, or the branches are read one by one."""

@@ -6,7 +6,9 @@ C++ has no such names.
 
 from __future__ import annotations
 
-from dispatch_cli.extract.cpp.known_bodies import BODIES
+from collections.abc import Iterable
+
+from dispatch_cli.extract.cpp.known_bodies import known_macros
 from dispatch_cli.extract.cpp.macros import Macro, read_macro
 from dispatch_cli.extract.cpp.tokens import tokens_of
 
@@ -28,17 +30,17 @@ _KEPT = frozenset({"TORCH_SELECTIVE_NAME", "TORCH_SELECTIVE_SCHEMA", "TORCH_FN",
 """Macros that stay as they are: what they stand for is known."""
 
 
-def _read(text: str) -> dict[str, Macro]:
+def _read(lines: Iterable[str]) -> dict[str, Macro]:
     macros: dict[str, Macro] = {}
-    for line in text.strip().splitlines():
+    for line in lines:
         macro = read_macro(tokens_of(line, "<PyTorch>"))
         assert macro is not None
         macros[macro.name] = macro
     return macros
 
 
-_BLOCK_MACROS = _read(_BLOCKS)
-KNOWN: dict[str, Macro] = {**_read(BODIES), **_BLOCK_MACROS}
+_BLOCK_MACROS = _read(_BLOCKS.strip().splitlines())
+KNOWN: dict[str, Macro] = {**_read(known_macros()), **_BLOCK_MACROS}
 """What a macro that the sources do not define is replaced by."""
 RESERVED = frozenset(_BLOCK_MACROS) | _KEPT
 """Macros that a definition in the sources does not change: PyTorch's own."""

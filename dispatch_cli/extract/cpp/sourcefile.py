@@ -24,18 +24,35 @@ class Directive:
     """A line that begins with ``#``.
 
     kind: such as ``define``. start, end: the part of the text behind that word. branch: of ``#if`` and ``#else``, the
-    number of the directive that ends the branch. The rest is kept for a second use: what a macro is defined as, the
+    number of the directive that ends the branch; fails: an ``#error`` is in the branch itself; fails_else: in the
+    ``#else`` that comes next. The rest is kept for a second use: what a macro is defined as, the
     file that is included, the names in an expression and what it said the last time.
     """
 
     __slots__ = (
-        *("_macro", "_tokens", "at", "branch", "definition", "end", "found", "kind", "name", "names", "seen", "source"),
-        *("start", "target"),
+        *(
+            "_macro",
+            "_tokens",
+            "at",
+            "branch",
+            "definition",
+            "end",
+            "fails",
+            "found",
+            "kind",
+            "name",
+            "names",
+            "seen",
+            "source",
+        ),
+        *("fails_else", "start", "target"),
     )
 
     def __init__(self, source: SourceText, kind: str, at: int, start: int, end: int) -> None:
         self.source, self.kind, self.at, self.start, self.end = source, kind, at, start, end
         self.branch = 0
+        self.fails = False
+        self.fails_else = False
         self.definition: Any = None
         self.found: Any = UNKNOWN
         self.names: tuple[str, ...] | None = None
@@ -118,12 +135,18 @@ def source_file(name: str, content: str) -> SourceFile:
 
 
 def _match_branches(directives: list[Directive]) -> None:
-    begun: list[int] = []
+    begun: list[Directive] = []
+    ended: list[tuple[Directive, Directive]] = []
     for index, directive in enumerate(directives):
         if directive.kind in _ENDS and begun:
-            directives[begun.pop()].branch = index
+            begun[-1].branch = index
+            ended.append((begun.pop(), directive))
         if directive.kind in _BEGINS:
-            begun.append(index)
+            begun.append(directive)
+        elif directive.kind == "error" and begun:
+            begun[-1].fails = True
+    for branch, following in ended:
+        branch.fails_else = following.kind == "else" and following.fails
 
 
 def _guard(text: SourceText, items: list[Directive | Stretch]) -> str | None:

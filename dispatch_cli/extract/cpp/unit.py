@@ -161,15 +161,13 @@ class TranslationUnit:
         elif kind == "endif":
             branches.close()
         elif kind == "else":
-            branches.turn(None)
+            branches.turn(None, directive)
         elif kind == "undef":
             if not branches.off:
                 self._table.undefine(directive.name, branches.when)
         elif kind == "ifndef" and file.guard == directive.name and file.once:
-            branches.open(lambda: True)
+            branches.open(lambda: True, directive)
         elif kind in ("if", "ifdef", "ifndef"):
-            branches.open(lambda: self._ifs.decision(directive))
-        elif kind == "error":
-            branches.refuse()
-        else:
-            branches.turn(lambda: self._ifs.decision(directive))
+            branches.open(lambda: self._ifs.decision(directive), directive)
+        elif kind != "error":
+            branches.turn(lambda: self._ifs.decision(directive), directive)
