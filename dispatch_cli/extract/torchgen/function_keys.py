@@ -33,6 +33,16 @@ KNOWN = frozenset({*BACKEND_OF_KEY, *COMPOSITE, "MkldnnCPU", "ZeroTensor"})
 AUTOGRAD = frozenset({"AutogradNestedTensor", *(f"Autograd{one}" for one in (*_COMPONENTS, *_OUTSIDE[:3]))})
 """The keys of ``dispatch:`` in ``derivatives.yaml`` (``AUTOGRAD_KEYS``)."""
 
+_OTHER_NAMES = {"ROCM": "CUDA", "HIP": "CUDA", "HPU": "CPU", "META": "CPU"}
+"""What torchgen counts to another backend: the code for ROCm is that for CUDA, at the same keys."""
+
+
+def named_backend(name: str) -> str | None:
+    """The backend that a user means; None for one that torchgen has no code for."""
+    upper = name.upper()
+    found = _OTHER_NAMES.get(upper, upper)
+    return found if found in CODEGEN_BACKENDS else None
+
 
 def codegen_backend(key: str) -> str | None:
     """The backend that the build must have for the kernels at *key*; None where every build has them."""

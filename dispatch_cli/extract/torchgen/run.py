@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import PurePath
 
@@ -20,9 +21,10 @@ from dispatch_cli.extract.torchgen.point import EntryProblem, Point
 from dispatch_cli.extract.torchgen.registrations import definition_items, kernel_items
 from dispatch_cli.extract.torchgen.yaml_file import YamlFile
 from dispatch_cli.model.condition import Atom
-from dispatch_cli.model.extracted import Extracted, Extraction, NotUnderstood, SourceKind
+from dispatch_cli.model.extracted import Extracted, ExtractedKernel, Extraction, NotUnderstood, SourceKind
 from dispatch_cli.model.problem import Problem
 from dispatch_cli.model.span import Span
+from dispatch_cli.model.suggest import suggestion
 
 _LAZY = (Atom("the Lazy backend is initialized"),)
 """Kernels at Lazy are registered by a function that has to be called (``eager_registration=False``)."""
@@ -41,12 +43,12 @@ class TorchgenRun:
         backends: Collection[str] | None,
         base_operators: Callable[[], Iterable[str]] | None,
     ) -> None:
+        self._problems: list[Problem] = []
         self._sources = sources
-        self._backends = backends
+        self._backends = None if backends is None else self._named(backends)
         self._base_operators = base_operators
         self._found: list[Extracted] = []
         self._not_understood: list[NotUnderstood] = []
-        self._problems: list[Problem] = []
         self._read: list[str] = []
         self._known: KnownOperators | None = None
 
@@ -66,8 +68,25 @@ class TorchgenRun:
             tuple(self._found),
             tuple(self._not_understood),
             read=tuple(self._read),
+            missing=tuple(Counter(self._undecided()).most_common()),
             problems=tuple(self._problems),
         )
+
+    def _named(self, backends: Collection[str]) -> frozenset[str]:
+        found = {name: keys.named_backend(name) for name in backends}
+        for name in (name for name, backend in found.items() if backend is None):
+            hint = suggestion(name.upper(), keys.CODEGEN_BACKENDS) or f"it has {', '.join(keys.CODEGEN_BACKENDS)}"
+            self._problems.append(Problem("unknown-backend", f"torchgen has no code for a backend {name}", hint=hint))
+        return frozenset(backend for backend in found.values() if backend is not None)
+
+    def _undecided(self) -> Iterator[str]:
+        """For each kernel that not every build has, the backend that it takes."""
+        if self._backends is None:
+            for one in self._found:
+                if isinstance(one, ExtractedKernel) and one.block.when:
+                    backend = keys.codegen_backend(str(one.key))
+                    if backend in keys.CODEGEN_BACKENDS:
+                        yield backend
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
         read = read_native_functions(self._open(name))

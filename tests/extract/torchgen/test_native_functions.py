@@ -163,3 +163,19 @@ def test_a_backend_outside_pytorch_repeats_its_operators(tmp_path: Path) -> None
 def test_there_may_be_more_returns_than_letters(tmp_path: Path) -> None:
     text = f"- func: f(Tensor x) -> ({', '.join(['Tensor'] * 40)})\n  dispatch:\n    CPU: f\n  autogen: f.out\n"
     assert "aten::f.out" in Found(tmp_path, native_functions=PYTORCH + text).definitions
+
+
+def test_a_backend_that_torchgen_does_not_have_is_refused(tmp_path: Path) -> None:
+    (problem,) = Found(tmp_path, ("cpu", "CUDAA"), native_functions=GROUP).extraction.problems
+    assert problem.message == "torchgen has no code for a backend CUDAA"
+    assert problem.hint == "did you mean CUDA?"
+
+
+@pytest.mark.parametrize("name", ["cuda", "ROCm", "HIP"])
+def test_a_backend_has_several_names(tmp_path: Path, name: str) -> None:
+    assert "CUDA" in Found(tmp_path, (name,), native_functions=GROUP).keys("twice")
+
+
+def test_what_the_build_would_decide_is_counted(tmp_path: Path) -> None:
+    assert Found(tmp_path, native_functions=GROUP).extraction.missing == (("CUDA", 3),)
+    assert Found(tmp_path, ("CPU",), native_functions=GROUP).extraction.missing == ()
