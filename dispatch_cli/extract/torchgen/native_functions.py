@@ -23,9 +23,9 @@ ATEN = "aten"
 class VersionRules(NamedTuple):
     """What torchgen does in some versions of PyTorch and not in others.
 
-    generates_for_core: it adds out forms of composite operators with the tag ``core`` (since 2.7).
-    decomposes_views: views that are composite have their composite kernel at Functionalize (not in 2.4, but in 2.13).
-    tags_forms: out and in-place forms have the tags ``out`` and ``inplace`` (not in 2.4, but in 2.13).
+    generates_for_core: it adds out forms of composite operators with the tag ``core`` (since 2.6).
+    decomposes_views: views that are composite have their composite kernel at Functionalize (since 2.10).
+    tags_forms: out and in-place forms have the tags ``out`` and ``inplace`` (since 2.13).
     """
 
     generates_for_core: bool = True
@@ -36,10 +36,15 @@ class VersionRules(NamedTuple):
 def version_rules(operators: Container[str]) -> VersionRules:
     """The rules of the version of PyTorch that has these operators; the newest where they do not tell.
 
-    ``align_as`` goes with named tensors, which are gone in 2.13; ``_dyn_quant_matmul_4bit`` is new in 2.7.
+    ``align_as`` goes with named tensors, which are gone in 2.13; ``_foreach_rsqrt`` is new in 2.6, and
+    ``_scaled_mm_v2`` in 2.10.
     """
     named = "align_as" in operators
-    return VersionRules(not named or "_dyn_quant_matmul_4bit" in operators, not named, not named)
+    return VersionRules(
+        generates_for_core=not named or "_foreach_rsqrt" in operators,
+        decomposes_views=not named or "_scaled_mm_v2" in operators,
+        tags_forms=not named,
+    )
 
 
 class NativeFunctions(NamedTuple):
