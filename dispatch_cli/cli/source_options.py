@@ -95,7 +95,8 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--codegen-backends",
                 "source_codegen_backends",
                 metavar="NAME,…",
-                help="The backends for which code was generated from native_functions.yaml. Default: CPU and CUDA.",
+                help="The backends that PyTorch was built for, such as CPU,CUDA. Default: not known, so that "
+                "kernels of native_functions.yaml for CUDA, MPS, MTIA and XPU are conditional.",
             ),
             click.option(
                 "--derivatives",

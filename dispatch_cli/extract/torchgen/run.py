@@ -90,7 +90,7 @@ class TorchgenRun:
 
     def _native_functions(self, name: str, derivatives_name: str | None) -> None:
         read = read_native_functions(self._open(name))
-        for problem in read.problems:
+        for problem in sorted(read.problems):
             self._note(name, problem)
         if any(function.name == _OF_PYTORCH for function in read.functions):
             self._known = known_operators(read.functions, read.groups)
@@ -117,7 +117,7 @@ class TorchgenRun:
         self._problems += file.problems
         if root is not None:
             backend = BackendYaml(BackendFields(root), self._operators_of_pytorch())
-            for problem in backend.problems:
+            for problem in sorted(backend.problems):
                 self._note(name, problem)
             when = self._sources.settings(name).when + (_LAZY if backend.is_lazy else ())
             self._found += kernel_items(backend.kernels(), name, name, keys.BACKENDS, when)
