@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
     from dispatch_cli.engine.history.apply import Applied
     from dispatch_cli.engine.table.registration import Registration
-    from dispatch_cli.engine.variants.variants import Variant
+    from dispatch_cli.engine.variants.variants import Variant, Variants
     from dispatch_cli.model.declarations import Declarations
     from dispatch_cli.model.source_settings import SourceSettings
     from dispatch_cli.model.span import Span
@@ -149,18 +149,32 @@ def run_declarations(declarations: Declarations, when: Mapping[str, str] | None 
 
     when: as for `load_state`. Errors: InputError.
     """
-    from dispatch_cli.model.declarations import has_conditions
-
-    if not has_conditions(declarations):
-        _refuse_choices(when or {}, ())
+    variants = _variants(declarations, when or {})
+    if variants is None:
         return _run(declarations)
-    from dispatch_cli.engine.variants.variants import Variants
-
-    variants = Variants(declarations, when or {})
-    _refuse_choices(when or {}, variants.atoms)
     state = _run(variants.select(variants.default))
     state.variants = variants
     return state
+
+
+def _variants(declarations: Declarations, when: Mapping[str, str]) -> Variants | None:
+    """What conditions can lead to; None where there are none. Errors: InputError for a choice of what is in none."""
+    from dispatch_cli.model.declarations import has_conditions
+
+    if not has_conditions(declarations):
+        _refuse_choices(when, ())
+        return None
+    from dispatch_cli.engine.variants.variants import Variants
+
+    variants = Variants(declarations, when)
+    _refuse_choices(when, variants.atoms)
+    return variants
+
+
+def _decided(declarations: Declarations) -> Declarations:
+    """Declarations without conditions; where they have some, those of the variant with the most registrations."""
+    variants = _variants(declarations, {})
+    return declarations if variants is None else variants.select(variants.default)
 
 
 def run_variant(state: State, variant: Variant) -> State:
@@ -255,6 +269,8 @@ def _extended(declarations: Declarations, state: str) -> Span | None:
 def apply_to(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Registration, ...]:
     """Run declarations on a dispatcher that is there already: all of them, or nothing.
 
+    Where registrations have conditions, those are run that `load_state` runs.
+
     Returns the registrations that took the place of another, where PyTorch warns of it. Python kernels, higher-order
     operators and guards are not a dispatcher's; they stay in the declarations.
     Errors: InputError with every refusal, and for declarations that are written for another universe or state; the
@@ -263,11 +279,11 @@ def apply_to(dispatcher: Dispatcher, declarations: Declarations) -> tuple[Regist
     from dispatch_cli.engine.history.apply import apply_all
 
     _check_fit(dispatcher, declarations)
-    return apply_all(dispatcher, declarations.steps)
+    return apply_all(dispatcher, _decided(declarations).steps)
 
 
 def apply_blocks_to(dispatcher: Dispatcher, declarations: Declarations) -> Applied:
-    """Run declarations on a dispatcher block by block, as PyTorch runs static initialisers.
+    """Run declarations on a dispatcher block by block, as PyTorch runs static initialisers. Conditions: as `apply_to`.
 
     A block in which something is refused is taken back, as its destructor does it; the other blocks stand. Entries of
     the short form are blocks of their own. What was refused is in the answer.
@@ -276,7 +292,7 @@ def apply_blocks_to(dispatcher: Dispatcher, declarations: Declarations) -> Appli
     from dispatch_cli.engine.history.apply import apply_blocks
 
     _check_fit(dispatcher, declarations)
-    return apply_blocks(dispatcher, declarations.steps)
+    return apply_blocks(dispatcher, _decided(declarations).steps)
 
 
 def _check_fit(dispatcher: Dispatcher, declarations: Declarations) -> None:

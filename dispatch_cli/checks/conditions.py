@@ -21,6 +21,8 @@ from dispatch_cli.model.span import Span
 
 MOST_LITERALS = 12
 """Conditions of which combinations are tried, to say when a finding holds."""
+MOST_CONDITIONS = 100
+"""Conditions of an operator that are looked at for that."""
 MOST_CASES = 4
 """Cases of a finding that are listed one by one."""
 
@@ -146,10 +148,12 @@ def when_text(family: Family, positions: frozenset[int]) -> str:
         return ""
     literals = _common(family, inside)
     found = _shortest(literals[:MOST_LITERALS], outside)
-    if found is None and not _any_left(literals, outside):
-        found = [condition for _, _, condition in literals]
+    if found is None and not _any_left(literals[:MOST_LITERALS], outside):
+        found = [condition for _, _, condition in literals[:MOST_LITERALS]]
     if found is not None:
         return _joined(found)
+    if len(family.conditions) > MOST_LITERALS:
+        return f"some of {len(cases)} combinations of {len(family.conditions)} conditions"
     listed = [_joined([one for _, _, one in _common(family, [values])]) for values in inside[:MOST_CASES]]
     more = len(inside) - MOST_CASES
     texts = sorted(f"({text})" if " and " in text or " or " in text else text for text in listed)
@@ -163,7 +167,7 @@ Literal = tuple[int, bool, Condition]
 def _common(family: Family, inside: Sequence[tuple[bool, ...]]) -> list[Literal]:
     """What all of the cases have in common, without what is said twice; by text."""
     found: dict[str, Literal] = {}
-    for position, condition in enumerate(family.conditions):
+    for position, condition in enumerate(family.conditions[:MOST_CONDITIONS]):
         truth = inside[0][position]
         if all(values[position] is truth for values in inside):
             literal = condition if truth else negated(condition)

@@ -210,4 +210,7 @@ def _hint(universe: Universe, key: str) -> str:
     if key in universe.slot:
         return "the key exists, but PyTorch cannot parse its name; use the dispatch_key of a library"
     registrable = sorted(name for name in universe.parseable if name in universe.slot or name in universe.aliases)
+    others = [name for name in universes.names() if key in universes.load(name).parseable]
+    if others:
+        return f"{universe.name} has no such key, but {others[0]} has it; choose the version with --universe or --base"
     return suggestion(key, (*registrable, CATCH_ALL)) or KEYS_LISTED

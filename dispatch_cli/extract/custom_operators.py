@@ -73,7 +73,7 @@ def _definition(one: CustomOperator) -> Data:
         entry["mutates_args"] = one.mutates_args if isinstance(one.mutates_args, str) else list(one.mutates_args)
     if one.tags:
         entry["tags"] = list(one.tags)
-    if one.device_types is None:
+    if one.triton or one.device_types is None:
         entry["kernel"] = {"kernel": one.function, "at": str(one.at)}
     elif not one.device_types:
         entry["kernels"] = {}
@@ -82,7 +82,9 @@ def _definition(one: CustomOperator) -> Data:
 
 def _own(one: CustomOperator) -> Sequence[tuple[str, Data]]:
     """The function of the definition itself, where it is for some device types."""
-    return [(", ".join(one.device_types), {"kernel": one.function, "at": str(one.at)})] if one.device_types else []
+    if not one.device_types or one.triton:
+        return []
+    return [(", ".join(one.device_types), {"kernel": one.function, "at": str(one.at)})]
 
 
 def _fields(functions: Sequence[OperatorFunction], own: Sequence[tuple[str, Data]], with_places: bool = True) -> Data:

@@ -76,7 +76,7 @@ def _block(blocks: dict[ExtractedBlock, Data], block: ExtractedBlock) -> Data:
 def _head(block: ExtractedBlock) -> Data:
     head = placed(block.at, block.when)
     head |= {"kind": block.kind.name, "namespace": str(block.namespace)}
-    if block.dispatch_key is not None:
+    if isinstance(block.dispatch_key, str):
         head["dispatch_key"] = str(block.dispatch_key)
     return head
 

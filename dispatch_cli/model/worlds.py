@@ -18,6 +18,8 @@ from dispatch_cli.model.condition import Condition, atoms, value
 
 MOST = 4_096
 """Combinations of worlds that are looked at; beyond that, conditions are taken for independent."""
+MOST_VALUES = 100
+"""Values of one name that are looked at."""
 UNDEFINED = "undefined"
 """What `Choice` says of a name that is not defined."""
 _NAME = r"[A-Za-z_][\w.]*"
@@ -94,10 +96,14 @@ World = Mapping[str, bool]
 
 
 class AtomGroup(NamedTuple):
-    """A name with the atoms that speak of it, or an atom that speaks of none. worlds: those that can be."""
+    """A name with the atoms that speak of it, or an atom that speaks of none. worlds: those that can be.
+
+    is_partial: of very many values that make a difference, only the first were looked at.
+    """
 
     name: str
     worlds: tuple[World, ...]
+    is_partial: bool = False
 
 
 def groups_of(texts: Iterable[str], chosen: Mapping[str, str] | None = None) -> list[AtomGroup]:
@@ -119,12 +125,13 @@ def _group(name: str, said: Mapping[str, Meaning | None], chosen: Mapping[str, s
         values = [True, False] if name not in chosen else [_truth(chosen[name])]
         return AtomGroup(name, tuple({name: one} for one in values))
     values_of_name = _values(meanings.values()) if name not in chosen else [_value(chosen[name])]
+    is_partial = len(values_of_name) > MOST_VALUES
     worlds: dict[tuple[bool, ...], World] = {}
-    for found in values_of_name:
+    for found in values_of_name[:MOST_VALUES]:
         world = {atom: one.holds(found) for atom, one in meanings.items()}
         if all(world[atom] is wanted for atom, wanted in fixed.items()):
             worlds.setdefault(tuple(world.values()), world)
-    return AtomGroup(name, tuple(worlds.values()))
+    return AtomGroup(name, tuple(worlds.values()), is_partial)
 
 
 def _truth(text: str) -> bool:

@@ -59,6 +59,8 @@ GUARD = "{op: 'demo::op', key: CPU, kernel: z@}"
 OPERATORS = within(
     "dispatch: 1\noperators:\n", each("- func: demo::op@(Tensor x) -> Tensor\n  dispatch: {CPU: k, Autograd: a}\n"), ""
 )
+CONDITIONAL = each('- {func: "demo::op.o@(Tensor x@) -> Tensor", when: A@}\n')
+COMPARED = each('- {func: "demo::op.o@(Tensor x@) -> Tensor", when: A >= @}\n')
 BRACKETS = each("[")
 CONFIG = ("check-invariants", "y.yaml", "--config", "x.yaml")
 KINDS = (
@@ -77,6 +79,10 @@ KINDS = (
         both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),
         size=40,
     ),
+    Kind("conditions of operators", within("dispatch: 1\noperators:\n", each(f"{OPERATOR[:-1]}\n  when: A@\n"))),
+    Kind("conditions of one operator", within(HEAD, CONDITIONAL), size=40),
+    Kind("conditions with or", within(f"{HEAD}- name: demo::op\n  when: ", each("A@", " or "), "\n")),
+    Kind("conditions of one macro", within(HEAD, COMPARED), size=40),
     Kind("comments", lambda count: OPERATORS(count).replace("}\n", "} # dispatch-cli: ignore[all] x\n"), size=40),
     Kind("lines", within(HEAD, each("# @\n"))),
     Kind("fields", within(HEAD, each("x@: 1\n"))),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped, unused-ignore]
 
+from dispatch_cli.api import run_declarations
 from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.json_schema import json_schema
 from dispatch_cli.declarations.loader import load
@@ -17,6 +19,7 @@ from dispatch_cli.model.declarations import Declarations, Define, Fallback, Impl
 from dispatch_cli.model.extracted import ExtractedBlock, ExtractedDefinition, ExtractedKernel, Extraction
 from dispatch_cli.model.problem import InputError
 from tests.extract.examples import CUDA, EVERYTHING, FILE, LIBRARY, at, when
+from tests.extract.random_extractions import RandomSources
 
 
 def loaded(*extractions: Extraction) -> Declarations:
@@ -111,3 +114,26 @@ def test_blocks_that_are_equal_are_one() -> None:
     data = document([Extraction((LIBRARY,)), Extraction((block,))])
     assert isinstance(data["libraries"], list)
     assert len(data["libraries"]) == 1
+
+
+def test_random_documents_say_the_same_in_a_file(tmp_path: Path) -> None:
+    """Also what cannot be used is the same: the problems that are findings, and those that are not."""
+    dice = random.Random(13)
+    made = RandomSources(dice)
+    checked = 0
+    for number in range(300):
+        data = document([made.extraction(), made.extraction()])
+        Draft202012Validator(json_schema()).validate(data)
+        file = tmp_path / f"{number}.{dice.choice(['json', 'yaml'])}"
+        text = json.dumps(data) if file.suffix == ".json" else yaml.safe_dump(data, sort_keys=False)
+        file.write_text(text, encoding="utf-8")
+        directly, from_file = load([ExtractedDocument("the sources", data)]), load([str(file)])
+        empty = {"files": (), "refused": ()}
+        assert from_file._replace(**empty) == directly._replace(**empty)
+        assert [one._replace(line_text=None) for one in from_file.refused] == [*directly.refused]
+        checked += len(directly.steps)
+        try:
+            run_declarations(directly)
+        except InputError as error:  # a TORCH_LIBRARY block of the wildcard namespace, or a py_impl that is there
+            assert error.problems
+    assert checked > 1000

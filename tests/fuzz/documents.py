@@ -57,6 +57,8 @@ WORDS: dict[str, Callable[[random.Random], str]] = {
     "ignore": words.check,
     "severity#key": words.check,
     "kernel": words.kernel,
+    "when": words.condition,
+    "at": words.source_place,
 }
 """Field, or field whose keys they are → what its texts are."""
 

@@ -223,3 +223,16 @@ def sometimes_harmful(dice: Dice, text: str, chance: float = 0.02) -> str:
     if number < chance / 2:
         return dice.choice(HARMFUL)
     return broken(dice, text) if number < chance else text
+
+
+def condition(dice: random.Random) -> str:
+    """A condition of a registration."""
+    atoms = ("A", "defined(A)", "B", "C >= 2", "C == 3", "1 < C", "f(x)", "D == 'cuda'")
+    texts = [f"{dice.choice(['', '', 'not '])}{dice.choice(atoms)}" for _ in range(dice.choice([1, 1, 2, 3]))]
+    text = dice.choice([" and ", " or "]).join(texts)
+    return dice.choice([text, text, f"({text})", f"not ({text})", f"{text} and ("])
+
+
+def source_place(dice: random.Random) -> str:
+    """A place in a source file."""
+    return dice.choice(["a.cpp:1:1", "a.cpp:3", "a.yaml:2:3", "no.py:9:1", "/etc/passwd:1:1", "-:1:1", "a.cpp", "x:0"])

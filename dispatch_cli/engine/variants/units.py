@@ -137,7 +137,8 @@ def _family(units: Mapping[str, Counter[When]], chosen: Mapping[str, str]) -> Fa
         case = case_of(conditions, known)
         cases.setdefault(case.values, case)
     ordered = sorted(cases.values(), key=registrations, reverse=True)
-    return Family(tuple(units), conditions, tuple(ordered[:MOST_CASES]), is_sample or len(ordered) > MOST_CASES)
+    is_cut = is_sample or len(ordered) > MOST_CASES or any(group.is_partial for group in groups)
+    return Family(tuple(units), conditions, tuple(ordered[:MOST_CASES]), is_cut)
 
 
 def case_of(conditions: Iterable[Condition], known: World) -> ConditionCase:

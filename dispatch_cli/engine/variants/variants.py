@@ -6,7 +6,7 @@ commands show; checks look at each further one for the operators of which it has
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from dispatch_cli.engine.variants.units import (
@@ -138,17 +138,7 @@ class Variants:
         if any(known.get(atom, truth) is not truth for atom, truth in case.known.items()):
             return False
         groups = {id(group): group for atom in case.known if (group := self._group_of.get(atom)) is not None}
-        return all(self._world(group, known, case.known) is not None for group in groups.values())
-
-    @staticmethod
-    def _world(group: AtomGroup, *known: World) -> World | None:
-        """A world of a group that agrees with what is known of its atoms, the one with the most that is true."""
-        agreeing = (
-            world
-            for world in group.worlds
-            if all(one.get(atom, truth) is truth for one in known for atom, truth in world.items())
-        )
-        return max(agreeing, key=lambda world: sum(world.values()), default=None)
+        return all(any(True for _ in _agreeing(group, known, case.known)) for group in groups.values())
 
     def _take(self, variant: Variant, family: Family, case: ConditionCase, position: int | None = None) -> None:
         variant.known.update(case.known)
@@ -158,6 +148,14 @@ class Variants:
     def _complete(self, variant: Variant) -> None:
         """Choose what is left open."""
         for group in self._groups:
-            world = self._world(group, variant.known)
+            agreeing = _agreeing(group, variant.known)
+            world = max(agreeing, key=lambda one: sum(one.values()), default=None)
             if world is not None:
                 variant.known.update(world)
+
+
+def _agreeing(group: AtomGroup, *known: World) -> Iterator[World]:
+    """The worlds of a group that agree with what is known of its atoms."""
+    for world in group.worlds:
+        if all(one.get(atom, truth) is truth for one in known for atom, truth in world.items()):
+            yield world
