@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +15,7 @@ import pytest
 
 from dispatch_cli.api import load_state
 from tests.cli.support import call
+from tests.readme_commands import commands
 from tests.write_screenshot import COMMANDS, path_of, picture
 
 README = Path(__file__).parents[1] / "README.md"
@@ -44,6 +49,18 @@ def test_the_programs_run(program: str, monkeypatch: pytest.MonkeyPatch, capsys:
     )
     place = f"examples/custom_library.yaml:{line}:{text.index('norm2_math') + 1}"
     assert capsys.readouterr().out == f"Rule.MATH norm2_math {place}\n"
+
+
+def test_sources_are_read_as_shown(tmp_path: Path) -> None:
+    """The commands of one section, as they are written; the others run where the project is checked as a whole."""
+    section = TEXT[TEXT.index("\n## Read your sources") : TEXT.index("\n## A tour")]
+    shutil.copytree(README.parent / "examples", tmp_path / "examples")
+    script = "\n".join(commands(section))
+    assert script.count("dispatch-cli ") >= 5
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0
+    assert load_state([str(tmp_path / "extension.yaml")]).own_operators()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

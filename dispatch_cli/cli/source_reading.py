@@ -114,7 +114,11 @@ def read_sources(
     cache = None if reading.no_cache else reading.cache_dir or default_folder()
     own = own_settings(reading)
     try:
-        said = (settings_of_project(allow_outside) if project is None else project, own)
+        said = (
+            settings_of_project(allow_outside) if project is None else project,
+            *_settings_below(paths, allow_outside),
+            own,
+        )
         with reading_progress(sys.stderr) as progress:
             known = names()
             base = next((one for one in bases if one in known), known[0])
@@ -144,6 +148,21 @@ def settings_of_project(allow_outside: bool) -> SourceSettings:
 
     found = find_project(Path.cwd())
     return NO_SOURCE_SETTINGS if found is None else read_source_settings(Path(os.path.relpath(found)), allow_outside)
+
+
+def _settings_below(paths: Sequence[str], allow_outside: bool) -> Iterator[SourceSettings]:
+    """What the project file nearest above all paths says, if it is below the working directory. Errors: InputError."""
+    from pathlib import Path
+
+    from dispatch_cli.declarations.project import find_project, read_source_settings
+
+    if click.get_current_context().params.get("no_config"):
+        return
+    here = Path.cwd()
+    folders = [path if path.is_dir() else path.parent for path in (Path(os.path.abspath(one)) for one in paths)]  # noqa: PTH100
+    common = Path(os.path.commonpath(folders))
+    if here in common.parents and (found := find_project(common)) is not None and here in found.parent.parents:
+        yield read_source_settings(Path(os.path.relpath(found)), allow_outside)
 
 
 def own_settings(reading: ReadingOptions) -> SourceSettings:
