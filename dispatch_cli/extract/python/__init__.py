@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from dispatch_cli.extract.python.modules import ModuleIndex, UnreadablePython, imported_names
 from dispatch_cli.extract.python.reading import PythonReader
@@ -23,6 +27,28 @@ _REGISTERS = re.compile(
 def extract_python(sources: Sources) -> Extraction:
     """What the Python files of a run register."""
     files = list(dict.fromkeys(sources.files.get(SourceKind.PYTHON, ())))
+    with _room():
+        return _read(files, sources)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Trees are large and live until the end: looking for garbage in them doubles the time.
+
+    Modules that import each other need more stack than Python gives by default.
+    """
+    enabled, limit = gc.isenabled(), sys.getrecursionlimit()
+    gc.disable()
+    sys.setrecursionlimit(max(limit, 6000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        if enabled:
+            gc.enable()
+
+
+def _read(files: list[str], sources: Sources) -> Extraction:
     index = ModuleIndex(files, sources)
     run = PythonRun(sources, index)
     reader = PythonReader(run)
@@ -56,5 +82,6 @@ def _chosen(files: list[str], index: ModuleIndex, run: PythonRun) -> list[str]:
             continue
         (chosen if _REGISTERS.search(text) else rest).append(file)
     run.helpers = index.helpers(chosen)
+    index.keep_callers(run.helpers)
     chosen += [file for file in rest if run.helpers & imported_names(index.text(file))]
     return [file for file in files if file in set(chosen)]

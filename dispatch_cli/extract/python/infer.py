@@ -6,65 +6,19 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dispatch_cli.extract.python.annotations import NoSchema, annotated_type, return_type, schema_type
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.values import (
     DeviceText,
     Dotted,
     EnumMember,
     FunctionValue,
-    ImportedName,
     Opaque,
     Scope,
-    TypeArguments,
     Value,
     source_text,
 )
 
-_SPELLINGS = {
-    "torch._tensor.Tensor": "torch.Tensor",
-    "torch.types.Tensor": "torch.Tensor",
-    "builtins.int": "int",
-    "builtins.float": "float",
-    "builtins.bool": "bool",
-    "builtins.str": "str",
-    "torch.types._int": "int",
-    "torch.types._float": "float",
-    "torch.types._bool": "bool",
-    "torch.types._dtype": "torch.dtype",
-    "torch.types._device": "torch.device",
-    "torch._C.dtype": "torch.dtype",
-    "torch._C.device": "torch.device",
-    "torch.types.Device": "torch.types.Device",
-    "torch.distributed.distributed_c10d.GroupName": "str",
-    "builtins.list": "list",
-    "typing.List": "list",
-    "typing.Sequence": "Sequence",
-    "collections.abc.Sequence": "Sequence",
-    "builtins.tuple": "tuple",
-    "typing.Tuple": "tuple",
-    "typing_extensions.List": "list",
-}
-_NUMBER = frozenset(("int", "float", "bool"))
-
-_BASES: dict[object, tuple[str, bool, bool, bool]] = {
-    "torch.Tensor": ("Tensor", True, True, True),
-    "int": ("SymInt", True, False, True),
-    "float": ("float", True, False, True),
-    "bool": ("bool", True, False, True),
-    "str": ("str", False, False, False),
-    _NUMBER: ("Scalar", True, False, False),
-    "torch.dtype": ("ScalarType", False, False, False),
-    "torch.device": ("Device", False, False, False),
-}
-"""Type → its name in schemas, and whether there are lists of it, of optional ones, and optional lists."""
-
-_RETURNS: dict[object, str] = {
-    "torch.Tensor": "Tensor",
-    "int": "SymInt",
-    "float": "float",
-    "bool": "bool",
-    _NUMBER: "Scalar",
-}
 _DTYPES = {
     "float": "float32",
     "double": "float64",
@@ -97,14 +51,6 @@ DTYPES = frozenset(
         ],
     )
 )
-
-
-class NoSchema(Exception):
-    """The schema cannot be inferred. why: as a sentence without a full stop."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
 
 
 class _Parameter(NamedTuple):
@@ -192,120 +138,10 @@ def _parameter_type(one: _Parameter, evaluate: Callable[[ast.expr, Scope], Value
     if one.annotation is None:
         raise NoSchema(f"parameter {one.name} has no annotation")
     kind = annotated_type(one.annotation, evaluate, scope)
-    found = _schema_type(kind)
+    found = schema_type(kind)
     if found is None:
         raise NoSchema(f"parameter {one.name} has the type {source_text(one.annotation)}, which has no schema type")
     return found
-
-
-def _schema_type(kind: object) -> str | None:
-    """The schema type of a parameter, as the newest known PyTorch has it; None where it has none."""
-    if kind in _BASES:
-        return _BASES[kind][0]
-    if (inner := _optional(kind)) is not None:
-        if inner in _BASES:
-            return _BASES[inner][0] + "?"
-        found = _list_type(inner)
-        item = _item_of(inner)
-        entry = _BASES.get(item) or _BASES.get(_optional(item))
-        return f"{found}?" if found is not None and entry is not None and entry[3] else None
-    return _list_type(kind)
-
-
-def _list_type(kind: object) -> str | None:
-    item = _item_of(kind)
-    if item in _BASES:
-        return f"{_BASES[item][0]}[]" if _BASES[item][1] else None
-    inner = _optional(item)
-    return f"{_BASES[inner][0]}?[]" if inner in _BASES and _BASES[inner][2] else None
-
-
-def _optional(kind: object) -> object:
-    """What a type is that may also be None; None for others."""
-    if not isinstance(kind, frozenset) or "None" not in kind:
-        return None
-    inner = kind - {"None"}
-    return next(iter(inner)) if len(inner) == 1 else inner
-
-
-def _item_of(kind: object) -> object:
-    """What a list is of; None for what is no list."""
-    if isinstance(kind, tuple) and kind[0] in ("list", "Sequence") and len(kind[1]) == 1:
-        return kind[1][0]
-    return None
-
-
-def annotated_type(node: ast.expr, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> object:
-    """The type of an annotation, in one spelling.
-
-    ``from __future__ import annotations`` makes texts of annotations; PyTorch evaluates such a text once.
-    """
-    value = evaluate(node, scope)
-    texts = not _future(scope)
-    if isinstance(value, str) and texts:
-        value, texts = _parsed(value, evaluate, scope), False
-    return "NoneType" if value is None and not _is_none(node) else _type(value, evaluate, scope, texts)
-
-
-def _future(scope: Scope) -> bool:
-    while scope.parent is not None:
-        scope = scope.parent
-    return isinstance(scope.names.get("annotations"), ImportedName) and scope.names["annotations"].node.module == (
-        "__future__"
-    )
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant | ast.Name | ast.Attribute)
-
-
-def _type(
-    value: Value, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope, texts: bool, depth: int = 0
-) -> object:
-    """A type in one spelling: a name, a frozenset for a union, or (``list``, its arguments) and the like.
-
-    texts: a text among the arguments of a built-in type is evaluated.
-    """
-    if depth > 20:
-        return "?"
-    match value:
-        case None | Dotted("builtins.None"):
-            return "None"
-        case str() if texts and depth:
-            return _type(_parsed(value, evaluate, scope), evaluate, scope, False, depth + 1)
-        case Dotted("torch.types.Number"):
-            return _NUMBER
-        case Dotted(name):
-            return _SPELLINGS.get(name, name)
-        case TypeArguments(origin, arguments):
-            name = origin.name if isinstance(origin, Dotted) else "?"
-            inside = texts and not name.startswith("typing")
-            inner = [_type(one, evaluate, scope, inside, depth + 1) for one in arguments]
-            if name in ("typing.Optional", "typing.Union", "types.UnionType"):
-                return _union([*inner, *(["None"] if name == "typing.Optional" else [])])
-            spelled = _SPELLINGS.get(name, name)
-            return spelled, () if arguments == ((),) else tuple(inner)
-    return "?"
-
-
-def _union(members: list[object]) -> object:
-    flat: set[object] = set()
-    for one in members:
-        flat |= one if isinstance(one, frozenset) else {one}
-    if len(flat) == 1:
-        only = next(iter(flat))
-        return "NoneType" if only == "None" else only
-    return frozenset(flat)
-
-
-def _parsed(text: str, evaluate: Callable[[ast.expr, Scope], Value], scope: Scope) -> Value:
-    if len(text) > 500:
-        return Opaque(None, text[:50])
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise NoSchema(f"the annotation {text!r} is not a type") from None
-    return evaluate(tree.body, scope)
 
 
 def _default(one: _Parameter) -> str:
@@ -347,11 +183,11 @@ def _return_type(
     if kind == "None":
         return "()"
     if isinstance(kind, tuple) and kind[0] == "tuple":
-        parts = [_return_item(one) for one in kind[1]]
+        parts = [return_type(one) for one in kind[1]]
         if None not in parts:
             inside = ", ".join(str(one) for one in parts)
             return f"(({inside}))" if len(parts) == 1 else f"({inside})"
-    elif (found := _return_item(kind)) is not None:
+    elif (found := return_type(kind)) is not None:
         return found
     elif kind == "tuple" and _bare_typing_tuple(evaluate(node, scope)):
         return "()"
@@ -360,9 +196,3 @@ def _return_type(
 
 def _bare_typing_tuple(value: Value) -> bool:
     return isinstance(value, Dotted) and value.name.startswith("typing.")
-
-
-def _return_item(kind: object) -> str | None:
-    if kind in _RETURNS:
-        return _RETURNS[kind]
-    return "Tensor[]" if kind == ("list", ("torch.Tensor",)) else None

@@ -6,7 +6,8 @@ import ast
 from abc import abstractmethod
 
 import dispatch_cli.extract.python.keys as keys
-from dispatch_cli.extract.python.infer import NoSchema, infer_schema
+from dispatch_cli.extract.python.annotations import NoSchema
+from dispatch_cli.extract.python.infer import infer_schema
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.statements import Statements
 from dispatch_cli.extract.python.values import Bound, Dotted, Opaque, OperatorHandle, Prepared, Scope, Value

@@ -65,7 +65,7 @@ def constant_method(owner: Value, name: str, arguments: Sequence[Value], keyword
                 raise NoResult
             if name == "extend":
                 more = items_of(arguments[0])
-                if more is None:
+                if more is None or len(owner) + len(more) > MAX_ITEMS:
                     raise NoResult
                 owner.extend(more)
                 return None

@@ -8,13 +8,17 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import PurePath
 
 from dispatch_cli.declarations.source import SourceError
+from dispatch_cli.extract.python.interface import CALLED, HARMLESS
+from dispatch_cli.extract.python.trees import MAX_SIZE, REGISTERING, TreeFacts, tree_facts, without_bodies
 from dispatch_cli.extract.sources import Sources
 
-MAX_PYTHON_BYTES = 4 << 20
-"""Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 MB."""
+MAX_PYTHON_BYTES = 2 << 20
+"""Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
+MAX_LINES = 60_000
 
 MAX_CHAIN = 4000
 """Operators in a row in one expression. Python 3.10 crashes on some 50,000."""
@@ -36,6 +40,8 @@ def parse_python(text: str) -> ast.Module:
     """The tree of a file. Errors: `UnreadablePython`, for whatever the text is."""
     if len(text) > MAX_PYTHON_BYTES:
         raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters")
+    if text.count("\n") > MAX_LINES:
+        raise UnreadablePython(f"the file has more than {MAX_LINES} lines")
     if sys.version_info < (3, 11) and _long_chain(text):
         raise UnreadablePython("an expression is nested too deeply")
     try:
@@ -76,6 +82,9 @@ class ModuleIndex:
     def __init__(self, files: Sequence[str], sources: Sources) -> None:
         self._sources = sources
         self._trees: dict[str, ast.Module | UnreadablePython] = {}
+        self._facts: dict[str, TreeFacts] = {}
+        self._registering = CALLED | HARMLESS
+        self._dropped: dict[str, frozenset[str]] = {}
         self._texts: dict[str, str | UnreadablePython] = {}
         self.files = {str(PurePath(file)): file for file in files}
         self._packages = {
@@ -118,30 +127,40 @@ class ModuleIndex:
         """The files whose trees were made, in order."""
         return [file for file, tree in self._trees.items() if isinstance(tree, ast.Module)]
 
+    def facts(self, file: str) -> TreeFacts:
+        """What the tree of a file has. Errors: `UnreadablePython`."""
+        self.tree(file)
+        return self._facts[file]
+
     def helpers(self, files: Sequence[str]) -> frozenset[str]:
         """The names of functions of these files that register something when they are called."""
-        calls: dict[str, set[str]] = {}
+        calls: dict[str, frozenset[str]] = {}
         for file in files:
-            try:
-                tree = self.tree(file)
-            except UnreadablePython:
-                continue
-            for one in tree.body:
-                if isinstance(one, ast.FunctionDef | ast.ClassDef):
-                    calls.setdefault(one.name, set()).update(_called_inside(one))
-        found = {name for name, called in calls.items() if called & _INSIDE}
+            with suppress(UnreadablePython):
+                for name, called in self.facts(file).inside.items():
+                    calls[name] = calls.get(name, frozenset()) | called
+        found = {name for name, called in calls.items() if called & REGISTERING}
         for _ in range(4):
             more = {name for name, called in calls.items() if name not in found and called & found}
             if not more:
                 break
             found |= more
-        return frozenset(name for name in found if not name.startswith("__") and name not in _INSIDE)
+        return frozenset(name for name in found if not name.startswith("__") and name not in REGISTERING)
+
+    def keep_callers(self, helpers: frozenset[str]) -> None:
+        """Keep the bodies of functions that call one of these functions of the project, too."""
+        self._registering |= helpers
+        for file, dropped in list(self._dropped.items()):
+            if dropped & helpers:
+                del self._trees[file], self._facts[file], self._dropped[file]
 
     def tree(self, file: str) -> ast.Module:
         """The tree of a file. Errors: `UnreadablePython`."""
         if file not in self._trees:
             try:
-                self._trees[file] = parse_python(self.text(file))
+                tree = self._trees[file] = parse_python(self.text(file))
+                self._facts[file] = tree_facts(tree)
+                self._dropped[file] = without_bodies(tree, self._registering, MAX_SIZE)
             except UnreadablePython as error:
                 self._trees[file] = error
         found = self._trees[file]
@@ -200,21 +219,6 @@ def _nearness(file: str, importer: str) -> tuple[int, int]:
     return common, -len(ours)
 
 
-_INSIDE = frozenset(
-    [
-        "define",
-        "impl",
-        "_register_fake",
-        "register_fake",
-        "impl_abstract",
-        "register_kernel",
-        "register_autograd",
-        "custom_op",
-        "triton_op",
-    ]
-)
-
-
 _FROM = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _WORDS = re.compile(r"\w+")
 
@@ -222,13 +226,3 @@ _WORDS = re.compile(r"\w+")
 def imported_names(text: str) -> set[str]:
     """The names in the ``from … import`` statements of a text."""
     return {name for statement in _FROM.finditer(text) for name in _WORDS.findall(statement[1])}
-
-
-def _called_inside(node: ast.FunctionDef | ast.ClassDef) -> set[str]:
-    """The last names of what is called in the body of a function, not in its decorators."""
-    found: set[str] = set()
-    for statement in node.body:
-        for one in ast.walk(statement):
-            if isinstance(one, ast.Call):
-                found.add(one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", ""))
-    return found

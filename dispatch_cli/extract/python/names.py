@@ -9,8 +9,10 @@ import sys
 from functools import lru_cache
 from typing import NamedTuple
 
+from dispatch_cli.extract.python.interface import DIRECT_REGISTER, FUNCTIONS, METHODS, ROOTS, TORCH_FUNCTIONS
 from dispatch_cli.extract.python.methods import MAX_ITEMS
 from dispatch_cli.extract.python.modules import ModuleIndex
+from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.values import (
     Bound,
     Dotted,
@@ -25,140 +27,6 @@ from dispatch_cli.extract.python.values import (
 from dispatch_cli.model.condition import Atom, Condition
 
 BUILTIN_NAMES = frozenset(dir(builtins))
-
-_LIBRARY = "torch.library."
-_FUNCTIONS = [
-    "Library",
-    "define",
-    "impl",
-    "impl_abstract",
-    "register_fake",
-    "register_kernel",
-    "register_autograd",
-    "register_vmap",
-    "register_autocast",
-    "register_torch_dispatch",
-    "custom_op",
-    "triton_op",
-    "infer_schema",
-    "fallthrough_kernel",
-    "get_ctx",
-    "_scoped_library",
-    "opcheck",
-    "wrap_triton",
-    "capture_triton",
-    "_impl",
-    "_register_effectful_op",
-    "register_opaque_type",
-    "get_kernel",
-]
-_OWN = {f"{_LIBRARY}{name}": name for name in _FUNCTIONS}
-_ELSEWHERE = {
-    "torch._library.custom_ops.custom_op": "custom_op",
-    "torch._library.custom_op": "custom_op",
-    "torch._library.triton.triton_op": "triton_op",
-    "torch._library.triton_op": "triton_op",
-    "torch._library.infer_schema.infer_schema": "infer_schema",
-    "torch._library.infer_schema": "infer_schema",
-    "torch._custom_op.impl.infer_schema": "infer_schema",
-    "torch._custom_op.impl.custom_op": "legacy_custom_op",
-    "torch._custom_ops.custom_op": "legacy_custom_ops",
-    "torch._custom_ops.impl": "legacy_impl",
-    "torch._custom_ops.impl_abstract": "legacy_impl_abstract",
-    "torch._custom_ops.impl_save_for_backward": "legacy_save",
-    "torch._custom_ops.impl_backward": "legacy_backward",
-    "torch._decomp.register_decomposition": "register_decomposition",
-    "torch._inductor.decomposition.register_decomposition": "register_decomposition",
-    "torch._inductor.lowering.register_lowering": "harmless",
-    "torch._prims_common.wrappers.out_wrapper": "transparent",
-}
-TORCH_FUNCTIONS = {**_OWN, **_ELSEWHERE}
-"""Functions of PyTorch by full name, with what they do: a name of `TorchCalls`."""
-
-DIRECT_REGISTER = "direct_register_custom_op"
-"""vLLM's helper, whose effect is known where it is not among the sources."""
-
-_ROOTS = ("torch.ops", "torch.library", "torch._C", "torch.Tag", "torch.DispatchKey")
-
-TRANSPARENT = frozenset(
-    [
-        "functools.cache",
-        "functools.lru_cache",
-        "functools.singledispatch",
-        "contextlib.contextmanager",
-        "torch.compile",
-        "torch.jit.script",
-        "torch.jit.ignore",
-        "torch.jit.unused",
-        "torch._dynamo.disable",
-        "torch.compiler.disable",
-        "torch._dynamo.allow_in_graph",
-        "torch.compiler.allow_in_graph",
-        "atexit.register",
-        "dataclasses.dataclass",
-        "torch.no_grad",
-        "torch.inference_mode",
-        "typing.cast",
-        "typing.final",
-        "typing.no_type_check",
-    ]
-)
-"""Functions that return the function they are given."""
-
-FACTORIES = frozenset(
-    (
-        "functools.lru_cache",
-        "functools.cache",
-        "torch.no_grad",
-        "torch.inference_mode",
-        "torch.compile",
-        "torch._dynamo.disable",
-        "torch.compiler.disable",
-        "dataclasses.dataclass",
-    )
-)
-
-METHODS = frozenset(
-    [
-        "define",
-        "impl",
-        "fallback",
-        "_register_fake",
-        "_impl_with_aoti_compile",
-        "register_fake",
-        "register_kernel",
-        "register_autograd",
-        "register_vmap",
-        "register_autocast",
-        "register_torch_dispatch",
-        "register_effect",
-        "py_impl",
-        "impl_abstract",
-        "custom_op",
-        "triton_op",
-        "impl_save_for_backward",
-        "impl_backward",
-        "_destroy",
-    ]
-)
-"""Names of methods and functions that register something with the dispatcher, or undo that."""
-HARMLESS = frozenset(
-    (
-        *("infer_schema", "fallthrough_kernel", "get_ctx", "opcheck", "wrap_triton", "capture_triton", "get_kernel"),
-        *("register_opaque_type", "_register_effectful_op", "register_torch_dispatch", "register_effect"),
-        *("_register_torch_dispatch_rule", "register_decomposition", "py_functionalize_impl"),
-    )
-)
-"""Names of what registers nothing with the dispatcher, although it looks so."""
-CALLED = frozenset((*METHODS, *_FUNCTIONS, DIRECT_REGISTER)) - HARMLESS
-"""Names whose calls are looked at: they register something."""
-UNMISTAKABLE = frozenset(
-    (
-        *("register_fake", "register_kernel", "register_autograd", "register_vmap", "register_autocast"),
-        *("impl_abstract", "custom_op", "triton_op", "_scoped_library", DIRECT_REGISTER),
-    )
-)
-"""Those of them that hardly anything else is called."""
 
 _CERTAIN = frozenset(
     ("torch", "numpy", "typing_extensions", "packaging", "builtins", "setuptools", *sys.stdlib_module_names)
@@ -181,7 +49,7 @@ def is_torch_api(name: str, *, exact: bool = False) -> bool:
         return True
     if exact:
         return name in ("torch.library", "torch.ops", "torch.compile", "torch._library")
-    return any(name == root or name.startswith(root + ".") for root in _ROOTS)
+    return any(name == root or name.startswith(root + ".") for root in ROOTS)
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
@@ -241,7 +109,7 @@ def function_facts(code: ast.FunctionDef | ast.AsyncFunctionDef) -> FunctionFact
     called: set[str] = set()
     size = 0
     for statement in code.body:
-        for one in ast.walk(statement):
+        for one in every_node(statement):
             size += 1
             if isinstance(one, ast.Call):
                 called.add(called_name(one))
@@ -278,7 +146,7 @@ def product(rows: list[list[Value] | None], node: ast.AST) -> Value:
 def star_names(module: str) -> list[str]:
     """The names that ``from … import *`` gives of a module that is not in the sources."""
     if module == "torch.library":
-        return _FUNCTIONS
+        return list(FUNCTIONS)
     if module == "typing":
         return ["Any", "Callable", "Dict", "List", "Optional", "Sequence", "Tuple", "Union"]
     return (
@@ -318,24 +186,6 @@ def _has(index: ModuleIndex, found: str, name: str, level: int, file: str) -> bo
         or (isinstance(one, ast.FunctionDef | ast.ClassDef) and one.name == name)
         or (isinstance(one, ast.alias) and (one.asname or one.name) == name)
         for one in ast.walk(tree)
-    )
-
-
-def called_name(node: ast.Call) -> str:
-    """The last name of what is called."""
-    match node.func:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
-
-
-def torch_names(tree: ast.Module) -> frozenset[str]:
-    """The names under which a module imports functions of ``torch.library``."""
-    return frozenset(
-        alias.asname or alias.name
-        for one in ast.walk(tree)
-        if isinstance(one, ast.ImportFrom) and one.module in ("torch.library", "torch._library")
-        for alias in one.names
     )
 
 

@@ -6,15 +6,17 @@ import ast
 from collections.abc import Sequence
 
 import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.run import TooManySteps
 from dispatch_cli.extract.python.torch_calls import TorchCalls
+from dispatch_cli.extract.python.trees import every_node
 from dispatch_cli.extract.python.values import FunctionValue, InstanceValue, Opaque, Scope, ValueOption, source_text
 from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import NotUnderstood
 from dispatch_cli.model.span import Span
 
-MAX_MODULES_DEEP = 40
+MAX_MODULES_DEEP = 25
 """Modules that import each other, one inside the other."""
 
 
@@ -56,37 +58,34 @@ class PythonReader(TorchCalls):
     def dead(self, body: Sequence[ast.AST], file: str) -> None:
         """Statements that are never reached: what they register is understood."""
         for statement in body:
-            for one in ast.walk(statement):
+            for one in every_node(statement):
                 if isinstance(one, ast.Call):
                     self.run.account(file, one)
 
     def unreached(self, file: str) -> None:
         """Look at the functions that register something and that nothing calls; say what was not looked at at all."""
         try:
-            tree = self.run.index.tree(file)
+            self.run.index.facts(file)
         except UnreadablePython as error:
             self.run.not_understood.append(NotUnderstood(Span(file, error.line, 1), "", error.why))
             return
         for _ in range(3):
-            left = list(self._left(tree, file))
+            left = list(self._left(file))
             if not left or not self._assume(file, left):
                 break
-        for one in self._left(tree, file):
+        for one in self._left(file):
             self.run.not_known(file, one, "it is in code that is not reached when the module is imported")
 
-    def _left(self, tree: ast.Module, file: str) -> list[ast.Call]:
+    def _left(self, file: str) -> list[ast.Call]:
         """Calls that may register something, and that were not evaluated; others are noted as read."""
         run = self.run
         found: list[ast.Call] = []
         scope = self.module(file)
-        imported = names.torch_names(tree)
-        for one in ast.walk(tree):
-            if not isinstance(one, ast.Call):
+        imported = self.run.index.facts(file).torch_names
+        for name, one in self.run.index.facts(file).calls:
+            if name not in CALLED and name not in imported and name not in HARMLESS:
                 continue
-            name = names.called_name(one)
-            if name not in names.CALLED and name not in imported and name not in names.HARMLESS:
-                continue
-            if id(one) in run.seen_calls or name in names.HARMLESS or not self._may_be(one, name, scope, imported):
+            if id(one) in run.seen_calls or name in HARMLESS or not self._may_be(one, name, scope, imported):
                 run.account(file, one)
             elif (file, one.lineno) not in run.accounted:
                 found.append(one)
@@ -101,7 +100,7 @@ class PythonReader(TorchCalls):
         if name in scope.names:
             found = self.look_up(name, node.func, scope)
             return names.may_register(found)
-        return name in names.UNMISTAKABLE
+        return name in UNMISTAKABLE
 
     def _assume(self, file: str, left: list[ast.Call]) -> bool:
         """Go through functions that nothing calls, as if somebody did."""

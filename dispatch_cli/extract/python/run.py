@@ -67,10 +67,10 @@ class PythonRun:
         """Go on counting the steps of the file before."""
         self._file_steps = steps
 
-    def step(self) -> None:
+    def step(self, cost: int = 1) -> None:
         """Count an expression or statement. Errors: `TooManySteps`."""
-        self._steps += 1
-        self._file_steps += 1
+        self._steps += cost
+        self._file_steps += cost
         if self._file_steps > FILE_STEPS or self._steps > RUN_STEPS:
             raise TooManySteps
 

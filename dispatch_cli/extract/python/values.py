@@ -91,12 +91,16 @@ class ImportedName:
 
 @dataclass(eq=False)
 class Scope:
-    """The names of a module, class or function. parent: where other names are looked up."""
+    """The names of a module, class or function.
+
+    parent: where other names are looked up. stars: the modules of which all names are imported.
+    """
 
     file: str
     parent: Scope | None = None
     is_class: bool = False
     names: dict[str, Value] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
     globals: set[str] = field(default_factory=set)
 
 
@@ -122,11 +126,11 @@ class FunctionValue:
 
 @dataclass(eq=False)
 class ClassValue:
-    """A class of the project."""
+    """A class of the project. bases: None until they are asked for."""
 
     node: ast.ClassDef
     scope: Scope
-    bases: tuple[Value, ...] = ()
+    bases: tuple[Value, ...] | None = None
 
     @property
     def name(self) -> str:

@@ -1,0 +1,148 @@
+"""Names, functions and classes that statements bind."""
+
+from __future__ import annotations
+
+import ast
+
+from dispatch_cli.extract.python.calls import CallFollower
+from dispatch_cli.extract.python.methods import MAX_ITEMS, items_of
+from dispatch_cli.extract.python.values import (
+    Alternatives,
+    ClassValue,
+    FunctionValue,
+    InstanceValue,
+    Opaque,
+    Scope,
+    Value,
+    ValueOption,
+)
+
+
+class NameBinding(CallFollower):
+    """Binds names."""
+
+    # names
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Bind a name, the parts of a tuple, an attribute or an item."""
+        match target:
+            case ast.Name():
+                home = self._home(target.id, scope)
+                home.names[target.id] = value
+            case ast.Tuple() | ast.List():
+                self._unpack(target, value, scope)
+            case ast.Starred():
+                self.assign(target.value, value, scope)
+            case ast.Attribute():
+                owner = self.value(target.value, scope)
+                if isinstance(owner, InstanceValue):
+                    owner.attributes[target.attr] = value
+                elif isinstance(owner, ClassValue):
+                    owner.scope.names[target.attr] = value
+            case ast.Subscript():
+                owner, key = self.value(target.value, scope), self.value(target.slice, scope)
+                if isinstance(owner, dict | list):
+                    try:
+                        owner[key] = self.here(value)
+                    except (TypeError, LookupError):
+                        return
+
+    def _home(self, name: str, scope: Scope) -> Scope:
+        if name not in scope.globals:
+            return scope
+        outer = scope.parent
+        while outer is not None and name not in outer.names:
+            outer = outer.parent
+        return outer or self.module_scope(scope)
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, scope: Scope) -> None:
+        if isinstance(value, Alternatives):
+            for place, one in enumerate(target.elts):
+                self.assign(
+                    one,
+                    self.each(
+                        value,
+                        lambda v, p=place: (
+                            found[p]  # type: ignore[misc]
+                            if (found := items_of(v)) is not None and len(found) == len(target.elts)
+                            else Opaque(target)
+                        ),
+                    ),
+                    scope,
+                )
+            return
+        items = items_of(value)
+        starred = [place for place, one in enumerate(target.elts) if isinstance(one, ast.Starred)]
+        if items is not None and len(starred) == 1 and len(items) >= len(target.elts) - 1:
+            after = len(target.elts) - starred[0] - 1
+            items = [
+                *items[: starred[0]],
+                items[starred[0] : len(items) - after],
+                *items[len(items) - after :],
+            ]
+        known = items is not None and len(items) == len(target.elts)
+        for place, one in enumerate(target.elts):
+            self.assign(one, items[place] if known and items is not None else Opaque(one), scope)
+
+    def _augment(self, node: ast.AugAssign, scope: Scope) -> None:
+        load = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
+        before = self.value(_loaded(node.target), scope)
+        more = self.value(node.value, scope)
+        if isinstance(node.op, ast.Add) and isinstance(before, list) and (items := items_of(more)) is not None:
+            if len(before) + len(items) > MAX_ITEMS:
+                self.assign(node.target, Opaque(node), scope)
+                return
+            before.extend(self.here(one) for one in items)
+            return
+        if isinstance(node.op, ast.BitOr) and isinstance(before, dict) and isinstance(more, dict):
+            before.update(more)
+            return
+        self.assign(node.target, self.value(load, scope), scope)
+
+    def here(self, value: Value) -> Value:
+        """The value as it is put into a list: under the conditions of the statement."""
+        return Alternatives((ValueOption(tuple(self.run.when), value),)) if self.run.when else value
+
+    # definitions
+
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+        value: Value = FunctionValue(
+            node,
+            scope,
+            defaults=tuple(self.value(one, scope) for one in node.args.defaults),
+            keyword_defaults={
+                argument.arg: self.value(default, scope)
+                for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                if default is not None
+            },
+        )
+        self.functions.append(value)
+        value = self._decorated(node, value, scope)
+        self._home(node.name, scope).names[node.name] = value
+
+    def _decorated(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, value: Value, scope: Scope
+    ) -> Value:
+        for decorator in reversed(node.decorator_list):
+            if isinstance(decorator, ast.Name) and decorator.id in ("staticmethod", "classmethod", "property"):
+                if isinstance(value, FunctionValue):
+                    value.kind = decorator.id
+                continue
+            function = self.value(decorator, scope)
+            value = self.decorate(function, value, decorator, scope)
+        return value
+
+    def _define_class(self, node: ast.ClassDef, scope: Scope) -> None:
+        inner = Scope(scope.file, scope, is_class=True)
+        self.block(node.body, inner, [])
+        found = self._decorated(node, ClassValue(node, inner), scope)
+        self._home(node.name, scope).names[node.name] = found
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Name():
+            return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        case ast.Attribute():
+            return ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target)
+    return target

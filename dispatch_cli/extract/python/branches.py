@@ -1,0 +1,229 @@
+"""``if``, ``match``, ``try`` and ``with``: what is done under which conditions."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dispatch_cli.extract.python.binding import NameBinding
+from dispatch_cli.extract.python.options import merged
+from dispatch_cli.extract.python.values import (
+    InstanceValue,
+    LibraryValue,
+    Opaque,
+    Scope,
+    Value,
+    ValueOption,
+    source_text,
+)
+from dispatch_cli.model.condition import Atom, Condition, Not, Or, negated
+
+_IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException"))
+_CERTAIN = frozenset(("torch", "numpy", "typing_extensions", "packaging", *sys.stdlib_module_names))
+"""Packages whose import is assumed to succeed."""
+_UNSET: Any = object()
+
+
+@dataclass
+class Flow:
+    """How a block ends. ends: the rest of the enclosing block is not reached. after: the conditions of the rest.
+
+    returned: what a function returns, under which conditions. leaves: ``return``, ``break``, ``continue``, ``raise``.
+    """
+
+    ends: bool = False
+    after: list[Condition] = field(default_factory=list)
+    leaves: str = ""
+
+
+class Branches(NameBinding):
+    """Goes through statements that are not always reached."""
+
+    @abstractmethod
+    def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow: ...
+
+    # branches
+
+    def _branches(
+        self, branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]], scope: Scope, returns: list[ValueOption]
+    ) -> Flow:
+        """Go through statements that exclude each other, each under its conditions, and join the names."""
+        before = dict(scope.names)
+        results: list[tuple[tuple[Condition, ...], dict[str, Value], Flow]] = []
+        for when, body in branches:
+            scope.names = dict(before)
+            with self.run.under(when) as possible:
+                if not possible:
+                    self.dead(body, scope.file)
+                    continue
+                flow = self.block(body, scope, returns)
+            results.append(((*when, *flow.after), scope.names, flow))
+        going = [(when, names) for when, names, flow in results if not flow.ends]
+        scope.names = _joined_names(before, going)
+        result = Flow(leaves=next((flow.leaves for *_, flow in results if flow.leaves), ""))
+        if not going:
+            result.ends = bool(results)
+        elif len(going) < len(results) or any(flow.after for *_, flow in results):
+            kinds = {flow.leaves for *_, flow in results if flow.ends or flow.after}
+            if kinds != {"raise"}:  # what raises is assumed not to
+                result.after = _any_of([when for when, _ in going])
+        return result
+
+    def _if(self, node: ast.If, scope: Scope, returns: list[ValueOption]) -> Flow:
+        test = self.truth(node.test, scope)
+        if isinstance(test, bool):
+            taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
+            self.dead(other, scope.file)
+            return self.block(taken, scope, returns)
+        return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope, returns)
+
+    def _match(self, node: ast.Match, scope: Scope, returns: list[ValueOption]) -> Flow:
+        subject = source_text(node.subject)
+        branches: list[tuple[tuple[Condition, ...], Sequence[ast.stmt]]] = []
+        earlier: list[Condition] = []
+        for case in node.cases:
+            atom = Atom(f"{subject} matches {source_text(case.pattern)}")
+            last = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+            branches.append(((*earlier,) if last else (*earlier, atom), case.body))
+            earlier.append(Not(atom))
+        return self._branches(branches, scope, returns)
+
+    def _try(self, node: ast.Try, scope: Scope, returns: list[ValueOption]) -> Flow:
+        catching = [one for one in node.handlers if _catches_imports(one)]
+        flow = Flow()
+        before = dict(scope.names)
+        failing: list[Condition] = []
+        size = len(self.run.when)
+        rest: Sequence[ast.stmt] = node.body
+        for place, statement in enumerate(node.body):
+            self.run.step()
+            if catching and (atom := self.uncertain_import(statement, scope)) is not None:
+                if negated(atom) in self.run.when:
+                    failing = [atom]
+                    self.dead(node.body[place:], scope.file)
+                    break
+                if atom not in self.run.when:
+                    failing.append(atom)
+                    self.run.when.append(atom)
+            flow = self.block([statement], scope, returns)
+            rest = node.body[place + 1 :]
+            if flow.ends:
+                break
+            self.run.when += [one for one in flow.after if one not in self.run.when]
+        if not flow.ends and not rest:
+            flow = self.block(node.orelse, scope, returns)
+        del self.run.when[size:]
+        if catching and flow.ends and flow.leaves == "raise":
+            failing = [Atom(f"no error at line {node.lineno}")]
+        flow = self._handlers(node, catching, failing, before, flow, scope, returns)
+        if node.finalbody:
+            last = self.block(node.finalbody, scope, returns)
+            flow.ends = flow.ends or last.ends
+        return flow
+
+    def _handlers(
+        self,
+        node: ast.Try,
+        catching: list[ast.ExceptHandler],
+        failing: list[Condition],
+        before: dict[str, Value],
+        flow: Flow,
+        scope: Scope,
+        returns: list[ValueOption],
+    ) -> Flow:
+        after = scope.names
+        failed = _any_of([(negated(one),) for one in failing])
+        results = [(tuple(failing), after)] if not flow.ends else []
+        raising = False
+        for handler in node.handlers:
+            scope.names = dict(before)
+            if handler.name:
+                scope.names[handler.name] = Opaque(handler)
+            main = handler in catching and failing and handler is catching[0]
+            when = failed if main else [Atom(f"{_handler_text(handler)} is raised at line {node.lineno}")]
+            with self.run.under(when) as possible:
+                if not possible:
+                    self.dead(handler.body, scope.file)
+                    continue
+                one = self.block(handler.body, scope, returns)
+            if main and not one.ends:
+                results.append((tuple(failed), scope.names))
+            raising = raising or bool(main and one.leaves == "raise" and one.ends)
+        if not failing:
+            scope.names = after
+            return flow
+        scope.names = _joined_names(before, results)
+        if flow.ends:
+            return Flow(ends=not results, after=list(failed) if results and not raising else [], leaves=flow.leaves)
+        return Flow()
+
+    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope, returns: list[ValueOption]) -> Flow:
+        for item in node.items:
+            found = self.value(item.context_expr, scope)
+            if item.optional_vars is not None:
+                known = isinstance(found, LibraryValue | InstanceValue)
+                self.assign(item.optional_vars, found if known else Opaque(item.context_expr), scope)
+        return self.block(node.body, scope, returns)
+
+    def uncertain_import(self, node: ast.stmt, scope: Scope) -> Condition | None:
+        """The condition that an import succeeds; None where it is assumed, or where it is no import."""
+        if isinstance(node, ast.Import):
+            names = [one.name for one in node.names]
+            unsure = [one for one in names if not self.importable(one, scope)]
+            return Atom(f"import {unsure[0]}") if unsure else None
+        if isinstance(node, ast.ImportFrom):
+            return self.import_condition(node, scope)
+        return None
+
+    @staticmethod
+    def certain(name: str) -> bool:
+        """Whether a package that is not of the project is assumed to be there."""
+        return name.partition(".")[0] in _CERTAIN
+
+
+def _any_of(ways: list[tuple[Condition, ...]]) -> list[Condition]:
+    """The conditions under which one of the ways is gone."""
+    if len(ways) == 1:
+        return list(ways[0])
+    singles: list[Condition] = []
+    for way in ways:
+        if len(way) != 1:
+            return []
+        if negated(way[0]) in singles:
+            return []
+        singles.append(way[0])
+    return [Or(tuple(singles))] if singles else []
+
+
+def _joined_names(
+    before: dict[str, Value], results: list[tuple[tuple[Condition, ...], dict[str, Value]]]
+) -> dict[str, Value]:
+    """The names after branches: where they differ, each value under its conditions."""
+    if not results:
+        return before
+    if len(results) == 1:
+        return results[0][1]
+    names = dict.fromkeys(name for _, found in results for name in found)
+    joined: dict[str, Value] = {}
+    for name in names:
+        values = [(when, found.get(name, _UNSET)) for when, found in results]
+        present = [ValueOption(when, value) for when, value in values if value is not _UNSET]
+        first = present[0].value
+        same = len(present) == len(values) and all(one.value is first for one in present)
+        joined[name] = first if same else merged(present)
+    return joined
+
+
+def _catches_imports(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(one, ast.Name) and one.id in _IMPORT_ERRORS for one in types)
+
+
+def _handler_text(handler: ast.ExceptHandler) -> str:
+    return "an exception" if handler.type is None else source_text(handler.type)

@@ -1,0 +1,124 @@
+"""Whether a test holds, or under which condition; values under conditions."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from dispatch_cli.extract.python.options import (
+    MAX_ATOMS,
+    MAX_DEPTH,
+    all_of,
+    atom,
+    is_small,
+    merged,
+)
+from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.values import (
+    Alternatives,
+    Opaque,
+    Scope,
+    Value,
+    ValueOption,
+    decided,
+    source_text,
+)
+from dispatch_cli.model.condition import Condition, negated
+
+
+class TruthValues(ABC):
+    """Evaluates expressions. run: what all modules share."""
+
+    run: PythonRun
+
+    def __init__(self, run: PythonRun) -> None:
+        self.run = run
+        self._depth = 0
+
+    @abstractmethod
+    def call(self, node: ast.Call, scope: Scope) -> Value: ...
+
+    @abstractmethod
+    def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value: ...
+
+    @abstractmethod
+    def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value: ...
+
+    @abstractmethod
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None: ...
+
+    def value(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression."""
+        self.run.step()
+        self._depth += 1
+        try:
+            if self._depth > MAX_DEPTH:
+                return Opaque(node)
+            found = self._value(node, scope)
+            if isinstance(found, str | list | dict | tuple) and len(found) > 64 and not isinstance(node, ast.Name):
+                self.run.step(len(found) // 32)
+            return found
+        except RecursionError:
+            return Opaque(node)
+        finally:
+            self._depth -= 1
+
+    @abstractmethod
+    def _value(self, node: ast.expr, scope: Scope) -> Value: ...
+
+    def _set(self, node: ast.expr, scope: Scope) -> Value:
+        """What ``--set`` says that the expression is."""
+        values = self.run.values(scope.file)
+        if not values:
+            return None
+        found = values.get(source_text(node))
+        return found[0] if found else None
+
+    def each(self, value: Value, act: Callable[[Value], Value]) -> Value:
+        """Do something for each of the values that there may be, under its conditions."""
+        if not isinstance(value, Alternatives):
+            return act(value)
+        options = []
+        for option in value.options:
+            with self.run.under(option.when) as possible:
+                if possible:
+                    options.append(ValueOption(option.when, act(option.value)))
+        return merged(options)
+
+    def truth(self, node: ast.expr, scope: Scope) -> bool | Condition:
+        """Whether a test holds, or the condition under which it does."""
+        match node:
+            case ast.BoolOp():
+                parts = [self.truth(one, scope) for one in node.values[:MAX_ATOMS]]
+                whole = all_of(parts, isinstance(node.op, ast.And))
+                if len(node.values) > MAX_ATOMS or not (isinstance(whole, bool) or is_small(whole)):
+                    return atom(node)
+                return whole
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                inner = self.truth(operand, scope)
+                return not inner if isinstance(inner, bool) else negated(inner)
+        return self.truth_of(self.value(node, scope), node)
+
+    def truth_of(self, value: Value, node: ast.AST) -> bool | Condition:
+        """Whether a value is true, or the condition under which it is."""
+        if isinstance(value, Alternatives):
+            parts: list[bool | Condition] = []
+            for option in value.options:
+                own = self.truth_of(option.value, node)
+                if own is False:
+                    continue
+                when = [*option.when, *([] if own is True else [own])]
+                parts.append(all_of(list(when), True))
+            whole = all_of(parts, False)
+            return whole if isinstance(whole, bool) or is_small(whole) else atom(node)
+        if not decided(value):
+            return atom(node)
+        try:
+            return bool(value)
+        except Exception:  # what a class of Python's own may raise
+            return atom(node)
+
+    def pairs(self, left: Value, right: Value, act: Callable[[Value, Value], Value]) -> Value:
+        """Do something for each pair of values that there may be."""
+        return self.each(left, lambda one: self.each(right, lambda two: act(one, two)))

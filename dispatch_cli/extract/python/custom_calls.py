@@ -1,0 +1,116 @@
+"""``torch.library.custom_op``, ``triton_op`` and ``infer_schema``."""
+
+from __future__ import annotations
+
+import ast
+
+import dispatch_cli.extract.python.keys as keys
+from dispatch_cli.extract.python.annotations import NoSchema
+from dispatch_cli.extract.python.arguments import Arguments
+from dispatch_cli.extract.python.infer import infer_schema
+from dispatch_cli.extract.python.operator_calls import OperatorCalls
+from dispatch_cli.extract.python.values import (
+    Bound,
+    ClassValue,
+    Dotted,
+    FunctionValue,
+    LibraryValue,
+    Opaque,
+    OperatorHandle,
+    Prepared,
+    Scope,
+    Value,
+    function_name,
+)
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    Unknown,
+)
+
+
+class CustomCalls(OperatorCalls):
+    """Finds custom operators."""
+
+    # custom operators
+
+    def _infer(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        found = Arguments("prototype_function mutates_args op_name", given, keywords)
+        tags = keys.tags_of(found.get("tags"))
+        self.run.account(scope.file, node)
+        try:
+            text = infer_schema(found.get("prototype_function"), found.get("mutates_args", ()), self.value, tags)
+        except NoSchema as error:
+            name = found.get("op_name")
+            return keys.NamedSchema(name if isinstance(name, str) else "", error.why)
+        name = found.get("op_name")
+        return text if name is None else f"{name}{text}" if isinstance(name, str) else Opaque(node)
+
+    def _triton_op(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        return self._custom_op(given, keywords, node, scope, triton=True)
+
+    def _custom_op(
+        self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope, triton: bool = False
+    ) -> Value:
+        found = Arguments("name fn", given, keywords)
+        function = found.get("fn")
+        if function is None:
+            which = Dotted("torch.library.triton_op" if triton else "torch.library.custom_op")
+            return Prepared(which, (found.get("name"),), keywords, node, True)
+        name = keys.operator_of(found.get("name"), node)
+        tags = keys.tags_of(found.get("tags"))
+        schema, why = found.get("schema"), None
+        mutates = found.get("mutates_args", ())
+        if schema is None:
+            try:
+                schema = infer_schema(function, mutates, self.value, tags)
+            except NoSchema as error:
+                why = error.why
+        elif not isinstance(schema, str):
+            why = f"the schema is `{keys.shown(schema, node)}`"
+        text = f"{name}{schema.strip()}" if isinstance(schema, str) and isinstance(name, str) else None
+        devices = keys.devices_of(found.get("device_types"))
+        shown = function_name(function) if isinstance(function, FunctionValue | ClassValue) else "function"
+        if devices is not None and any(isinstance(one, Unknown) for one in devices):
+            self.run.not_known(
+                scope.file, node, f"its device types are `{keys.shown(found.get('device_types'), node)}`"
+            )
+        self.run.emit(
+            CustomOperator(
+                name,
+                text,
+                shown,
+                self.run.at(scope.file, node),
+                self.run.conditions(scope.file),
+                None if devices is None else tuple(one for one in devices if isinstance(one, str)),
+                keys.mutates_of(mutates),
+                tags,
+                triton,
+                why,
+            ),
+            node,
+        )
+        if isinstance(name, str):
+            self.run.custom_operators.add(name)
+        return OperatorHandle(name)
+
+    def _direct_register(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        """vLLM's helper, where its source is not there: a definition, a kernel and a fake implementation."""
+        found = Arguments("op_name op_func mutates_args fake_impl target_lib dispatch_key tags", given, keywords)
+        lib = found.get("target_lib")
+        name = found.get("op_name")
+        if not isinstance(lib, LibraryValue):
+            block = self.block_of(LibraryKind.FRAGMENT, "vllm", None, node, scope, implicit=True)
+            lib = LibraryValue(block)
+        schema = self._infer([found.get("op_func")], {"mutates_args": found.get("mutates_args") or ()}, node, scope)
+        whole: Value
+        if isinstance(name, str):
+            whole = f"{name}{schema}" if isinstance(schema, str) else keys.NamedSchema(name, getattr(schema, "why", ""))
+        else:
+            whole = Opaque(node)
+        self._lib_define(lib, [whole], {"tags": found.get("tags")}, node, scope)
+        key = found.get("dispatch_key") or Opaque(None, "current_platform.dispatch_key")
+        self._lib_impl(lib, [name, found.get("op_func"), key], {}, node, scope)
+        if found.get("fake_impl") is not None:
+            self._of_library(Bound(lib, "_register_fake"), [name, found.get("fake_impl")], {}, node, scope)
+        return None

@@ -1,0 +1,93 @@
+"""Calls of Python's own functions, and of others that are not the project's."""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.imports import Imports
+from dispatch_cli.extract.python.interface import FACTORIES, TRANSPARENT
+from dispatch_cli.extract.python.methods import BUILTINS, items_of
+from dispatch_cli.extract.python.values import (
+    ClassValue,
+    Dotted,
+    FunctionValue,
+    Opaque,
+    Prepared,
+    Scope,
+    Value,
+)
+
+
+class OtherFunctions(Imports):
+    """Calls functions that are not the project's."""
+
+    @abstractmethod
+    def apply(
+        self, function: Value, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
+    ) -> Value: ...
+
+    @abstractmethod
+    def torch_call(
+        self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
+    ) -> Value: ...
+
+    def call_dotted(
+        self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        """Call a function by its full name."""
+        if name.startswith("builtins."):
+            return self._builtin(name.removeprefix("builtins."), given, keywords, node, scope)
+        if name in ("functools.partial", "functools.partialmethod") and given:
+            return Prepared(given[0], tuple(given[1:]), keywords)
+        if name in ("functools.wraps", "functools.update_wrapper") and given:
+            return Prepared(Dotted("functools.wrapped"), (given[0],))
+        if name == "functools.wrapped" and len(given) == 2:
+            if isinstance(given[1], FunctionValue) and isinstance(given[0], FunctionValue):
+                given[1].wrapped = given[0]
+            return given[1]
+        if name in TRANSPARENT and given:
+            return given[0]
+        if name in FACTORIES:
+            return Dotted(name)  # ``@lru_cache(None)``: what it returns is a decorator
+        if name == "itertools.product" and not keywords:
+            return names.product([items_of(one) for one in given], node)
+        if name == "itertools.chain":
+            rows = [items_of(one) for one in given]
+            return Opaque(node) if None in rows else [item for row in rows if row for item in row]
+        return self.torch_call(name, given, keywords, node, scope)
+
+    def _builtin(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        if name == "getattr" and len(given) >= 2:
+            return self.pairs(
+                given[0],
+                given[1],
+                lambda owner, attribute: (
+                    self.attribute(owner, attribute, node, scope) if isinstance(attribute, str) else Opaque(node)
+                ),
+            )
+        if name == "hasattr" and len(given) == 2 and isinstance(given[0], Dotted) and isinstance(given[1], str):
+            if given[0].name == "torch.version" and given[1] == "git_version":
+                return True
+            return True if names.is_torch_api(f"{given[0].name}.{given[1]}", exact=True) else Opaque(node)
+        if name == "isinstance" and len(given) == 2:
+            known = names.is_instance(given[0], given[1])
+            return Opaque(node) if known is None else known
+        if name == "callable" and given and isinstance(given[0], FunctionValue | ClassValue):
+            return True
+        if name in ("print", "setattr"):
+            return None
+        if name == "map" and len(given) == 2 and (items := items_of(given[1])) is not None:
+            return [self.apply(given[0], [one], {}, node, scope) for one in items]
+        if name in BUILTINS and not any(isinstance(one, Opaque) for one in given):
+            try:
+                return BUILTINS[name](*given, **keywords)
+            except Exception:  # what Python's own functions raise, or `NoResult`
+                return Opaque(node)
+        if name in ("int", "float", "bool") and len(given) == 1 and isinstance(given[0], str | int | float):
+            try:
+                return {"int": int, "float": float, "bool": bool}[name](given[0])
+            except (ValueError, OverflowError):
+                return Opaque(node)
+        return Opaque(node)

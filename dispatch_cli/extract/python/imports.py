@@ -1,0 +1,70 @@
+"""What imports bind, and whether they are assumed to succeed."""
+
+from __future__ import annotations
+
+import ast
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.lookups import Lookups
+from dispatch_cli.extract.python.values import (
+    Dotted,
+    ImportedName,
+    ModuleValue,
+    Scope,
+    Value,
+)
+from dispatch_cli.model.condition import Condition
+
+
+class Imports(Lookups):
+    """Binds what imports name."""
+
+    # imports
+
+    def import_names(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+        """Bind what an import names."""
+        home = scope
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.asname:
+                    home.names[one.asname] = self._imported(one.name, scope)
+                else:
+                    top = one.name.partition(".")[0]
+                    home.names[top] = self._imported(top, scope)
+            return
+        for one in node.names:
+            if one.name == "*":
+                self._star(node, scope)
+                continue
+            set_value = self.run.values(scope.file).get(one.asname or one.name)
+            home.names[one.asname or one.name] = set_value[0] if set_value else ImportedName(node, scope.file, one.name)
+
+    def _imported(self, name: str, scope: Scope) -> Value:
+        if names.is_torch_api(name):
+            return Dotted(name)
+        found = self.run.index.absolute(name, scope.file)
+        if found and name != "torch":
+            return ModuleValue(found)
+        self.run.modules.add(name)
+        return Dotted(name)
+
+    def _star(self, node: ast.ImportFrom, scope: Scope) -> None:
+        base = node.module or ""
+        file = (
+            self.run.index.relative(scope.file, node.level, base)
+            if node.level
+            else self.run.index.absolute(base, scope.file)
+        )
+        if file is None or names.is_torch_api(base):
+            for name in names.star_names(base):
+                scope.names[name] = Dotted(f"{base}.{name}")
+        elif file not in scope.stars:
+            scope.stars.append(file)
+
+    def importable(self, name: str, scope: Scope) -> bool:
+        """Whether the import of a module is assumed to succeed."""
+        return names.certain(name) or self.run.index.absolute(name, scope.file) is not None
+
+    def import_condition(self, node: ast.ImportFrom, scope: Scope) -> Condition | None:
+        """The condition that ``from … import`` succeeds; None where it is assumed."""
+        return names.import_condition(node, scope.file, self.run.index)

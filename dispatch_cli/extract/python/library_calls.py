@@ -1,0 +1,215 @@
+"""``torch.library.Library`` and its methods, and the functions that stand for them."""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+
+import dispatch_cli.extract.python.keys as keys
+from dispatch_cli.extract.python.arguments import Arguments
+from dispatch_cli.extract.python.libraries import Libraries
+from dispatch_cli.extract.python.methods import items_of
+from dispatch_cli.extract.python.values import (
+    Bound,
+    Dotted,
+    LibraryValue,
+    Opaque,
+    Prepared,
+    Scope,
+    Value,
+    function_name,
+)
+from dispatch_cli.model.extracted import (
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedFallback,
+    ExtractedKernel,
+    FunctionRole,
+    Unknown,
+)
+
+_MISSING = Opaque(None, "nothing")
+_ROLES = {role.value: role for role in FunctionRole} | {"impl_abstract": FunctionRole.FAKE}
+
+
+class LibraryCalls(Libraries):
+    """Finds what libraries register."""
+
+    @abstractmethod
+    def function(
+        self,
+        role: FunctionRole,
+        operator: str | Unknown,
+        function: Value,
+        node: ast.AST,
+        scope: Scope,
+        found: Arguments,
+        devices: tuple[str | Unknown, ...] = (),
+        dtype: str | None = None,
+    ) -> None: ...
+
+    # definitions
+
+    def _define_function(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        if given and isinstance(given[0], LibraryValue):
+            return Prepared(Bound(given[0], "define and impl"), tuple(given[1:]), keywords, node, True)
+        found = Arguments("qualname schema", given, keywords)
+        name, schema = keys.operator_of(found.get("qualname"), node), found.get("schema")
+        block = self.implicit(name, found.get("lib"), node, scope)
+        if block is not None:
+            text = f"{name}{schema}" if isinstance(name, str) and isinstance(schema, str) else None
+            self._definition(block, name, text, schema, found.get("tags"), "", node, scope)
+        return None
+
+    def _definition(
+        self,
+        block: ExtractedBlock,
+        name: str | Unknown,
+        text: str | None,
+        schema: Value,
+        tags: Value,
+        alias: Value,
+        node: ast.AST,
+        scope: Scope,
+    ) -> None:
+        why = None
+        if text is None:
+            why = getattr(schema, "why", None) or f"the schema is `{keys.shown(schema, node)}`"
+        at = self.run.at(scope.file, node)
+        self.run.emit(
+            ExtractedDefinition(
+                block,
+                name,
+                text,
+                at,
+                self.run.conditions(scope.file),
+                keys.tags_of(tags),
+                alias if isinstance(alias, str) and alias not in ("", "FROM_SCHEMA") else None,
+                why,
+            ),
+            node,
+        )
+
+    def _lib_define(
+        self, lib: LibraryValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        found = Arguments("schema alias_analysis", given, keywords)
+        schema = found.get("schema")
+        text = schema if isinstance(schema, str) else None
+        if text is None and isinstance(schema, keys.NamedSchema):
+            name: str | Unknown = keys.qualified(lib.block.namespace, schema.name)
+        elif text is None:
+            name = Unknown(keys.shown(schema, node))
+        else:
+            name = keys.qualified(lib.block.namespace, text.partition("(")[0].strip())
+        whole = f"{name}({text.partition('(')[2]}" if isinstance(name, str) and text is not None else None
+        self._definition(
+            lib.block, name, whole, schema, found.get("tags"), found.get("alias_analysis", ""), node, scope
+        )
+        return text.partition("(")[0] if text is not None else Opaque(node)
+
+    # kernels
+
+    def _impl_function(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        first = given[0] if given else keywords.get("lib", keywords.get("qualname"))
+        if given and isinstance(first, LibraryValue):
+            found = Arguments("lib name dispatch_key", given, keywords)
+            arguments = (first, found.get("name"), found.get("dispatch_key", ""))
+            return Prepared(Bound(first, "impl of"), arguments[1:], {}, node, True)
+        if isinstance(first, Opaque) and len(given) >= 2 and "lib" not in keywords:
+            self.run.not_known(scope.file, node, f"it is not known what `{first.text}` is")
+            return Prepared(Dotted("torch._decomp.decorator"))
+        found = Arguments("qualname types func", given, keywords)
+        if found.get("func") is None:
+            return Prepared(
+                Dotted("torch.library.impl"),
+                (found.get("qualname"), found.get("types")),
+                {"lib": found.get("lib")},
+                node,
+                True,
+            )
+        operator = keys.operator_of(found.get("qualname"), node)
+        block = self.implicit(operator, found.get("lib"), node, scope)
+        types = found.get("types")
+        for one in [types] if isinstance(types, str) else items_of(types) or [types]:
+            if block is not None:
+                self.kernel(block, operator, keys.key_or_device(one), found.get("func"), node, scope)
+        return None
+
+    def kernel(
+        self,
+        block: ExtractedBlock,
+        operator: str | Unknown,
+        key: str | Unknown | None,
+        function: Value,
+        node: ast.AST,
+        scope: Scope,
+    ) -> None:
+        """A kernel, found."""
+        at = self.run.at(scope.file, node)
+        falls = keys.is_fallthrough(function)
+        self.run.emit(
+            ExtractedKernel(
+                block,
+                operator,
+                key or "CompositeImplicitAutograd",
+                "fallthrough" if falls else function_name(function),
+                at,
+                self.run.conditions(scope.file),
+                falls,
+                python=True,
+            ),
+            node,
+        )
+
+    def _lib_impl(
+        self, lib: LibraryValue, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        found = Arguments("op_name fn dispatch_key", given, keywords)
+        operator = keys.operator_in(lib.block.namespace, found.get("op_name"), node)
+        own = keys.key_of(found.get("dispatch_key", ""))
+        self.kernel(lib.block, operator, own or lib.block.dispatch_key, found.get("fn", _MISSING), node, scope)
+        return None
+
+    def _of_library(
+        self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        lib: LibraryValue = bound.owner
+        block = lib.block
+        match bound.name:
+            case "define":
+                return self._lib_define(lib, given, keywords, node, scope)
+            case "impl":
+                return self._lib_impl(lib, given, keywords, node, scope)
+            case "impl of":
+                self._lib_impl(lib, [given[0], given[-1], given[1]], keywords, node, scope)
+                return given[-1]
+            case "define and impl":
+                function = given[-1]
+                name = self._lib_define(lib, given[:-1], keywords, node, scope)
+                self._lib_impl(lib, [name, function], {}, node, scope)
+                return function
+            case "_register_fake":
+                found = Arguments("op_name fn", given, keywords)
+                operator = keys.operator_in(block.namespace, found.get("op_name"), node)
+                self.function(FunctionRole.FAKE, operator, found.get("fn"), node, scope, found)
+            case "_impl_with_aoti_compile":
+                found = Arguments("op_name dispatch_key", given, keywords)
+                operator = keys.operator_in(block.namespace, found.get("op_name"), node)
+                key = keys.key_of(found.get("dispatch_key", "")) or block.dispatch_key
+                self.kernel(block, operator, key, Opaque(None, "AOTI compiled kernel"), node, scope)
+            case "fallback":
+                found = Arguments("fn dispatch_key", given, keywords)
+                fallback_key = keys.key_of(found.get("dispatch_key", "")) or block.dispatch_key
+                function = found.get("fn")
+                at = self.run.at(scope.file, node)
+                falls = keys.is_fallthrough(function)
+                shown = "fallthrough" if falls else function_name(function)
+                when = self.run.conditions(scope.file)
+                key_text = fallback_key or Unknown("dispatch_key")
+                self.run.emit(ExtractedFallback(block, key_text, shown, at, when, falls, True), node)
+            case "_destroy":
+                self.run.not_known(scope.file, node, "it removes what the library has registered")
+            case _:
+                self.run.account(scope.file, node)
+        return None

@@ -1,0 +1,217 @@
+"""Names, attributes and imports: what they stand for."""
+
+from __future__ import annotations
+
+import ast
+import re
+from abc import abstractmethod
+
+import dispatch_cli.extract.python.names as names
+from dispatch_cli.extract.python.class_lookups import ClassLookups
+from dispatch_cli.extract.python.methods import items_of
+from dispatch_cli.extract.python.modules import UnreadablePython
+from dispatch_cli.extract.python.options import merged
+from dispatch_cli.extract.python.run import PythonRun
+from dispatch_cli.extract.python.values import (
+    Alternatives,
+    Bound,
+    ClassValue,
+    Dotted,
+    EnumMember,
+    FunctionValue,
+    ImportedName,
+    InstanceValue,
+    LibraryValue,
+    ModuleValue,
+    Opaque,
+    OperatorHandle,
+    Prepared,
+    Scope,
+    Value,
+    ValueOption,
+)
+
+_MISSING = Opaque(None, "missing")
+_OWN_NAMES = re.compile(r"\w+")
+
+
+class Lookups(ClassLookups):
+    """Looks up names, attributes and imports."""
+
+    def __init__(self, run: PythonRun) -> None:
+        super().__init__(run)
+        self._words: dict[str, frozenset[str] | None] = {}
+
+    @abstractmethod
+    def module(self, file: str) -> Scope: ...
+
+    @abstractmethod
+    def run_function(
+        self, function: FunctionValue, given: list[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value: ...
+
+    def module_scope(self, scope: Scope) -> Scope:
+        """The scope of the module that a scope is in."""
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def look_up(self, name: str, node: ast.AST, scope: Scope) -> Value:
+        """What a name stands for."""
+        home: Scope | None = scope
+        while home is not None:
+            if name in home.names and (not home.is_class or home is scope):
+                return self.known(home, name)
+            if home.stars and (found := self._starred(home, name)) is not _MISSING:
+                return found
+            home = home.parent
+        if name == "__name__":
+            return self.run.index.dotted(scope.file)
+        if name in names.BUILTIN_NAMES:
+            return Dotted(f"builtins.{name}")
+        return Opaque(node)
+
+    def known(self, home: Scope, name: str) -> Value:
+        """What a name of a scope is; a module that it is imported from is read now."""
+        found = home.names[name]
+        if isinstance(found, ImportedName):
+            home.names[name] = Opaque(found.node, name)  # modules may import each other
+            found = self._from(found.node, found.node.module or "", found.name, self._importing(found.file))
+            home.names[name] = found
+        elif isinstance(found, Alternatives) and any(isinstance(one.value, ImportedName) for one in found.options):
+            options = []
+            for one in found.options:
+                holder = Scope(home.file, names={name: one.value})
+                options.append(ValueOption(one.when, self.known(holder, name)))
+            found = home.names[name] = merged(options)
+        return found
+
+    def _importing(self, file: str) -> Scope:
+        return Scope(file)
+
+    def attribute(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
+        """What an attribute of a value is."""
+        match owner:
+            case Dotted(base):
+                return self._of_dotted(f"{base}.{name}", node, scope)
+            case ModuleValue(file):
+                return self.member(file, name, node)
+            case FunctionValue():
+                return self._of_function(owner, name, node)
+            case ClassValue():
+                return self._of_class(owner, owner, name, node)
+            case InstanceValue():
+                if name in owner.attributes:
+                    return owner.attributes[name]
+                return self._of_class(owner.of, owner, name, node)
+            case EnumMember():
+                return {"name": owner.name, "value": owner.value}.get(name, Opaque(node))
+            case LibraryValue(block):
+                if name == "ns":
+                    return block.namespace if isinstance(block.namespace, str) else Opaque(node)
+                if name == "kind":
+                    return block.kind.name
+                return Bound(owner, name)
+            case OperatorHandle():
+                return owner if name in ("_opoverload", "default") else self._of_operator(owner, name)
+            case str() | list() | dict() | tuple():
+                return Bound(owner, name)
+            case Opaque() if names.looks_registering(name):
+                return Bound(owner, name)
+            case Prepared() if name == "func":
+                return owner.function
+        return Opaque(node)
+
+    @staticmethod
+    def _of_operator(owner: OperatorHandle, name: str) -> Value:
+        if isinstance(owner.name, str):
+            if name == "_qualname":
+                return owner.name
+            if name == "_name":
+                return owner.name.partition("::")[2]
+            if name == "_namespace":
+                return owner.name.partition("::")[0]
+        return Bound(owner, name)
+
+    def _of_dotted(self, full: str, node: ast.AST, scope: Scope) -> Value:
+        full = full.replace("torch._ops.ops", "torch.ops", 1) if full.startswith("torch._ops.ops") else full
+        if ".DispatchKey." in full and full.endswith(".name"):
+            return full.split(".")[-2]
+        if full in ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"):
+            return False
+        if full.startswith("torch.ops.") and names.looks_registering(full.rpartition(".")[2]):
+            owner = full.rpartition(".")[0]
+            if owner.count(".") >= 3:
+                return Bound(Dotted(owner), full.rpartition(".")[2])
+        if names.is_torch_api(full):
+            return Dotted(full)
+        module, _, name = full.rpartition(".")
+        if found := self.run.index.absolute(full, scope.file):
+            return ModuleValue(found)
+        if found := self.run.index.absolute(module, scope.file):
+            return self.member(found, name, node)
+        return Dotted(full) if names.certain(full) else Opaque(node)
+
+    def member(self, file: str, name: str, node: ast.AST) -> Value:
+        """What a name of a module of the project is."""
+        full = f"{self.run.index.dotted(file)}.{name}"
+        if names.is_torch_api(full):
+            return Dotted(full)
+        if full.rpartition(".")[0] != "torch" and self._mentions(file, name):
+            inside = self.module(file)
+            if name in inside.names:
+                return self.known(inside, name)
+            if (starred := self._starred(inside, name)) is not _MISSING:
+                return starred
+        if found := self.run.index.absolute(full, file):
+            return ModuleValue(found)
+        if found := self.run.index.relative(file, 1, name) if file.endswith("__init__.py") else None:
+            return ModuleValue(found)
+        return Dotted(full) if names.certain(full) else Opaque(node)
+
+    def _from(self, node: ast.ImportFrom, base: str, name: str, scope: Scope) -> Value:
+        if not node.level:
+            return self._of_dotted_import(f"{base}.{name}", node, scope)
+        file = self.run.index.relative(scope.file, node.level, base)
+        if file is not None and file != scope.file:
+            return self.member(file, name, node)
+        beside = self.run.index.relative(scope.file, node.level, f"{base}.{name}" if base else name)
+        if beside is not None:
+            return ModuleValue(beside)
+        if file is not None:
+            return self.member(file, name, node)
+        own = self.run.index.dotted(scope.file).split(".")
+        keep = len(own) - node.level + (1 if scope.file.endswith("__init__.py") else 0)
+        full = ".".join([*own[: max(0, keep)], *([base] if base else []), name])
+        return Dotted(full)
+
+    def _of_dotted_import(self, full: str, node: ast.ImportFrom, scope: Scope) -> Value:
+        found = self._of_dotted(full, node, scope)
+        return Dotted(full) if isinstance(found, Opaque) and found.node is node else found
+
+    def _starred(self, scope: Scope, name: str, seen: frozenset[str] = frozenset()) -> Value:
+        """What a name is that a module has by ``from … import *``; `_MISSING` for none."""
+        for file in reversed(scope.stars):
+            if file in seen or name.startswith("__") or not self._mentions(file, name):
+                continue
+            inside = self.module(file)
+            listed = items_of(inside.names["__all__"]) if "__all__" in inside.names else None
+            if (listed is None and name.startswith("_")) or (listed is not None and name not in listed):
+                continue
+            if name in inside.names:
+                return self.known(inside, name)
+            found = self._starred(inside, name, seen | {file})
+            if found is not _MISSING:
+                return found
+        return _MISSING
+
+    def _mentions(self, file: str, name: str) -> bool:
+        """Whether the text of a module may bind a name: it has the name, or takes all names of another module."""
+        if file not in self._words:
+            try:
+                text = self.run.index.text(file)
+            except UnreadablePython:
+                text = ""
+            self._words[file] = None if "import *" in text else frozenset(_OWN_NAMES.findall(text))
+        words = self._words[file]
+        return words is None or name in words

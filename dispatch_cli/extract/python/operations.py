@@ -1,0 +1,156 @@
+"""The value of operators."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from dispatch_cli.extract.python.conditions import TruthValues
+from dispatch_cli.extract.python.methods import MAX_ITEMS, items_of
+from dispatch_cli.extract.python.options import (
+    conditional,
+    is_type,
+)
+from dispatch_cli.extract.python.values import (
+    Alternatives,
+    Dotted,
+    NamedSchema,
+    Opaque,
+    Scope,
+    TypeArguments,
+    Value,
+    constant,
+)
+from dispatch_cli.model.condition import negated
+
+_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Mod: operator.mod,
+    ast.FloorDiv: operator.floordiv,
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+class Operations(TruthValues):
+    """Evaluates operators."""
+
+    def _bounded(self, value: Value, node: ast.AST) -> Value:
+        if isinstance(value, str | bytes | list | tuple) and len(value) > MAX_ITEMS * 10:
+            return Opaque(node)
+        if isinstance(value, int) and value.bit_length() > 256:
+            return Opaque(node)
+        return value
+
+    def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
+        return self.pairs(
+            self.value(node.left, scope), self.value(node.right, scope), lambda one, two: self._combine(node, one, two)
+        )
+
+    def _combine(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        if isinstance(node.op, ast.Add) and isinstance(left, str) and isinstance(right, NamedSchema):
+            return NamedSchema(left + right.name, right.why)
+        if isinstance(node.op, ast.BitOr) and (is_type(left) or is_type(right)):
+            return TypeArguments(Dotted("typing.Union"), (left, right))
+        if isinstance(node.op, ast.Mult):
+            sizes = [len(one) for one in (left, right) if isinstance(one, str | bytes | list | tuple)]
+            counts = [one for one in (left, right) if isinstance(one, int)]
+            if sizes and (not counts or sizes[0] * max(counts) > MAX_ITEMS):
+                return Opaque(node)
+        if isinstance(node.op, ast.Mod) and isinstance(left, str | bytes):
+            if not (constant(right) or (isinstance(right, tuple) and all(map(constant, right)))):
+                return Opaque(node)
+            if any(character.isdigit() or character == "*" for character in str(left)):
+                return Opaque(node)  # a width may be any size
+        return self._operate(node, type(node.op), left, right)
+
+    def _operate(self, node: ast.AST, kind: type[ast.AST], left: Value, right: Value) -> Value:
+        act = _OPERATORS.get(kind)
+        if act is None or not all(constant(one) or isinstance(one, list | tuple | dict) for one in (left, right)):
+            return Opaque(node)
+        try:
+            return self._bounded(act(left, right), node)
+        except Exception:  # what Python's own operators raise
+            return Opaque(node)
+
+    def _logical(self, node: ast.Compare | ast.BoolOp, scope: Scope) -> Value:
+        if isinstance(node, ast.BoolOp):
+            return self._bool_value(node, scope)
+        left = self.value(node.left, scope)
+        result: Value = True
+        for kind, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.value(right_node, scope)
+            one = self.pairs(left, right, lambda a, b, k=kind: self._compare(node, k, a, b))  # type: ignore[misc]
+            if not isinstance(one, bool):
+                return one if len(node.ops) == 1 else Opaque(node)
+            result, left = result and one, right
+        return result
+
+    def _compare(self, node: ast.AST, kind: ast.cmpop, left: Value, right: Value) -> Value:
+        if isinstance(kind, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) and (left is None or right is None):
+            other = right if left is None else left
+            if isinstance(other, Opaque) or (isinstance(other, Dotted) and other.name not in self.run.modules):
+                return Opaque(node)
+            return (other is None) is isinstance(kind, ast.Is | ast.Eq)
+        if isinstance(kind, ast.Is | ast.IsNot) and isinstance(left, bool) and isinstance(right, bool):
+            return (left is right) is isinstance(kind, ast.Is)
+        if isinstance(kind, ast.In | ast.NotIn):
+            items = right if isinstance(right, str) else items_of(right)
+            if items is None or not constant(left) or (isinstance(right, str) and not isinstance(left, str)):
+                return Opaque(node)
+            if not isinstance(items, str) and not all(map(constant, items)):
+                return Opaque(node)
+            return (left in items) is isinstance(kind, ast.In)
+        if isinstance(left, Dotted) and left == right and isinstance(kind, ast.Is | ast.Eq):
+            return True
+        return self._operate(node, type(kind), left, right)
+
+    def _bool_value(self, node: ast.BoolOp, scope: Scope) -> Value:
+        last = len(node.values) - 1
+        for place, one in enumerate(node.values):
+            found = self.value(one, scope)
+            truth = self.truth_of(found, one)
+            if isinstance(truth, bool):
+                if truth is isinstance(node.op, ast.Or) or place == last:
+                    return found
+                continue
+            if not isinstance(found, Alternatives) or place == last:
+                return found if place == last else Opaque(node)
+            if place == last - 1:
+                other = self.value(node.values[last], scope)
+                stop = isinstance(node.op, ast.Or)
+                return self.each(
+                    found,
+                    lambda v: v if self.truth_of(v, node) is stop else other,  # noqa: B023
+                )
+            return Opaque(node)
+        return Opaque(node)
+
+    def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
+        if isinstance(node.op, ast.Not):
+            truth = self.truth(node.operand, scope)
+            return not truth if isinstance(truth, bool) else conditional(negated(truth), True, False)
+        found = self.value(node.operand, scope)
+        if isinstance(found, int | float):
+            return -found if isinstance(node.op, ast.USub) else found
+        return Opaque(node)
+
+    def _either(self, node: ast.IfExp, scope: Scope) -> Value:
+        test = self.truth(node.test, scope)
+        if isinstance(test, bool):
+            return self.value(node.body if test else node.orelse, scope)
+        with self.run.under((test,)):
+            first = self.value(node.body, scope)
+        with self.run.under((negated(test),)):
+            second = self.value(node.orelse, scope)
+        return conditional(test, first, second)

@@ -1,0 +1,138 @@
+"""``torch.library.register_fake`` and the like, as functions and as methods of what ``custom_op`` returns."""
+
+from __future__ import annotations
+
+import ast
+
+import dispatch_cli.extract.python.keys as keys
+from dispatch_cli.extract.python.arguments import Arguments
+from dispatch_cli.extract.python.library_calls import LibraryCalls
+from dispatch_cli.extract.python.values import (
+    Bound,
+    Dotted,
+    LibraryValue,
+    Opaque,
+    Prepared,
+    Scope,
+    Value,
+    function_name,
+)
+from dispatch_cli.model.extracted import (
+    FunctionRole,
+    OperatorFunction,
+    Unknown,
+)
+
+
+class OperatorCalls(LibraryCalls):
+    """Finds the Python functions that are registered for operators."""
+
+    # torch.library.register_…, and the same as methods
+
+    def function(
+        self,
+        role: FunctionRole,
+        operator: str | Unknown,
+        function: Value,
+        node: ast.AST,
+        scope: Scope,
+        found: Arguments,
+        devices: tuple[str | Unknown, ...] = (),
+        dtype: str | None = None,
+    ) -> None:
+        """A Python function for an operator, found."""
+        lib = found.get("lib")
+        if isinstance(lib, LibraryValue) and lib.scoped:
+            self.run.account(scope.file, node)
+            return
+        override = found.get("allow_override")
+        setup = found.get("setup_context")
+        self.run.emit(
+            OperatorFunction(
+                role,
+                operator,
+                function_name(function),
+                self.run.at(scope.file, node),
+                self.run.conditions(scope.file),
+                devices,
+                None if setup is None else function_name(setup),
+                dtype,
+                override if isinstance(override, bool) else None,
+            ),
+            node,
+        )
+
+    def _later(self, name: str, arguments: tuple[Value, ...], found: Arguments, node: ast.AST) -> Prepared:
+        keywords = {one: found.get(one) for one in ("lib", "allow_override") if found.has(one)}
+        return Prepared(Dotted(f"torch.library.{name}"), arguments, keywords, node, True)
+
+    def _register_fake(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        found = Arguments("op func", given, {("op" if k == "qualname" else k): v for k, v in keywords.items()})
+        if found.get("func") is None:
+            return self._later("register_fake", (found.get("op"),), found, node)
+        operator = keys.operator_of(found.get("op"), node)
+        self.function(FunctionRole.FAKE, operator, found.get("func"), node, scope, found)
+        return found.get("func")
+
+    def _register_vmap(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        found = Arguments("op func", given, keywords)
+        if found.get("func") is None:
+            return self._later("register_vmap", (found.get("op"),), found, node)
+        operator = keys.operator_of(found.get("op"), node)
+        self.function(FunctionRole.VMAP, operator, found.get("func"), node, scope, found)
+        return found.get("func")
+
+    def _register_kernel(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        found = Arguments("op device_types func", given, keywords)
+        if found.get("func") is None:
+            return self._later("register_kernel", (found.get("op"), found.get("device_types")), found, node)
+        operator = keys.operator_of(found.get("op"), node)
+        devices = keys.devices_of(found.get("device_types"))
+        self.function(
+            FunctionRole.KERNEL,
+            operator,
+            found.get("func"),
+            node,
+            scope,
+            found,
+            ("default",) if devices is None else devices,
+        )
+        return found.get("func")
+
+    def _register_autograd(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        found = Arguments("op backward", given, keywords)
+        operator = keys.operator_of(found.get("op"), node)
+        self.function(FunctionRole.AUTOGRAD, operator, found.get("backward"), node, scope, found)
+        return None
+
+    def _register_autocast(self, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        found = Arguments("op device_type cast_inputs", given, keywords)
+        operator = keys.operator_of(found.get("op"), node)
+        devices = keys.devices_of(found.get("device_type")) or ()
+        dtype = found.get("cast_inputs")
+        name = dtype.name.removeprefix("torch.") if isinstance(dtype, Dotted) else None
+        self.function(FunctionRole.AUTOCAST, operator, Dotted("autocast"), node, scope, found, devices, name)
+        return None
+
+    def _of_operator_method(
+        self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        name = bound.name
+        if name == "py_impl":
+            if len(given) < 2:
+                return Prepared(bound, tuple(given), keywords, node, True)
+            key = keys.key_of(given[0])
+            operator = keys.operator_of(bound.owner, node)
+            self.function(
+                FunctionRole.PY_IMPL, operator, given[1], node, scope, Arguments("", [], {}), (key,) if key else ()
+            )
+            return given[1]
+        if isinstance(bound.owner, Dotted):
+            self.run.account(scope.file, node)
+            return Opaque(node)
+        if name in ("register_fake", "register_kernel", "register_vmap", "register_autograd", "register_autocast"):
+            return self.torch_call(f"torch.library.{name}", [bound.owner, *given], keywords, node, scope)
+        if name in ("impl", "impl_abstract", "impl_save_for_backward", "impl_backward"):
+            return self.legacy_method(bound, given, keywords, node, scope)
+        self.run.account(scope.file, node)
+        return Opaque(node)

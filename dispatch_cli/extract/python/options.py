@@ -1,0 +1,107 @@
+"""Values and conditions that are made of others."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from dispatch_cli.extract.python.values import (
+    Alternatives,
+    Dotted,
+    Opaque,
+    TypeArguments,
+    Value,
+    ValueOption,
+    constant,
+    source_text,
+)
+from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
+
+_JOINED = re.compile(r"\b(?:and|or)\b|^not\b")
+
+MAX_ATOMS = 16
+"""Atoms of a condition that is made of others."""
+MAX_DEPTH = 120
+"""How deeply expressions, statements and calls nest together."""
+MAX_OPTIONS = 8
+"""Values that one name may have under different conditions."""
+
+
+def is_small(condition: Condition) -> bool:
+    """Whether a condition has no more than `MAX_ATOMS` atoms."""
+    pending, count = [condition], 0
+    while pending and count <= MAX_ATOMS:
+        one = pending.pop()
+        if isinstance(one, And | Or):
+            pending += one.operands
+        elif isinstance(one, Not):
+            pending.append(one.operand)
+        else:
+            count += 1
+    return count <= MAX_ATOMS
+
+
+def without(condition: Condition, known: list[Condition]) -> Condition:
+    """A part of ``a or (not a and b)``, without what the other parts say."""
+    if not isinstance(condition, And):
+        return condition
+    rest = tuple(one for one in condition.operands if one not in known)
+    return condition if not rest else rest[0] if len(rest) == 1 else And(rest)
+
+
+def all_of(parts: list[bool | Condition], conjunction: bool) -> bool | Condition:
+    """Whether all of the parts hold, or one of them; the condition under which they do."""
+    left: list[Condition] = []
+    for part in parts:
+        if isinstance(part, bool):
+            if part is not conjunction:
+                return part
+        elif part not in left:
+            left.append(part)
+    for one in left:
+        if negated(one) in left:
+            return not conjunction
+    if not conjunction:
+        left = [without(one, [negated(other) for other in left if other is not one]) for one in left]
+    if not left:
+        return conjunction
+    if len(left) == 1:
+        return left[0]
+    return And(tuple(left)) if conjunction else Or(tuple(left))
+
+
+def atom(node: ast.AST) -> Atom:
+    """The atom of a test."""
+    text = source_text(node)
+    return Atom(f"bool({text})" if _JOINED.search(text) else text)
+
+
+def conditional(test: Condition, first: Value, second: Value) -> Value:
+    """The value under a condition, and otherwise."""
+    return merged([ValueOption((test,), first), ValueOption((negated(test),), second)])
+
+
+def merged(options: list[ValueOption]) -> Value:
+    """One value of several: the only one, or alternatives."""
+    flat: list[ValueOption] = []
+    for option in options:
+        if isinstance(option.value, Alternatives):
+            flat += [ValueOption((*option.when, *one.when), one.value) for one in option.value.options]
+        else:
+            flat.append(option)
+    if not flat:
+        return Opaque(None)
+    first = flat[0].value
+    if all(
+        one.value is first or (constant(first) and type(one.value) is type(first) and one.value == first)
+        for one in flat
+    ):
+        return first
+    if len(flat) > MAX_OPTIONS:
+        return Opaque(None, "a value under many conditions")
+    return Alternatives(tuple(flat))
+
+
+def is_type(value: Value) -> bool:
+    """Whether a value may be a type."""
+    return isinstance(value, Dotted | TypeArguments) or type(value).__name__ == "ClassValue"
