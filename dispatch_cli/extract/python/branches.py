@@ -40,7 +40,7 @@ class Flow:
     leaves: str = ""
 
 
-class Branches(NameBinding):
+class ConditionalStatements(NameBinding):
     """Goes through statements that are not always reached."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dispatch_cli.extract.python.branches import Branches, Flow
+from dispatch_cli.extract.python.branches import ConditionalStatements, Flow
 from dispatch_cli.extract.python.methods import items_of
 from dispatch_cli.extract.python.values import (
     Alternatives,
@@ -22,7 +22,7 @@ from dispatch_cli.model.condition import negated
 MAX_LOOP = 20_000
 
 
-class Statements(Branches):
+class Statements(ConditionalStatements):
     """Goes through statements."""
 
     def block(self, body: Sequence[ast.stmt], scope: Scope, returns: list[ValueOption]) -> Flow:
