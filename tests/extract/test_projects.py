@@ -23,6 +23,9 @@ NO_REGISTRATIONS = {
 torchvision's own transforms.
 """
 
+UNKNOWN_SCHEMAS = {"profiler::_record_function_exit._RecordFunction"}
+"""Operators whose definition leaves the schema to the C++ function, which takes an object of a TorchScript class."""
+
 
 @pytest.mark.skipif(available() is None, reason=f"{VARIABLE} names no folder with sources")
 @pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
@@ -46,6 +49,7 @@ def test_every_live_registration_is_found(project: Project) -> None:
     assert result.unconditional == []
     assert result.not_boxed == []
     assert result.missing_definitions == []
-    assert result.different == []
+    assert [name for name, _, found in result.different if any(one.schema is not None for one in found)] == []
+    assert {name for name, *_ in result.different} <= UNKNOWN_SCHEMAS
     assert result.extra_definitions == []
     assert left <= NO_REGISTRATIONS.get(project.name, set())

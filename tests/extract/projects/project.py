@@ -131,5 +131,5 @@ def unpacked(project: Project, folder: Path | None = None) -> Iterator[Path]:
     assert archives is not None, f"{VARIABLE} is not set"
     with TemporaryDirectory() as temporary:
         with tarfile.open(archives / f"{project.name}.src.tar.xz") as archive:
-            archive.extractall(temporary, filter="data")
-        yield Path(temporary) / project.name
+            archive.extractall(root := Path(temporary, project.name.partition("-")[0]), filter="data")
+        yield root
