@@ -25,12 +25,13 @@ HEAD = f"dispatch: 1\noperators:\n{OPERATOR}"
 
 
 class Kind(NamedTuple):
-    """A kind of input: the text of so many of it, and the command that reads it."""
+    """A kind of input: the text of so many of it, and the command that reads it. file: what the text is written to."""
 
     name: str
     text: Callable[[int], str]
     command: tuple[str, ...] = ("check-invariants", "x.yaml")
     size: int = 100
+    file: str = "x.yaml"
 
 
 def each(template: str, between: str = "") -> Callable[[int], str]:
@@ -107,6 +108,58 @@ KINDS = (
 )  # fmt: skip
 
 
+BLOCK = 'TORCH_LIBRARY_FRAGMENT(m@, m) { m.def("f() -> ()"); m.impl("f", k); }\n'
+IN_A_BLOCK = 'm.def("f@(Tensor x) -> Tensor", &k);\n'
+CPP, PYTHON = ("extract", "x.cpp", "--no-cache"), ("extract", "x.py", "--no-cache")
+BODY = "TORCH_LIBRARY(my, m) {\n", "}\n"
+TORCH = "import torch\nlibrary = torch.library.Library('my', 'DEF')\n"
+SOURCES: dict[str, Callable[[int], str]] = {
+    "blocks": each(BLOCK),
+    "registrations": within(BODY[0], each(IN_A_BLOCK), BODY[1]),
+    "unknown statements": within(BODY[0], each("m.what(@);\n"), BODY[1]),
+    "macros": both(each("#define D@(x) m.impl(#x, k@);\n"), within(BODY[0], each("D@(f)\n"), BODY[1])),
+    "expansions": within("#define D(x) m.impl(#x, k);\n" + BODY[0], each("D(f@)\n"), BODY[1]),
+    "macros of macros": within("#define A0 m.impl\n" + BODY[0], each('A0("f@", k);\n'), BODY[1]),
+    "a long argument": within("#define D(x) x\n" + BODY[0] + "D(", each("f@, "), ")\n" + BODY[1]),
+    "conditions": each(f"#if defined(X@) && Y > 1\n{BLOCK}#else\n#define Z@ 1\n#endif\n"),
+    "nested conditions": both(each("#ifdef X@\n"), within(BLOCK, each("#endif\n"))),
+    "open braces": within(BODY[0], each("{")),
+    "open parentheses": within(BODY[0] + "m.impl", each("(")),
+    "a string in parts": within(BODY[0] + "m.def(", each('"a@" '), ");\n" + BODY[1]),
+    "comments": within(BLOCK, each("/* @ */ // @\n")),
+    "open comments": within(BLOCK, each("/* ")),
+    "includes": within("", each('#include "a@.h"\n'), BLOCK),
+    "raw strings": within(BODY[0], each('m.def(R"x(f@() -> ())x");\n'), BODY[1]),
+    "templates": within(BODY[0] + 'm.impl("f", k', each("<a@"), ");\n" + BODY[1]),
+    "chained operators": within("static auto r = torch::RegisterOperators()", each('.op("m::f@() -> ()", &k)'), ";\n"),
+}
+PYTHON_SOURCES: dict[str, Callable[[int], str]] = {
+    "definitions": within(TORCH, each("library.define('f@(Tensor x) -> Tensor')\n")),
+    "functions": within(TORCH, each("@torch.library.impl('my::f@', 'CPU')\ndef f@(x):\n    return x\n\n")),
+    "conditions": within(TORCH, each("if c@:\n    library.define('f@() -> ()')\n")),
+    "a loop": within(TORCH + "for n in [", each("'f@', "), "]:\n    library.define(n + '() -> ()')\n"),
+    "a sum": within(TORCH + "x = ", each("'a' + "), "''\nlibrary.define(x)\n"),
+    "a growing text": within(TORCH + "x = ''\n", each("x += 'a'\n"), "library.define(x)\n"),
+    "helpers": within(TORCH + "def d(n):\n    library.define(n)\n", each("d('f@() -> ()')\n")),
+    "helpers of helpers": within(TORCH + "def d0(n):\n    library.define(n)\n", each("d@ = d0\nd@('f@() -> ()')\n")),
+    "brackets": within(TORCH + "library.define", each("(")),
+    "names": within(TORCH, each("x@ = library\nx@.impl('f@', k, 'CPU')\n")),
+    "others": within(TORCH, each("y@ = z@.a(b)[c]\n")),
+}
+YAML_SOURCES: dict[str, Callable[[int], str]] = {
+    "native functions": each("- func: f@(Tensor x) -> Tensor\n  dispatch:\n    CPU: k\n"),
+    "a backend": within("backend: XLA\ncpp_namespace: x\nsupported:\n", each("- f@\n"), ""),
+}
+BOUNDED = {"nested conditions": 300, "templates": 100}
+"""What is looked at up to a depth, and how much more than that is tried."""
+SOURCE_KINDS = (
+    *(Kind(f"C++: {name}", text, CPP, BOUNDED.get(name, 40), "x.cpp") for name, text in SOURCES.items()),
+    *(Kind(f"Python: {name}", text, PYTHON, 40, "x.py") for name, text in PYTHON_SOURCES.items()),
+    *(Kind(f"YAML: {name}", text, ("extract", "x.yaml", "--no-cache"), 40) for name, text in YAML_SOURCES.items()),
+    Kind("rules of .gitignore", each("a@/*/b\n*c@\n"), ("extract", ".", "--no-cache"), file=".gitignore"),
+)
+
+
 @contextmanager
 def counted() -> Iterator[list[int]]:
     """Counts the lines of this program that run."""
@@ -128,14 +181,14 @@ def counted() -> Iterator[list[int]]:
 
 
 def steps_of(kind: Kind, count: int) -> int:
-    Path("x.yaml").write_text(kind.text(count), encoding="utf-8")
+    Path(kind.file).write_text(kind.text(count), encoding="utf-8")
     with counted() as steps:
         result = call(*kind.command, "--format", "json")
     assert result.code in (0, 1, 2), result.err
     return steps[0]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.replace(" ", "-"))
+@pytest.mark.parametrize("kind", (*KINDS, *SOURCE_KINDS), ids=lambda kind: kind.name.replace(" ", "-"))
 def test_steps_grow_with_the_input(kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("y.yaml").write_text(HEAD, encoding="utf-8")
@@ -190,3 +243,22 @@ def test_a_square_is_seen() -> None:
             scope["square"](count)
         found.append(steps[0])
     assert found[2] - found[1] > MOST * (found[1] - found[0])
+
+
+def test_steps_grow_with_the_files_of_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def tree(count: int) -> int:
+        for number in range(count):
+            folder = Path(f"s{count}", f"f{number % 10}")
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"a{number}.cpp").write_text(
+                f'#include "b.h"\n{BLOCK.replace("@", str(number))}', encoding="utf-8"
+            )
+            (folder / f"a{number}.py").write_text("from . import a0\nimport torch\n", encoding="utf-8")
+        with counted() as steps:
+            assert call("extract", f"s{count}", "--no-cache").code == 0
+        return steps[0]
+
+    once, twice, four_times = (tree(50 * times) for times in (1, 2, 4))
+    assert four_times - twice <= (twice - once) * MOST, f"{once}, {twice}, {four_times} steps"

@@ -460,3 +460,113 @@ def test_a_long_line_goes_out_in_parts() -> None:
     parts = list(printed(["x" * 100_000] * 40 + ["::a\n::b"]))
     assert len(parts) > 2
     assert "".join(parts) == "x" * 4_000_000 + "::a\n\\x3a:b"
+
+
+# sources
+
+CPP_SOURCE = """#include "@.h"
+#define NAME@ @
+#if defined(@) && X > 1
+TORCH_LIBRARY(my, m) {
+  m.def("f(Tensor x) -> Tensor", {at::Tag::@});
+  m.impl("f@", c10::DispatchKey::CPU, &k<@>);
+  m.impl("f", "@", &k);
+  m.@("f");
+  m.def(name@(), k);
+}
+#endif
+TORCH_LIBRARY_IMPL(@, CPU, m) { m.impl("f", TORCH_FN(@)); }
+// @
+"""
+PYTHON_SOURCE = """# @
+import torch, @
+library = torch.library.Library("my", "FRAGMENT")
+library.define("g(Tensor x) -> Tensor")
+library.define("@(Tensor x) -> Tensor")
+if @:
+    torch.library.impl("my::g", "CPU", func=lambda x: "@")
+torch.library.impl("my::g@", "@")(k)
+torch.library.define("my::" + name("@"), "() -> ()")
+@torch.library.custom_op("my::@", mutates_args="@")
+def f(x: "@") -> None: ...
+"""
+YAML_SOURCE = """- func: f(Tensor x) -> Tensor
+  dispatch:
+    CPU: "@"
+    "@": k
+- func: "@"
+  "@": 1
+"""
+BACKEND_SOURCE = """backend: "@"
+cpp_namespace: "@"
+supported:
+- "@"
+"@": x
+"""
+SOURCE_FILES = {"f.cpp": CPP_SOURCE, "f.py": PYTHON_SOURCE, "f.yaml": YAML_SOURCE, "backend.yaml": BACKEND_SOURCE}
+SOURCE_RUNS = [
+    ("extract", "src"),
+    ("extract", "src", "--format", "json"),
+    ("extract", "src", "--strict", "--color", "always"),
+    ("extract", "src", "--against", "torch-2.15"),
+    *(("table", "src", "--format", format_) for format_ in (*FORMATS, "raw")),
+    *(("check-invariants", "src", "--no-config", "--format", format_) for format_ in (*FORMATS, *FOR_CI)),
+    ("register", "src"),
+]
+
+
+def planted_in(text: str, taint: str) -> Iterator[str]:
+    """The text with the taint in the place of each ``@`` in turn, and plain words in the others."""
+    parts = text.split("@")
+    for at in range(1, len(parts)):
+        if not parts[at].startswith("torch.library"):  # a decorator
+            words = ["" if one == at else "w" for one in range(1, len(parts))]
+            words[at - 1] = taint
+            kept = [
+                "@" if part.startswith("torch.library") else word for part, word in zip(parts[1:], words, strict=True)
+            ]
+            yield parts[0] + "".join(word + part for part, word in zip(parts[1:], kept, strict=True))
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+@pytest.mark.parametrize("name", SOURCE_FILES)
+def test_sources(name: str, taint: str) -> None:
+    runs = itertools.cycle(SOURCE_RUNS)
+    Path("src").mkdir()
+    count = 0
+    for text in planted_in(SOURCE_FILES[name], TAINTS[taint]):
+        Path("src", name).write_bytes(text.encode("utf-8", "surrogatepass"))
+        for _ in range(2):
+            run(*next(runs))
+        count += 1
+    assert count >= 4
+
+
+@pytest.mark.parametrize("taint", TAINTS)
+def test_names_of_sources(taint: str) -> None:
+    """Of files that are read, that are left out, and of what ``.gitignore`` and the settings say."""
+    text = TAINTS[taint].replace("/", "_")
+    for folder in ("src", f"src/{text[:60]}", f"src/third_party/{text[:60]}", "src/third_party"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    for folder in ("src", f"src/{text[:60]}"):
+        Path(folder, f"{text[:60]}.cpp").write_text(CPP_SOURCE.replace("@", "w"), encoding="utf-8")
+        Path(folder, f"{text[:60]}.py").write_bytes(b"\0")
+        Path(folder, f"{text[:60]}.yaml").write_text("dispatch: 1\noperators: [\n", encoding="utf-8")
+    Path("src", ".gitignore").write_text(f"{text}\n*.o\n", encoding="utf-8")
+    for arguments in SOURCE_RUNS:
+        run(*arguments)
+    for option in ("-D", "-U", "-I", "--set", "--exclude", "--codegen-backends", "--derivatives"):
+        for value in (text, f"A={text}"):
+            run("extract", "src", option, value)
+            run("table", "src", option, value, "--format", "json")
+    quoted = json.dumps(text)
+    for line in (
+        *(f"{field} = [{quoted}]" for field in ("define", "undefine", "set", "include", "exclude", "codegen-backends")),
+        f"derivatives = {quoted}",
+        f"{quoted} = 1",
+        f"[[tool.dispatch-cli.extract.files]]\nglob = {quoted}\nwhen = {quoted}",
+        f"[[tool.dispatch-cli.extract.files]]\nglob = '*'\nwhen = {quoted}\ndefine = ['A=' + {quoted}]",
+    ):
+        Path("pyproject.toml").write_text(f"[tool.dispatch-cli.extract]\n{line}\n", encoding="utf-8")
+        run("extract", "src")
+        run("check-invariants", "src", "--format", "github")

@@ -39,6 +39,12 @@ CASES: dict[str, tuple[str, ...]] = {
     "explain_higher_order": ("explain", "call_torchbind", "mode=MyMode", "examples/call_torchbind.yaml"),
     "conditions": ("check-invariants", "tests/cli/conditions.yaml"),
     "findings": ("check-invariants", "examples/stale.yaml", "--select", "DC004,DC9"),
+    "extract": ("extract", "tests/cli/sources", "--no-cache"),
+    "table_sources": (
+        *("table", "tests/cli/sources", "--no-cache", "--op", "demo::scale"),
+        *("--when", "WITH_CUDA=undefined"),
+    ),
+    "findings_sources": ("check-invariants", "tests/cli/sources", "--no-cache"),
     "extract_against": ("extract", "tests/cli/fields/against.cpp", "--against", "torch-2.15", "--no-cache"),
     "resolve_factory": ("resolve", "mylib::filled", "examples/scenarios/06_factory.yaml"),
     "resolve_inference": (

@@ -73,7 +73,9 @@ _BITS = (
 
 def source(dice: Dice, suffix: str, mutations: int) -> str:
     """The text of a file."""
-    parts = [_filled(dice, dice.choice(SETS[suffix])) for _ in range(dice.choice([1, 1, 2, 4]))]
+    chosen = [dice.choice(SETS[suffix]) for _ in range(dice.choice([1, 1, 2, 4]))]
+    # what does not end is followed for two seconds
+    parts = [_filled(dice, one) for one in chosen if "while True" not in one or dice.random() < 0.03]
     text = "".join(parts)
     for _ in range(mutations):
         text = mutated(dice, text)

@@ -9,6 +9,8 @@ from dispatch_cli.extract.cpp.tokens import CppToken
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 MAX_ANGLE = 4000
 """Tokens between ``<`` and ``>`` of template arguments."""
+MAX_LESS = 64
+"""So many signs ``<`` that begin no template arguments are looked at in one list; the others are less-than."""
 
 
 def partners(tokens: Sequence[CppToken]) -> dict[int, int] | None:
@@ -56,17 +58,18 @@ def angle_end(tokens: Sequence[CppToken], start: int) -> int | None:
 def split(tokens: Sequence[CppToken], separator: str = ",") -> list[list[CppToken]]:
     """The parts between separators that are in no brackets, template arguments included."""
     parts: list[list[CppToken]] = [[]]
-    depth = 0
+    depth = less = 0
     index = 0
     while index < len(tokens):
         token = tokens[index]
         text = token.text if token.kind == "mark" else ""
-        if text == "<" and index and tokens[index - 1].kind == "name":
+        if text == "<" and index and tokens[index - 1].kind == "name" and less < MAX_LESS:
             end = angle_end(tokens, index)
             if end is not None:
                 parts[-1].extend(tokens[index:end])
                 index = end
                 continue
+            less += 1
         if text in ("(", "[", "{"):
             depth += 1
         elif text in (")", "]", "}"):
