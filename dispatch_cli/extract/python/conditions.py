@@ -67,13 +67,10 @@ class TruthValues(ABC):
     @abstractmethod
     def _value(self, node: ast.expr, scope: Scope) -> Value: ...
 
-    def _set(self, node: ast.expr, scope: Scope) -> Value:
-        """What ``--set`` says that the expression is."""
+    def _set(self, node: ast.expr, scope: Scope) -> tuple[Value] | None:
+        """What ``--set`` says that the expression is; None where it does not say."""
         values = self.run.values(scope.file)
-        if not values:
-            return None
-        found = values.get(source_text(node))
-        return found[0] if found else None
+        return values.get(source_text(node)) if values else None
 
     def each(self, value: Value, act: Callable[[Value], Value]) -> Value:
         """Do something for each of the values that there may be, under its conditions."""

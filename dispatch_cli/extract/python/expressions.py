@@ -27,13 +27,15 @@ class Expressions(Operations):
             case ast.Constant():
                 return node.value
             case ast.Name():
-                return self._set(node, scope) or self.look_up(node.id, node, scope)
+                return said[0] if (said := self._set(node, scope)) else self.look_up(node.id, node, scope)
             case ast.Attribute():
-                return self._set(node, scope) or self.each(
+                if said := self._set(node, scope):
+                    return said[0]
+                return self.each(
                     self.value(node.value, scope), lambda owner: self.attribute(owner, node.attr, node, scope)
                 )
             case ast.Call():
-                return self._set(node, scope) or self.call(node, scope)
+                return said[0] if (said := self._set(node, scope)) else self.call(node, scope)
             case ast.JoinedStr():
                 return self._joined(node, scope)
             case ast.Tuple() | ast.List() | ast.Set():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
-from dispatch_cli.model.extracted import CustomOperator, ExtractedKernel, OperatorFunction
-from tests.extract.python.reading import read_files, read_text
+import pytest
+
+from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.model.extracted import CustomOperator, ExtractedKernel, OperatorFunction, Unknown
+from tests.extract.python.reading import places, read_files, read_text
 
 
 def test_a_decorator_of_another_module_registers_at_the_line_of_its_use(tmp_path: Path) -> None:
@@ -66,3 +70,105 @@ def test_an_import_that_may_fail_is_a_condition(tmp_path: Path) -> None:
     assert operator.schema == "ns::sin(Tensor x) -> Tensor"
     assert [str(one) for one in operator.when] == ["import triton"]
     assert fake.operator == "ns::sin"
+
+
+def test_a_key_that_the_platform_decides_is_unknown_until_it_is_said(tmp_path: Path) -> None:
+    text = """\
+        import torch
+        from vllm.platforms import current_platform
+        lib = torch.library.Library("ns", "FRAGMENT")
+        lib.impl("sin", lambda x: x, current_platform.dispatch_key)
+        lib.impl("cos", lambda x: x, dispatch_key=current_platform.dispatch_key)
+        """
+    found = read_text(tmp_path, text)
+    kernels = [one for one in found.found if isinstance(one, ExtractedKernel)]
+    assert [one.key for one in kernels] == [Unknown("current_platform.dispatch_key")] * 2
+    assert found.missing == (("current_platform.dispatch_key", 2),)
+    said = read_text(tmp_path, text, ReadSettings(values=(("current_platform.dispatch_key", "CUDA"),)))
+    assert [one.key for one in said.found if isinstance(one, ExtractedKernel)] == ["CUDA", "CUDA"]
+    assert not said.missing
+
+
+def test_a_test_that_is_not_decided_gives_both_branches(tmp_path: Path) -> None:
+    text = """\
+        import torch
+        lib = torch.library.Library("ns", "FRAGMENT")
+        if torch.version.hip:
+            key = "HIP"
+        elif not torch.cuda.is_available():
+            key = "CPU"
+        else:
+            key = "CUDA"
+        lib.impl("sin", lambda x: x, key)
+        """
+    found = read_text(tmp_path, text)
+    kernels = {one.key: [str(each) for each in one.when] for one in found.found if isinstance(one, ExtractedKernel)}
+    assert kernels == {
+        "HIP": ["torch.version.hip"],
+        "CPU": ["not torch.version.hip", "not torch.cuda.is_available()"],
+        "CUDA": ["not torch.version.hip", "torch.cuda.is_available()"],
+    }
+    said = read_text(tmp_path, text, ReadSettings(values=(("torch.version.hip", "None"),)))
+    assert {one.key for one in said.found if isinstance(one, ExtractedKernel)} == {"CPU", "CUDA"}
+
+
+def test_what_registers_only_when_it_is_called_is_said(tmp_path: Path) -> None:
+    found = read_text(
+        tmp_path,
+        """\
+        import torch
+        lib = torch.library.Library("ns", "FRAGMENT")
+        def register():
+            lib.impl("sin", lambda x: x, "CPU")
+        def register_one(name):
+            lib.impl(name, lambda x: x, "CPU")
+        def use(some_library):
+            some_library.impl("sin", lambda x: x, "CPU")
+        for name in open("names"):
+            lib.impl(name, lambda x: x, "CPU")
+        """,
+    )
+    kernels = [one for one in found.found if isinstance(one, ExtractedKernel)]
+    assert [(one.operator, [str(each) for each in one.when]) for one in kernels] == [
+        ("ns::sin", ["register() is called"])
+    ]
+    assert [(one.at.line, one.why) for one in found.not_understood] == [
+        (6, "`register_one` registers it when it is called, and no call of it was found"),
+        (8, "it is not known what `some_library` is"),
+        (10, "it is in a loop over `open('names')`, which the source does not say"),
+    ]
+    file = str(tmp_path / "ops.py")
+    assert {(file, line) for line in (2, 4, 6, 8, 10)} <= found.accounted
+
+
+def test_files_that_are_not_python_are_said(tmp_path: Path) -> None:
+    found = read_files(
+        tmp_path,
+        {
+            "broken.py": "import torch.library\ndef (:\n",
+            "zero.py": "torch.library\0",
+            "deep.py": "torch.library" + "()" * 200_000,
+            "long.py": "torch.library\n" * 70_000,
+            "good.py": "import torch\ntorch.library.define('ns::f', '() -> ()')\n",
+        },
+    )
+    assert [Path(one.at.file).name for one in found.not_understood] == ["broken.py", "zero.py", "deep.py", "long.py"]
+    assert places(found) == [("ExtractedBlock", 2), ("ExtractedDefinition", 2)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = [1]\n" + "x = x + x\n" * 60 + "x += x\n" * 60,
+        "while True:\n    lib.define('f() -> ()')\n",
+        "def f(n):\n    lib.define(n)\n    f(n + 1)\n    f(n + 2)\nf(0)\n",
+        "x = list(range(20000))\nfor a in x:\n    for b in x:\n        y = list(x)\n",
+        "x = a\n" + "".join(f"if x: y{i} = 1\nelse: y{i} = b{i}\nif y{i} == 1: x = y{i}\n" for i in range(200)),
+        "".join(f"if c{i}: k{i} = 'A'\nelse: k{i} = 'B'\n" for i in range(12))
+        + f"torch.library.impl({', '.join(f'k{i}' for i in range(12))})\n",
+    ],
+)
+def test_reading_ends(tmp_path: Path, text: str) -> None:
+    start = time.process_time()
+    read_text(tmp_path, 'import torch\nlib = torch.library.Library("ns", "DEF")\n' + text)
+    assert time.process_time() - start < 20
