@@ -14,7 +14,7 @@ from dispatch_cli.extract.cpp.tokens import CppToken
 
 MAX_DEPTH = 40
 """How deeply statements and calls of functions may nest."""
-MAX_STATEMENTS = 200_000
+MAX_STATEMENTS = 50_000
 """Statements of one translation unit, those of loops and functions counted each time."""
 
 

@@ -11,6 +11,8 @@ MAX_ANGLE = 4000
 """Tokens between ``<`` and ``>`` of template arguments."""
 MAX_LESS = 64
 """So many signs ``<`` that begin no template arguments are looked at in one list; the others are less-than."""
+MAX_PARENTHESES = 64
+"""Parentheses around one expression that are taken off."""
 
 
 def partners(tokens: Sequence[CppToken]) -> dict[int, int] | None:
@@ -99,7 +101,9 @@ def inside(tokens: Sequence[CppToken], opening: int = 0) -> tuple[list[CppToken]
 def unwrapped(tokens: Sequence[CppToken]) -> list[CppToken]:
     """Without parentheses around all of it."""
     result = list(tokens)
-    while len(result) >= 2 and result[0].text == "(" and result[0].kind == "mark":
+    for _ in range(MAX_PARENTHESES):
+        if len(result) < 2 or result[0].text != "(" or result[0].kind != "mark":
+            break
         body, end = inside(result)
         if end != len(result):
             break

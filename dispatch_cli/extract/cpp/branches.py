@@ -13,6 +13,8 @@ from dispatch_cli.model.condition import Condition, value
 
 MAX_CONDITIONALS = 200
 """How deeply ``#if`` may nest."""
+MAX_BRANCHES = 300
+"""Branches of one ``#if``."""
 
 
 class _Frame:
@@ -61,6 +63,8 @@ class Branches:
             return
         self._balance()
         frame = self._frames[-1]
+        if len(frame.before) > MAX_BRANCHES:
+            raise TooMuch(f"an '#if' has more than {MAX_BRANCHES} branches")
         if not frame.off:
             self.when = frame.outer
             self._begin(False if frame.done else True if decide is None else decide(), directive)

@@ -23,6 +23,8 @@ from dispatch_cli.model.extracted import ExtractedBlock, Unknown
 
 MAX_BODY = 1_000_000
 """Tokens of one block."""
+MAX_OBJECTS = 50
+"""Library objects in one function."""
 _KINDS = {
     "TORCH_LIBRARY": LibraryKind.DEF,
     "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
@@ -118,10 +120,15 @@ class UnitReader:
             scope.append(following)
             if depth == 0 and following.text == ";" and not self._called(token):
                 break
+        made = [index for index, part in enumerate(scope) if part.text.startswith("@MAKE_")]
+        for index in made[MAX_OBJECTS:]:
+            self.findings.refuse(
+                scope[index : index + 1], f"there are more than {MAX_OBJECTS} such objects", self._build
+            )
         for index, part in enumerate(scope):
-            if part.text.startswith("@MAKE_"):
+            if index in made[:MAX_OBJECTS]:
                 self._made_object(scope, index)
-            elif part.text.startswith("@") and "LIBRARY" in part.text:
+            elif part.text.startswith("@") and "LIBRARY" in part.text and index not in made:
                 self.findings.refuse(scope[index:], "a registration block is not expected here", self._build)
 
     def _made_object(self, scope: list[CppToken], index: int) -> None:

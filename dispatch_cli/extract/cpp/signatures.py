@@ -110,6 +110,8 @@ def parameters_of(tokens: Sequence[CppToken], alias: Alias) -> str | None:
             continue
         if "=" in texts:
             part = part[: texts.index("=")]
+        if not part:
+            return None
         kind = type_of(part, alias) or (type_of(part[:-1], alias) if part[-1].kind == "name" else None)
         if kind is None:
             return None

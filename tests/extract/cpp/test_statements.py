@@ -246,3 +246,27 @@ def test_a_bound_that_is_exceeded_leaves_the_other_files(tmp_path: Path) -> None
     assert registered(found) == {"my::f f": ""}
     (one,) = found.not_understood
     assert "tokens" in one.why
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'm.impl("f", a' + "<a" * 20_000 + ");",
+        'm.impl("f", ' + "(" * 2_000 + "f" + ")" * 2_000 + ");",
+        "m.def(" + '"a" + ' * 2_000 + '"b");',
+        "if (" + "!" * 2_000 + 'x) m.impl("f", f);',
+        "".join(f"#elif A{n}\n" for n in range(2_000)).replace("#elif", "#if", 1) + "#endif",
+        "/*" * 20_000,
+        'R"x(' * 20_000,
+        "{" * 5_000 + "}" * 5_000,
+    ],
+    ids=["angles", "parentheses", "sums", "not", "branches", "comments", "strings", "braces"],
+)
+def test_deep_and_long_sources_end(tmp_path: Path, body: str) -> None:
+    found = extracted(tmp_path, {"a.cpp": block(body), "b.cpp": block('m.impl("last", f);')})
+    assert registered(found)["my::last f"] == ""
+
+
+def test_a_parameter_without_a_type_has_no_signature(tmp_path: Path) -> None:
+    found = extracted(tmp_path, "void f(int64_t a, = 3) {}\n" + block('m.def("f", f);', "TORCH_LIBRARY(my, m)"))
+    assert registered(found) == {"None": "", "my::f f": ""}
