@@ -269,7 +269,8 @@ def _checked_conditions(state: State, conditions: Conditions | None) -> CheckedC
         return None
     chosen = tuple(f"{name}={value}" for name, value in variants.chosen.items())
     states = 1 if conditions is None else len(variants.variants)
-    return CheckedConditions(variants.atoms, chosen, len(variants.family_of), states, tuple(variants.capped))
+    operators = sum("::" in unit for unit in variants.family_of)
+    return CheckedConditions(variants.atoms, chosen, operators, states, tuple(variants.capped))
 
 
 def _conditions(

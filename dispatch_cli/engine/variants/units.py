@@ -1,6 +1,7 @@
 """What conditions decide together: the registrations of one operator, and the cases that they can be in.
 
-A *unit* is all overloads of one operator, with the backend fallbacks, or the ``TORCH_LIBRARY`` blocks of one namespace.
+A *unit* is all overloads of one operator, with the backend fallbacks of the backends for which it has kernels and those
+that are of no backend, or the ``TORCH_LIBRARY`` blocks of one namespace.
 Units whose registrations have the same conditions are a *family*: they share their cases. A *case* is what these
 conditions are, each true or false, for some consistent choice of what their atoms are.
 """
@@ -95,21 +96,24 @@ def all_atoms(declarations: Declarations) -> dict[str, None]:
 def families(declarations: Declarations, chosen: Mapping[str, str]) -> list[Family]:
     """The families of units with conditions, those with the most registrations first. chosen: as for `groups_of`."""
     of_units: dict[str, Counter[When]] = {}
-    of_fallbacks: Counter[When] = Counter()
-    operators: dict[str, None] = {}
+    fallbacks: list[Fallback] = []
+    backends: dict[str, set[str | None]] = {}
+    parts = declarations.universe.runtime_parts
     for step in _all(declarations):
         unit, when = unit_of_step(step), when_of(step)
         if unit is None:
             continue
         if isinstance(step, Fallback):
-            of_fallbacks[when] += 1
-        elif not isinstance(step, OpenBlock):
-            operators[unit] = None
+            fallbacks += [step] if when else []
+        elif isinstance(step, Implement):
+            key = step.dispatch_key or step.block.dispatch_key or ""
+            backends.setdefault(unit, {None}).add(parts.get(key, ("", None))[1])
         if when:
             of_units.setdefault(unit, Counter())[when] += 1
-    if any(of_fallbacks):
-        for unit in operators:
-            of_units.setdefault(unit, Counter()).update({when: n for when, n in of_fallbacks.items() if when})
+    for unit, of_unit in backends.items() if fallbacks else ():
+        concern = [one.when for one in fallbacks if parts.get(one.dispatch_key, ("", None))[1] in of_unit]
+        if concern:
+            of_units.setdefault(unit, Counter()).update(concern)
     by_conditions: dict[frozenset[Condition], dict[str, Counter[When]]] = {}
     for unit, whens in of_units.items():
         conditions = frozenset(condition for when in whens for condition in when)
