@@ -49,15 +49,12 @@ def test_schemas_are_those_that_were_recorded(tmp_path: Path) -> None:
 @pytest.mark.live
 def test_schemas_are_those_of_live_pytorch(tmp_path: Path) -> None:
     chosen = random.Random(int(os.environ.get("DISPATCH_CLI_LIVE_SEED", "0")))
-    compared = 0
-    for number in range(3):
-        file = tmp_path / f"module{number}.py"
-        file.write_text(random_module(chosen, 400), encoding="utf-8")
-        script = [torch_python(), "-B", str(HERE / "infer_script.py"), str(file)]
-        done = subprocess.run(script, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr[-2000:]
-        for mine, theirs in zip(ours(file), json.loads(done.stdout), strict=True):
-            if theirs is not None:  # newer versions take more types than older ones
-                assert mine == theirs
-                compared += 1
-    assert compared > 100
+    file = tmp_path / "module.py"
+    file.write_text(random_module(chosen, 1000), encoding="utf-8")
+    script = [torch_python(), "-B", str(HERE / "infer_script.py"), str(file)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    pairs = list(zip(ours(file), json.loads(done.stdout), strict=True))
+    taken = [(mine, theirs) for mine, theirs in pairs if theirs is not None]  # newer versions take more types
+    assert len(taken) > 80
+    assert [mine for mine, _ in taken] == [theirs for _, theirs in taken]
