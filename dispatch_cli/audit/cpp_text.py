@@ -63,12 +63,17 @@ class _Owner(Enum):
     OPEN = "not known"
 
 
-class _Level(NamedTuple):
-    """A bracket that is open: the statement that it belongs to, and whose registry that concerns."""
+class _Level:
+    """A bracket that is open. statement: the start of the statement that it belongs to. owner: whose it is, once
+    asked.
+    """
 
-    statement: int
-    owner: _Owner
-    outer: _Level | None
+    __slots__ = ("outer", "owner", "statement")
+
+    def __init__(self, statement: int, outer: _Level | None) -> None:
+        self.statement = statement
+        self.outer = outer
+        self.owner: _Owner | None = None if outer is not None else _Owner.OPEN
 
 
 def may_register(text: str) -> bool:
@@ -124,7 +129,7 @@ class _Scanner:
     def __init__(self, code: str) -> None:
         self.code = code
         self.modules = {one or other for one, other in _MODULE.findall(code)}
-        self.level = _Level(0, _Owner.OPEN, None)
+        self.level = _Level(0, None)
         self.statement = 0
         """Where the current statement begins."""
         self.branches: list[tuple[_Level, int]] = []
@@ -148,7 +153,7 @@ class _Scanner:
                     outside = (self.level, self.statement)
                     macro, macro_end = name[1], _end_of_directive(code, token.start())
                     position = token.start() + name.end()
-                    self.level, self.statement = _Level(position, _Owner.OPEN, None), position
+                    self.level, self.statement = _Level(position, None), position
                 else:
                     position = _end_of_directive(code, token.start())
                     self._branch(token["word"])
@@ -162,7 +167,7 @@ class _Scanner:
 
     def _bracket(self, token: re.Match[str]) -> None:
         if token["open"] is not None:
-            self.level = _Level(self.statement, self._owner(), self.level)
+            self.level = _Level(self.statement, self.level)
             if token[0] != "[":
                 self.statement = token.end()
         elif token["close"] is not None:
@@ -180,10 +185,25 @@ class _Scanner:
 
     def _owner(self) -> _Owner:
         """Whose registry the current statement concerns: by its own beginning, else by what it is in."""
-        head = self.code[self.statement : self.statement + MAX_HEAD].split(";")[0]
+        return self._owner_by_head(self.statement) or self._owner_of(self.level)
+
+    def _owner_of(self, level: _Level) -> _Owner:
+        """Whose a bracket is; those outside of it are asked once."""
+        asked = []
+        while level.owner is None and self._owner_by_head(level.statement) is None:
+            asked.append(level)
+            assert level.outer is not None, "the outermost one has an owner"
+            level = level.outer
+        owner = level.owner = level.owner or self._owner_by_head(level.statement) or _Owner.OPEN
+        for one in asked:
+            one.owner = owner
+        return owner
+
+    def _owner_by_head(self, statement: int) -> _Owner | None:
+        head = self.code[statement : statement + MAX_HEAD].split(";")[0]
         if _OTHER_REGISTRIES.search(head):
             return _Owner.OTHER
-        return _Owner.DISPATCHER if _DISPATCHERS.search(head) else self.level.owner
+        return _Owner.DISPATCHER if _DISPATCHERS.search(head) else None
 
     def _is_candidate(self, token: re.Match[str]) -> bool:
         owner = self._owner()
