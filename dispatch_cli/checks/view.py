@@ -19,7 +19,7 @@ from dispatch_cli.engine.history.state import State
 from dispatch_cli.engine.table.registration import Registration
 from dispatch_cli.engine.table.table import Table, plan
 from dispatch_cli.model.built import BuiltLibrary
-from dispatch_cli.model.declarations import PythonKernel, Registrant
+from dispatch_cli.model.declarations import Implement, PythonKernel, Registrant
 from dispatch_cli.model.higher_order import HigherOrderOperator
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.settings import Suppression
@@ -88,6 +88,17 @@ class View(Files):
     def touched(self) -> tuple[OperatorName, ...]:
         """The view's operators of which something was registered in the run; the others are as a base has them."""
         return tuple(name for name in self.operators if not self.dispatcher.is_untouched(name))
+
+    @cached_property
+    def linked_in_any_order(self) -> frozenset[OperatorName]:
+        """The operators with kernels from several source files, whose order nobody knows before they are linked."""
+        files: dict[OperatorName, set[str]] = {}
+        for step in self.state.declarations.steps:
+            if isinstance(step, Implement) and step.block.extracted and step.span is not None:
+                name = step.block.qualified(step.operator)
+                if name is not None:
+                    files.setdefault(name, set()).add(step.span.file)
+        return frozenset(name for name, places in files.items() if len(places) > 1)
 
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:

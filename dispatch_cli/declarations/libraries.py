@@ -66,6 +66,7 @@ def _read_library(context: FileContext, node: Node, values: Values) -> None:
     kind = LibraryKind[kind_node.text] if type(kind_node) is Scalar else None
     namespace = _namespace(context, values)
     key = _key(context, key_node, needed=values.get("fallback") is not None)
+    before = len(context.steps)
     block = context.block(kind or LibraryKind.IMPL, namespace or "", key, node)
     if kind is not None and namespace is not None:
         _check_contents(context, values, block, node)
@@ -85,6 +86,12 @@ def _read_library(context: FileContext, node: Node, values: Values) -> None:
             if kernel is not None and key is not None:
                 with context.placed(value):
                     context.fall_back(block, key, kernel, problems.span(value))
+    if key is None and _names_a_key(key_node):  # PyTorch refuses the block: nothing in it is registered
+        del context.steps[before:]
+
+
+def _names_a_key(node: Node | None) -> bool:
+    return type(node) is Scalar and node.text != CATCH_ALL
 
 
 def _key(context: FileContext, node: Node | None, needed: bool) -> str | None:
@@ -203,6 +210,8 @@ def _read_member(context: FileContext, node: Node, block: Block) -> tuple[Kernel
     kernel = described_kernel(context, node, values, block)
     key_node = values.get("dispatch_key")
     key, own = block.dispatch_key, _key(context, key_node, needed=False)
+    if own is None and _names_a_key(key_node):
+        return None
     if own is not None and key_node is not None and key is not None and own != key:
         message = f"the kernel's dispatch key {own} differs from that of its block, {key}"
         context.problems.add(_MISUSE, message, key_node, "use a block without a dispatch key, or one block per key")
