@@ -23,6 +23,8 @@ operators:
     dispatch: {CPU: mul_cpu, Autograd: mul_autograd}
 ```
 
+An operator that is defined only under other conditions is a warning: the kernel's file may not be in such a build.
+
 Fix: define the operator, correct its name, or load the declarations that define it as well.
 """
 
@@ -41,6 +43,8 @@ MAX_SUGGESTIONS = 20
 MAX_OVERLOADS = 4
 """An operator with more overloads than these is not listed whole."""
 CUTOFF = 0.8
+PYTORCHS = "aten"
+"""The namespace of PyTorch's operators."""
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -65,8 +69,24 @@ def find(view: View) -> Iterator[Finding]:
             details=(("keys", keys), *((one.key, _signature(one)) for one in (first, other) if one is not None)),
             at=kernels[0] if kernels else None,
             related=() if other is None else [("the kernel with another signature", other.kernel.span)],
-            tip="define the operator, correct its name, or load the declarations that define it as well",
+            tip=_tip(view, name),
+            severity=Severity.WARNING if _is_defined_otherwise(view, name) else None,
         )
+
+
+def _tip(view: View, name: OperatorName) -> str:
+    """What to do. Sources often have kernels for PyTorch's own operators, whose definitions an embedded state has."""
+    if _is_defined_otherwise(view, name):
+        return "if the kernel's file is not in such a build, say so: `when` in [[tool.dispatch-cli.extract.files]]"
+    if name.namespace == PYTORCHS and view.state.source is None:
+        return "load PyTorch's operators as well (--base NAME), or correct the operator's name"
+    return "define the operator, correct its name, or load the declarations that define it as well"
+
+
+def _is_defined_otherwise(view: View, name: OperatorName) -> bool:
+    """Whether the operator is defined under other conditions: then its kernels' file may not be in such a build."""
+    variants = view.first.state.variants
+    return variants is not None and name in variants.defined
 
 
 def _place(registration: Registration) -> tuple[bool, str, int, int]:

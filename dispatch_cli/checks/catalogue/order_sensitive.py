@@ -57,7 +57,7 @@ def find(view: View) -> Iterator[Finding]:
     for pattern in view.patterns:
         if slots_at_risk(view.layout, pattern.registered):
             for name in pattern.operators:
-                if not view.dispatcher.stale_entries(name):
+                if name in view.linked_in_any_order or not view.dispatcher.stale_entries(name):
                     yield from _of_operator(view, orders, name)
 
 

@@ -19,7 +19,8 @@ from dispatch_cli.engine.variants.units import (
     when_of,
 )
 from dispatch_cli.model.condition import Condition, value
-from dispatch_cli.model.declarations import Declarations, Fallback, PythonKernel, Settle, Step
+from dispatch_cli.model.declarations import Declarations, Define, Fallback, PythonKernel, Settle, Step
+from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.worlds import AtomGroup, World, groups_of
 
 When = tuple[Condition, ...]
@@ -66,6 +67,11 @@ class Variants:
     def family_of(self) -> dict[str, Family]:
         """The family of each unit with conditions."""
         return {unit: family for family in self._families for unit in family.units}
+
+    @cached_property
+    def defined(self) -> frozenset[OperatorName]:
+        """The operators that are defined under some condition, whichever variant is looked at."""
+        return frozenset(step.schema.name for step in self._declarations.steps if isinstance(step, Define))
 
     @property
     def capped(self) -> list[str]:

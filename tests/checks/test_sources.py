@@ -1,0 +1,83 @@
+"""What is particular to declarations that were extracted from sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.checks.helpers import StateOf, findings
+from tests.checks.test_conditions import checked
+
+HEAD = "dispatch: 1\nextracted: true\nlibraries:\n"
+DEFINITION = '  - {kind: DEF, namespace: demo, define: ["op(Tensor x) -> Tensor"], at: "a.cpp:1:1"}\n'
+
+
+def block(key: str, kernel: str, file: str, line: int) -> str:
+    at = f'"{file}:{line}:1"'
+    return (
+        f"  - {{kind: IMPL, namespace: demo, dispatch_key: {key}, at: {at}, "
+        f"impl: {{op: {{kernel: {kernel}, at: {at}}}}}}}\n"
+    )
+
+
+def checks_of(state_of: StateOf, text: str) -> list[str]:
+    return [one.check for one in findings(state_of(text))]
+
+
+def test_nothing_of_a_block_with_a_refused_key_is_registered(state_of: StateOf) -> None:
+    """PyTorch refuses the block whole: its kernels are at no key, not at all of them."""
+    text = HEAD + DEFINITION + block("Nmaed", "other", "a.cpp", 2) + block("CPU", "cpu", "a.cpp", 3)
+    state = state_of(text)
+    (name,) = state.own_operators()
+    assert list(state.dispatcher.active(name)) == ["CPU"]
+    assert "math-kernel-displaced" not in checks_of(state_of, text)
+    assert "refused-registration" in checks_of(state_of, text)
+
+
+def test_a_kernel_with_a_refused_key_of_its_own_is_not_registered(state_of: StateOf) -> None:
+    text = (
+        HEAD
+        + '  - {kind: DEF, namespace: demo, define: ["op(Tensor x) -> Tensor"], at: "a.cpp:1:1", '
+        + "impl: {op: [{kernel: f, dispatch_key: Nmaed}, {kernel: g, dispatch_key: CPU}]}}\n"
+    )
+    state = state_of(text)
+    (name,) = state.own_operators()
+    assert list(state.dispatcher.active(name)) == ["CPU"]
+
+
+def stale(last_file: str) -> str:
+    """A kernel at NestedTensorCPU does not refresh AutogradNestedTensor, which the kernel at Autograd should fill."""
+    return (
+        HEAD
+        + DEFINITION
+        + block("CompositeImplicitAutograd", "math", "a.cpp", 2)
+        + block("Autograd", "autograd", "a.cpp", 3)
+        + block("NestedTensorCPU", "nested", last_file, 4)
+    )
+
+
+def test_a_stale_table_is_certain_within_one_file(state_of: StateOf) -> None:
+    assert "stale-live-table" in checks_of(state_of, stale("a.cpp"))
+
+
+def test_the_order_of_several_source_files_is_that_of_the_linker(state_of: StateOf) -> None:
+    found = checks_of(state_of, stale("b.cpp"))
+    assert "stale-live-table" not in found
+    assert "order-sensitive" in found
+
+
+def test_the_order_of_declaration_files_is_known(state_of: StateOf) -> None:
+    assert "stale-live-table" in checks_of(state_of, stale("b.cpp").replace("extracted: true\n", ""))
+
+
+def test_a_definition_under_another_condition_makes_a_dangling_kernel_a_warning(tmp_path: Path) -> None:
+    """The kernel's file may not be in a build without the definition; the condition says in which it dangles."""
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "dispatch: 1\noperators:\n"
+        '  - {func: "demo::op(Tensor x) -> Tensor", when: defined(USE_CUDA)}\n'
+        "  - {name: demo::op, dispatch: {CUDA: f}}\n"
+        "  - {name: demo::nowhere, dispatch: {CUDA: f}}\n"
+    )
+    dangling = [one.finding for one in checked(path).findings if one.finding.check == "dangling-implementation"]
+    found = {one.operator: (one.severity.value, one.when) for one in dangling}
+    assert found == {"demo::op": ("warning", "not defined(USE_CUDA)"), "demo::nowhere": ("error", None)}
