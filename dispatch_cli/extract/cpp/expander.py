@@ -57,6 +57,10 @@ class Expander:
                 self.blocks.append(token)
             self._pending.extend(reversed(replaced))
 
+    def at_text(self) -> bool:
+        """Whether the next token is one of the text itself, not of a macro."""
+        return not self._pending
+
     def _raw(self) -> CppToken | None:
         return self._pending.pop() if self._pending else next(self._tokens, None)
 

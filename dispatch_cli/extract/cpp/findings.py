@@ -18,7 +18,9 @@ from dispatch_cli.model.extracted import (
 
 MAX_TEXT = 200
 """Characters of a statement that are shown."""
-_MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"})
+_MARKS = frozenset({"impl", "def", "fallback", "op", "RegisterOperators", "kernel", "catchAllKernel", "schema"}) | {
+    "TorchLibraryInit"
+}
 FromCpp = ExtractedBlock | ExtractedDefinition | ExtractedKernel | ExtractedFallback
 
 

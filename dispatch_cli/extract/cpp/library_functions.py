@@ -10,7 +10,11 @@ from dispatch_cli.extract.cpp.simple import LibraryFunction
 from dispatch_cli.extract.cpp.tokens import CppToken
 
 _CALLS = frozenset({"impl", "def", "fallback"})
-_Place = tuple[str, int]
+_Place = tuple[str, int, "tuple[str, int] | None"]
+
+
+def _place(token: CppToken) -> _Place:
+    return token.source.name, token.offset, token.use and (token.use[0].name, token.use[1])
 
 
 class LibraryFunctions:
@@ -38,10 +42,14 @@ class LibraryFunctions:
 
     def add(self, function: LibraryFunction, token: CppToken, libraries: Sequence[str], when: When) -> None:
         """Keep a function. libraries: those of its parameters that are libraries."""
-        place = (token.source.name, token.offset)
+        place = _place(token)
         if function.name:
             self._functions[function.name] = function, place
         self._all[place] = function, libraries, when
+
+    def use(self, token: CppToken) -> None:
+        """Note that the function is called that was added with this token."""
+        self._used.add(_place(token))
 
     def report_unused(self, findings: Findings) -> None:
         """Say which functions no block calls."""

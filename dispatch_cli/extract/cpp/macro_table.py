@@ -8,11 +8,11 @@ from typing import NamedTuple
 from dispatch_cli.extract.cpp.context import When, excludes, facts, undecided
 from dispatch_cli.extract.cpp.if_expression import Decision
 from dispatch_cli.extract.cpp.known import KNOWN, RESERVED
-from dispatch_cli.extract.cpp.macros import Macro
+from dispatch_cli.extract.cpp.macros import Macro, defined_as
 from dispatch_cli.extract.cpp.sourcefile import Directive
 from dispatch_cli.model.condition import Atom, Condition, value
 
-FIXED = {"__cplusplus": "201703L", "__has_include": ""}
+FIXED = {"__cplusplus": "201703L", "__COUNTER__": "0", "__has_include": ""}
 """Macros that every compiler defines."""
 _UNDEFINED = ("__CUDA_ARCH__", "__HIP_DEVICE_COMPILE__", "__ASSEMBLER__")
 """Macros that are not defined where a compiler makes code for the host, which is what registers."""
@@ -39,6 +39,7 @@ class MacroTable:
         self.assumed = dict(assumed)
         self.ambiguous: dict[str, set[str]] = {}
         self.in_if = False
+        self._counted = 0
         self._macros: dict[str, tuple[MacroDefinition, ...]] = dict.fromkeys((*_UNDEFINED, *undefined), ())
         for macro in defined:
             self._macros[macro.name] = (MacroDefinition(macro, ()),)
@@ -47,6 +48,9 @@ class MacroTable:
         """What *name* is replaced by where *when* holds."""
         if name in RESERVED:
             return KNOWN.get(name)
+        if name == "__COUNTER__":
+            self._counted += 1
+            return defined_as(name, str(self._counted))
         definitions = self._macros.get(name)
         if definitions is None:
             return KNOWN.get(name)

@@ -17,9 +17,9 @@ from dispatch_cli.model.span import Span
 
 MAX_WRAPPERS = 2000
 """Macros of a project that may stand for a registration block."""
-_SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &")
+_SIGNS = ("_LIBRARY", "RegisterOperators", "Library&", "Library &", "TorchLibraryInit")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:[^\n\\]|\\.)*)", re.M | re.S)
-_BEGINS = r"[A-Z0-9_]*_LIBRARY(?:_[A-Z0-9_]*)?\s*\(|RegisterOperators\b|(?:Stable)?Library\s*&"
+_BEGINS = r"[A-Z0-9_]*_LIBRARY(?:_[A-Z0-9_]*)?\s*\(|RegisterOperators\b|TorchLibraryInit\b|(?:Stable)?Library\s*&"
 _BEGINNING = re.compile(rf"\b(?:{_BEGINS})")
 _REGISTERS = re.compile(r"\.\s*(?:impl|def|fallback|op)\s*\(|_LIBRARY|RegisterOperators")
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from dispatch_cli.extract.cpp.tokens import SourceText
+from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 
 _BRACE = re.compile(r"[{}]")
 _NOT_A_FUNCTION = re.compile(r"\b(?:namespace|class|struct|enum|union|extern)\b|=\s*\Z")
 _CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _VARIABLE = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\(|\{)\s*(?:[\w:]+::)?\s*\Z")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*\Z")
+_LAMBDA = re.compile(r"([A-Za-z_]\w*)\s*(?:=|\{)\s*\[[^\[\]]*\]\s*\Z")
+_NOT_PARAMETERS = frozenset({")", ";", "{", "}"})
 MAX_HEADER = 2000
 """Characters of the head of a function."""
 
@@ -38,9 +41,27 @@ def variable_before(text: SourceText, offset: int) -> str | None:
     return found[1] if found else None
 
 
-def parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:
-    """The name of the function in whose parameters a place is, and where the list opens; the name is empty for a
-    lambda. None elsewhere."""
+def function_head(token: CppToken, before: Sequence[CppToken]) -> tuple[str, list[CppToken], bool] | None:
+    """The name of the function in whose parameters *token* is, the tokens from the ``(`` on, and whether it is a
+    lambda, whose name is that of its variable, or empty. None elsewhere.
+
+    before: the tokens before it, of one out of a macro; *token* is the last of them.
+    """
+    if token.use is None:
+        place = _parameter_list(token.source, token.offset)
+        if place is None:
+            return None
+        name, opening, is_lambda = place
+        return name, list(lex(token.source, opening, token.offset)), is_lambda
+    index = len(before) - 2
+    while index > 0 and before[index].text != "(" and before[index].text not in _NOT_PARAMETERS:
+        index -= 1
+    if index < 1 or before[index].text != "(" or before[index - 1].kind != "name":
+        return None
+    return before[index - 1].text, list(before[index:-1]), False
+
+
+def _parameter_list(text: SourceText, offset: int) -> tuple[str, int, bool] | None:
     before = text.blanked[max(0, offset - 500) : offset]
     opening = before.rfind("(")
     if opening < 0 or any(mark in before[opening + 1 :] for mark in ");{}"):
@@ -48,5 +69,8 @@ def parameter_list(text: SourceText, offset: int) -> tuple[str, int] | None:
     name = _NAME.search(before, 0, opening)
     start = offset - len(before) + opening
     if name is not None:
-        return name[1], start
-    return ("", start) if before[:opening].rstrip().endswith("]") else None
+        return name[1], start, False
+    if not before[:opening].rstrip().endswith("]"):
+        return None
+    variable = _LAMBDA.search(before, 0, opening)
+    return (variable[1] if variable else ""), start, True

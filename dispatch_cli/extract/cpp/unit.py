@@ -51,8 +51,9 @@ class TranslationUnit:
         return self._expander.next()
 
     def skip(self) -> None:
-        """Leave out what follows, up to the next text that can begin a registration."""
-        self.skipping = True
+        """Leave out what follows, up to the next text that can begin a registration; not within a macro, as the
+        function that one begins goes on behind it."""
+        self.skipping = self._expander.at_text()
 
     def block_macros(self) -> list[CppToken]:
         """The macros that began a registration block."""

@@ -1,0 +1,40 @@
+"""Blocks as they are made of macros, objects and initialisers, and the function that they are in."""
+
+from __future__ import annotations
+
+from dispatch_cli.extract.cpp.context import When, joined
+from dispatch_cli.extract.cpp.findings import Findings
+from dispatch_cli.extract.cpp.keys import block_key, is_macro_like
+from dispatch_cli.extract.cpp.surroundings import enclosing_function
+from dispatch_cli.extract.cpp.tokens import CppToken, spelled
+from dispatch_cli.model.condition import Atom
+from dispatch_cli.model.declarations import LibraryKind
+from dispatch_cli.model.extracted import ExtractedBlock, Unknown
+
+KINDS = {
+    "TORCH_LIBRARY": LibraryKind.DEF,
+    "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
+    "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
+}
+
+
+def made_block(
+    kind: LibraryKind, token: CppToken, arguments: list[list[CppToken]], when: When, findings: Findings
+) -> ExtractedBlock:
+    """The block whose arguments are a namespace and a key. when: what holds beside the conditions of *token*."""
+    written = "".join(part.text for part in arguments[0]) if arguments else ""
+    namespace: str | Unknown = written
+    if not written.isidentifier() or is_macro_like(written):
+        namespace = Unknown(spelled(tuple(arguments[0])) if arguments else "")
+        findings.missing[written] += 1
+    key = block_key(arguments[1]) if len(arguments) > 1 and arguments[1] else None
+    if isinstance(key, Unknown):
+        findings.missing[key.expression] += 1
+    return ExtractedBlock(kind, namespace, key, token.at, joined(token.when, when))
+
+
+def when_called(token: CppToken) -> When:
+    """That the function is called in which a registration stands."""
+    source, offset = token.use or (token.source, token.offset)
+    function = enclosing_function(source, offset)
+    return () if function is None else (Atom(f"{function} is called"),)
