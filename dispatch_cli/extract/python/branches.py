@@ -102,11 +102,12 @@ class ConditionalStatements(NameBinding):
         for place, statement in enumerate(node.body):
             self.run.step()
             if catching and (atom := self.uncertain_import(statement, scope)) is not None:
-                if negated(atom) in self.run.when:
+                said = self.run.values(scope.file).get(str(atom))
+                if negated(atom) in self.run.when or (said is not None and not said[0]):
                     failing = [atom]
                     self.dead(node.body[place:], scope.file)
                     break
-                if atom not in self.run.when:
+                if atom not in self.run.when and said is None:
                     failing.append(atom)
                     self.run.when.append(atom)
             flow = self.block([statement], scope, returns)

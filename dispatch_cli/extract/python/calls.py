@@ -145,13 +145,17 @@ class CallFollower(OtherFunctions):
         self._bind(code.args, function, given, keywords, inner)
         if isinstance(code, ast.Lambda):
             return self.value(code.body, inner)
+        count = len(self._active)
         self._active.append(id(code))
         size = len(self.run.when)
         returns: list[ValueOption] = []
         try:
-            self.block(code.body, inner, returns)
+            if self._registers(code):
+                self.block(code.body, inner, returns)
+            elif not self.run.for_value(lambda: self.block(code.body, inner, returns)):
+                return Opaque(node)
         finally:
-            self._active.pop()
+            del self._active[count:]
         if names.is_generator(code):
             first = self._yielded(code, inner)
             return first if first is not None else Opaque(node)
@@ -164,10 +168,11 @@ class CallFollower(OtherFunctions):
 
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Whether a function may register something, or is small enough to be followed for what it returns."""
-        facts = names.function_facts(code)
-        if facts.called & CALLED or facts.called & self.run.helpers:
-            return True
-        return facts.size <= MAX_SIZE and len(self._active) <= 8
+        return self._registers(code) or (names.function_facts(code).size <= MAX_SIZE and len(self._active) <= 8)
+
+    def _registers(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        called = names.function_facts(code).called
+        return bool(called & CALLED or called & self.run.helpers)
 
     def _yielded(self, code: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Value:
         """What a context manager made of a generator gives: what its first ``yield`` names."""

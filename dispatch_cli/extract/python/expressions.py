@@ -23,19 +23,19 @@ class Expressions(Operations):
     """Evaluates expressions."""
 
     def _value(self, node: ast.expr, scope: Scope) -> Value:
+        if not isinstance(node, ast.Constant) and (said := self._set(node, scope)) is not None:
+            return said[0]
         match node:
             case ast.Constant():
-                return node.value
+                return self._bounded(node.value, node)
             case ast.Name():
-                return said[0] if (said := self._set(node, scope)) else self.look_up(node.id, node, scope)
+                return self.look_up(node.id, node, scope)
             case ast.Attribute():
-                if said := self._set(node, scope):
-                    return said[0]
                 return self.each(
                     self.value(node.value, scope), lambda owner: self.attribute(owner, node.attr, node, scope)
                 )
             case ast.Call():
-                return said[0] if (said := self._set(node, scope)) else self.call(node, scope)
+                return self.call(node, scope)
             case ast.JoinedStr():
                 return self._joined(node, scope)
             case ast.Tuple() | ast.List() | ast.Set():

@@ -20,6 +20,10 @@ MAX_PYTHON_BYTES = 2 << 20
 """Characters of a Python file that is parsed. The largest of PyTorch's has 1.2 million."""
 MAX_LINES = 60_000
 
+MAX_TOKENS = 300_000
+"""What is between expressions in a file that is parsed: a tree needs up to 900 bytes for each."""
+_BETWEEN = ",()[]{}.=+-*/%&|^<>:;@~\n"
+
 MAX_CHAIN = 4000
 """Operators in a row in one expression. Python 3.10 crashes on some 50,000."""
 
@@ -42,6 +46,8 @@ def parse_python(text: str) -> ast.Module:
         raise UnreadablePython(f"the file has more than {MAX_PYTHON_BYTES >> 20} million characters")
     if text.count("\n") > MAX_LINES:
         raise UnreadablePython(f"the file has more than {MAX_LINES} lines")
+    if sum(map(text.count, _BETWEEN)) > MAX_TOKENS:
+        raise UnreadablePython("the file has too many expressions")
     if sys.version_info < (3, 11) and _long_chain(text):
         raise UnreadablePython("an expression is nested too deeply")
     try:
@@ -159,8 +165,9 @@ class ModuleIndex:
         if file not in self._trees:
             try:
                 tree = self._trees[file] = parse_python(self.text(file))
-                self._facts[file] = tree_facts(tree)
-                self._dropped[file] = without_bodies(tree, self._registering, MAX_SIZE)
+                facts = self._facts[file] = tree_facts(tree)
+                self._dropped[file] = without_bodies(facts, self._registering, MAX_SIZE)
+                self._facts[file] = facts._replace(functions=())
             except UnreadablePython as error:
                 self._trees[file] = error
         found = self._trees[file]

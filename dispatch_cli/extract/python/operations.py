@@ -14,6 +14,7 @@ from dispatch_cli.extract.python.options import (
     is_type,
 )
 from dispatch_cli.extract.python.values import (
+    MAX_BITS,
     Alternatives,
     Dotted,
     NamedSchema,
@@ -48,7 +49,7 @@ class Operations(TruthValues):
     def _bounded(self, value: Value, node: ast.AST) -> Value:
         if isinstance(value, str | bytes | list | tuple) and len(value) > MAX_ITEMS * 10:
             return Opaque(node)
-        if isinstance(value, int) and value.bit_length() > 256:
+        if isinstance(value, int) and value.bit_length() > MAX_BITS:
             return Opaque(node)
         return value
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from dispatch_cli.extract.python.modules import ModuleIndex
 from dispatch_cli.extract.python.results import unknown_names
-from dispatch_cli.extract.python.values import Value, source_text
+from dispatch_cli.extract.python.values import MAX_BITS, Value, source_text
 from dispatch_cli.extract.sources import Sources
 from dispatch_cli.model.condition import Condition, negated
 from dispatch_cli.model.extracted import Extracted, ExtractedBlock, NotUnderstood
@@ -18,6 +18,8 @@ FILE_STEPS = 400_000
 """Expressions and statements that are looked at for one file, those of the functions that it calls included."""
 RUN_STEPS = 20_000_000
 """The same for all files of a run."""
+VALUE_STEPS = 20_000
+"""The same for a function or loop that registers nothing, and that is followed for values only."""
 MAX_FOUND = 200_000
 """Registrations of a run."""
 MAX_CONDITIONS = 12
@@ -26,6 +28,10 @@ MAX_CONDITIONS = 12
 
 class TooManySteps(Exception):
     """A file needs more steps than it may."""
+
+
+class TooManyForValue(TooManySteps):
+    """A value needs more steps than it may."""
 
 
 class PythonRun:
@@ -55,6 +61,7 @@ class PythonRun:
         self._said: set[tuple[Span, str]] = set()
         self._steps = 0
         self._file_steps = 0
+        self._last_step = RUN_STEPS + 1
         self._values: dict[str, Mapping[str, tuple[Value]]] = {}
         self._lines: dict[str, list[str]] = {}
 
@@ -71,8 +78,26 @@ class PythonRun:
         """Count an expression or statement. Errors: `TooManySteps`."""
         self._steps += cost
         self._file_steps += cost
+        if self._steps > self._last_step:
+            raise TooManyForValue
         if self._file_steps > FILE_STEPS or self._steps > RUN_STEPS:
             raise TooManySteps
+
+    def for_value(self, act: Callable[[], object]) -> bool:
+        """Follow something only for its value; False where that takes more than `VALUE_STEPS`."""
+        before = self._last_step
+        self._last_step = min(before, self._steps + VALUE_STEPS)
+        size = len(self.when)
+        try:
+            act()
+        except TooManyForValue:
+            del self.when[size:]
+            if self._steps > before:
+                raise
+            return False
+        finally:
+            self._last_step = before
+        return True
 
     def values(self, file: str) -> Mapping[str, tuple[Value]]:
         """What ``--set`` says, by expression."""
@@ -158,6 +183,7 @@ class PythonRun:
 
 def _literal(text: str) -> Value:
     try:
-        return ast.literal_eval(text)
+        found = ast.literal_eval(text)
+        return text if isinstance(found, int) and found.bit_length() > MAX_BITS else found
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return {"true": True, "false": False}.get(text, text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dispatch_cli.extract.python.interface import CALLED, HARMLESS
@@ -22,12 +23,24 @@ REGISTERING = frozenset(
 class TreeFacts(NamedTuple):
     """calls: with the last name of what is called. inside: what top-level functions and classes call in their bodies.
 
-    torch_names: the names under which functions of ``torch.library`` are imported.
+    torch_names: the names under which functions of ``torch.library`` are imported. functions: in order of the text.
     """
 
     calls: tuple[tuple[str, ast.Call], ...]
     inside: dict[str, frozenset[str]]
     torch_names: frozenset[str]
+    functions: tuple[WrittenFunction, ...]
+
+
+@dataclass(eq=False)
+class WrittenFunction:
+    """A function of a module. size: nodes of its body. called: last names of what it calls. outer: what it is in."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    outer: WrittenFunction | None
+    called: set[str] = field(default_factory=set)
+    size: int = 0
+    generator: bool = False
 
 
 def tree_facts(tree: ast.Module) -> TreeFacts:
@@ -35,84 +48,141 @@ def tree_facts(tree: ast.Module) -> TreeFacts:
     calls: list[tuple[str, ast.Call]] = []
     inside: dict[str, frozenset[str]] = {}
     imported: set[str] = set()
+    functions: list[WrittenFunction] = []
     for statement in tree.body:
-        outside: list[ast.AST] = [statement]
+        called: set[str] = set()
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            outside = list(statement.decorator_list)
-            called: set[str] = set()
-            for part in statement.body:
-                _collect(part, calls, called, imported)
+            for one in statement.decorator_list:
+                _collect(one, calls, set(), imported, functions)
+            whole = not isinstance(statement, ast.ClassDef)
+            for part in [statement] if whole else statement.body:
+                _collect(part, calls, called, imported, functions, plain=whole)
             inside[statement.name] = inside.get(statement.name, frozenset()) | called
-        for one in outside:
-            _collect(one, calls, set(), imported)
-    return TreeFacts(tuple(calls), inside, frozenset(imported))
+        else:
+            _collect(statement, calls, called, imported, functions)
+    calls.sort(key=_place)
+    for written in reversed(functions):
+        if written.outer is not None:
+            written.outer.called |= written.called
+            written.outer.size += written.size + 1
+            written.outer.generator |= written.generator
+    return TreeFacts(tuple(calls), inside, frozenset(imported), tuple(functions))
 
 
-def _collect(root: ast.AST, calls: list[tuple[str, ast.Call]], called: set[str], imported: set[str]) -> None:
-    for one in every_node(root):
-        kind = type(one)
-        if kind is ast.Call:
-            assert isinstance(one, ast.Call)
-            name = called_name(one)
-            called.add(name)
-            if name in CALLED or name in HARMLESS or name in imported:
-                calls.append((name, one))
-        elif isinstance(one, ast.ImportFrom) and one.module in ("torch.library", "torch._library"):
-            imported.update(alias.asname or alias.name for alias in one.names)
+def _collect(
+    root: ast.AST,
+    calls: list[tuple[str, ast.Call]],
+    called: set[str],
+    imported: set[str],
+    functions: list[WrittenFunction],
+    plain: bool = False,
+) -> None:
+    """Go through a tree once. plain: without the decorators of its root."""
+    pending: list[tuple[Sequence[ast.AST | None], WrittenFunction | None]] = [((root,), None)]
+    while pending:
+        nodes, home = pending.pop()
+        queue = list(nodes)
+        while queue:
+            node = queue.pop()
+            if node is None:
+                continue  # such as the key of ``**more`` in a dictionary
+            kind = type(node)
+            if home is not None:
+                home.size += 1
+            if kind is ast.Call:
+                assert isinstance(node, ast.Call)
+                name = called_name(node)
+                called.add(name)
+                if home is not None:
+                    home.called.add(name)
+                if name in CALLED or name in HARMLESS or name in imported:
+                    calls.append((name, node))
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                written = WrittenFunction(node, home)
+                functions.append(written)
+                pending.append((node.body, written))
+                queue += [node.args, *([node.returns] if node.returns else [])]
+                if not plain or node is not root:
+                    queue += node.decorator_list
+                continue
+            elif kind is ast.ImportFrom:
+                assert isinstance(node, ast.ImportFrom)
+                if node.module in ("torch.library", "torch._library"):
+                    imported.update(alias.asname or alias.name for alias in node.names)
+            elif home is not None and (kind is ast.Yield or kind is ast.YieldFrom):
+                home.generator = True
+            for field_name in _CHILDREN[kind]:
+                value = getattr(node, field_name, None)
+                if type(value) is list:
+                    queue += value
+                elif value is not None:
+                    queue.append(value)
 
 
-def without_bodies(tree: ast.Module, registering: frozenset[str], most: int) -> frozenset[str]:
+def _place(call: tuple[str, ast.Call]) -> tuple[int, int]:
+    return call[1].lineno, call[1].col_offset
+
+
+def without_bodies(facts: TreeFacts, registering: frozenset[str], most: int) -> frozenset[str]:
     """Drop the bodies of large functions that call nothing of *registering*: they are not followed.
 
     What they call is returned.
     """
-    pending: list[ast.AST] = [tree]
     dropped: set[str] = set()
-    while pending:
-        node = pending.pop()
-        body: list[ast.AST] = [] if isinstance(node, ast.Lambda) else list(getattr(node, "body", ()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            called = _called_by_idle(node, registering, most)
-            if called is not None:
-                dropped |= called
-                node.body = [ast.copy_location(ast.Pass(), node)]
-                continue
-        elif isinstance(node, ast.stmt):
-            for field in ("orelse", "finalbody", "handlers"):
-                body += getattr(node, field, ())
-        pending += [one for one in body if isinstance(one, ast.stmt | ast.ExceptHandler)]
+    for one in facts.functions:
+        if one.size > most and not one.generator and not (one.called & registering):
+            dropped |= one.called
+            one.node.body = [ast.copy_location(ast.Pass(), one.node)]
     return frozenset(dropped)
 
 
-def _called_by_idle(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, registering: frozenset[str], most: int
-) -> set[str] | None:
-    """What a large function calls; None for one that is small, that registers something, or that is a generator."""
-    size = 0
-    called: set[str] = set()
-    for statement in node.body:
-        for one in every_node(statement):
-            size += 1
-            if isinstance(one, ast.Call):
-                name = called_name(one)
-                if name in registering:
-                    return None
-                called.add(name)
-            elif isinstance(one, ast.Yield | ast.YieldFrom):
-                return None
-    return called if size > most else None
+_WITHOUT = frozenset(
+    (
+        *(
+            "arg",
+            "asname",
+            "attr",
+            "conversion",
+            "ctx",
+            "id",
+            "is_async",
+            "kind",
+            "kwd_attrs",
+            "level",
+            "module",
+            "name",
+        ),
+        *("names", "op", "ops", "rest", "simple", "str", "tag", "type_comment", "type_ignores"),
+    )
+)
+"""Fields of nodes that have no expressions or statements."""
+
+
+class _FieldsByKind(dict[type, tuple[str, ...]]):
+    """The fields of a kind of node that may have nodes."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        fields: tuple[str, ...] = () if kind in (ast.Constant, ast.MatchSingleton) else getattr(kind, "_fields", ())
+        found = self[kind] = tuple(name for name in fields if name not in _WITHOUT)
+        return found
+
+
+_CHILDREN = _FieldsByKind()
 
 
 def every_node(root: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree, in no order; faster than `ast.walk`."""
-    pending = [root]
+    pending: list[ast.AST | None] = [root]
     while pending:
         node = pending.pop()
+        if node is None:
+            continue  # such as the key of ``**more`` in a dictionary
         yield node
-        for value in node.__dict__.values():
+        for name in _CHILDREN[type(node)]:
+            value = getattr(node, name, None)
             if type(value) is list:
-                pending.extend(one for one in value if isinstance(one, ast.AST))
-            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                pending += value
+            elif value is not None:
                 pending.append(value)
 
 

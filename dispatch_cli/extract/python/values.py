@@ -19,6 +19,9 @@ Value = Any
 MAX_TEXT = 200
 """Characters of an expression that are kept."""
 
+MAX_BITS = 256
+"""Bits of a number that is known. Python does not print numbers with more than 4,300 digits."""
+
 
 @lru_cache(maxsize=20_000)
 def source_text(node: ast.AST) -> str:
