@@ -16,6 +16,10 @@ KINDS = {
     "TORCH_LIBRARY_FRAGMENT": LibraryKind.FRAGMENT,
     "TORCH_LIBRARY_IMPL": LibraryKind.IMPL,
 }
+_TESTS = frozenset(
+    {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P", "GTEST_TEST", "TEST_CASE", "TEST_CASE_METHOD"}
+)
+"""Macros of GoogleTest and Catch2 that begin the body of a test."""
 
 
 def made_block(
@@ -31,6 +35,12 @@ def made_block(
     if isinstance(key, Unknown):
         findings.missing[key.expression] += 1
     return ExtractedBlock(kind, namespace, key, token.at, joined(token.when, when))
+
+
+def in_test(token: CppToken) -> bool:
+    """Whether a registration stands in the body of a test, such as ``TEST(Suite, name) {...}``."""
+    source, offset = token.use or (token.source, token.offset)
+    return enclosing_function(source, offset) in _TESTS
 
 
 def when_called(token: CppToken) -> When:

@@ -33,6 +33,7 @@ class Findings:
         self.accounted: set[tuple[str, int]] = set()
         self.missing: Counter[str] = Counter()
         self.forks: set[str] = set()
+        self._in_tests: list[CppToken] = []
 
     def add(self, item: FromCpp) -> None:
         """Keep a registration."""
@@ -50,6 +51,19 @@ class Findings:
             text = text[: MAX_TEXT - 1] + "…"
         self.not_understood[NotUnderstood(first.at, " ".join(text.split()), why, joined(first.when, when))] = None
         self.account(tokens)
+
+    def leave_out(self, tokens: Sequence[CppToken]) -> None:
+        """Note a registration in the body of a test: it is there only while the test runs."""
+        self._in_tests.append(tokens[0])
+        self.account(tokens)
+
+    def report_left_out(self) -> None:
+        """Say how many registrations are in tests, once for all."""
+        if self._in_tests:
+            first, count = self._in_tests[0], len(self._in_tests)
+            those = "this registration, which is" if count == 1 else f"{count} statements with registrations, which are"
+            why = f"{those} in the bodies of tests and hold only while those run, left out"
+            self.not_understood[NotUnderstood(first.at, first.text, why, first.when)] = None
 
     def account(self, tokens: Iterable[CppToken]) -> None:
         """Note that the registrations among *tokens* have been looked at."""

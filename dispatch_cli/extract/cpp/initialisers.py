@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dispatch_cli.extract.cpp.blocks import made_block, when_called
+from dispatch_cli.extract.cpp.blocks import in_test, made_block, when_called
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import inside, split
 from dispatch_cli.extract.cpp.context import When, joined
@@ -55,6 +55,8 @@ class Initialisers:
             if [part.text for part in arguments[0][-2:-1]] != ["Kind"]:  # this is not the constructor itself
                 self._findings.refuse(tokens, "the kind of this library is not known", self._build)
             return None
+        if in_test(token):
+            return self._findings.leave_out(tokens)
         when = joined(self._build, when_called(token))
         block = self._block(kind, token, arguments, when)
         self._findings.account(tokens)

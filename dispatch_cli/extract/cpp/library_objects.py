@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dispatch_cli.extract.cpp.blocks import made_block, when_called
+from dispatch_cli.extract.cpp.blocks import in_test, made_block, when_called
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import inside, split
 from dispatch_cli.extract.cpp.context import When, joined
@@ -38,6 +38,8 @@ class ObjectsReader:
             scope.append(following)
             if depth == 0 and following.text == ";" and not when_called(token):
                 break
+        if in_test(token):
+            return self._findings.leave_out(scope)
         made = [index for index, part in enumerate(scope) if part.text.startswith("@MAKE_")]
         for index in made[MAX_OBJECTS:]:
             self._findings.refuse(
@@ -48,6 +50,7 @@ class ObjectsReader:
                 self._object(scope, index)
             elif part.text.startswith("@") and "LIBRARY" in part.text and index not in made:
                 self._findings.refuse(scope[index:], "a registration block is not expected here", self._build)
+        return None
 
     def _object(self, scope: list[CppToken], index: int) -> None:
         token = scope[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dispatch_cli.extract.cpp.blocks import KINDS, made_block, when_called
+from dispatch_cli.extract.cpp.blocks import KINDS, in_test, made_block, when_called
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import split
 from dispatch_cli.extract.cpp.context import When, joined, undecided
@@ -56,6 +56,7 @@ class UnitReader:
                 self._before.append(token)
             self._construct(token)
         self._initialisers.read_all()
+        self.findings.report_left_out()
         self.findings.account(self._unit.block_macros())
         self.findings.forks |= self._unit.forks
         return self.findings
@@ -119,6 +120,8 @@ class UnitReader:
             if taken is None:
                 break
             rest += taken
+        if in_test(token):
+            return self.findings.leave_out([token, *first, *rest])
         self.findings.account([token])
         arguments = split(first[1:-1])
         when = joined(joined(token.when, self._build), when_called(token))

@@ -47,7 +47,7 @@ class UnitScope:
     def infer(self, function: Sequence[CppToken], everywhere: bool) -> str | None:
         """The signature of a function."""
         if not function or function[0].text == "[":
-            return signature_of(function, (), self._alias)
+            return signature_of(function, self._texts(), self._alias)
         asked = ("".join(token.text for token in function), everywhere)
         if asked not in self._signatures:
             texts = self._texts() if everywhere else iter((self._unit.text,))

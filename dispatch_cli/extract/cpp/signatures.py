@@ -63,6 +63,9 @@ def type_of(tokens: Sequence[CppToken], alias: Alias, steps: int = 0) -> str | N
     if kept[1].text != "<" or angle_end(kept, 1) != len(kept):
         return None
     arguments = split(_unclosed(kept[2:]))
+    if name == "tuple":
+        types = [type_of(argument, alias, steps + 1) for argument in arguments]
+        return None if None in types or not types else f"({', '.join(filter(None, types))})"
     inner = type_of(arguments[0], alias, steps + 1) if arguments else None
     if inner is None:
         return None
@@ -124,7 +127,7 @@ def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText], alia
     if not function:
         return None
     if function[0].text == "[":
-        return _of_lambda(function, alias)
+        return _of_lambda(function, texts, alias)
     if any(token.kind != "name" and token.text != "::" for token in function):
         return None
     name = function[-1].text
@@ -140,16 +143,30 @@ def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText], alia
     return None
 
 
-def _of_lambda(tokens: Sequence[CppToken], alias: Alias) -> str | None:
+def _of_lambda(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
     _, index = inside(tokens)
     if index >= len(tokens) or tokens[index].text != "(":
         return None
     parameters, index = inside(tokens, index)
     body = next((place for place in range(index, len(tokens)) if tokens[place].text == "{"), len(tokens))
-    texts = [token.text for token in tokens[index:body]]
-    if "->" not in texts:
+    names = [token.text for token in tokens[index:body]]
+    if "->" in names:
+        results = results_of(tokens[index + names.index("->") + 1 : body], alias)
+    else:
+        results = _of_body(inside(tokens, body)[0], texts, alias) if body < len(tokens) else None
+    return _joined(parameters_of(parameters, alias), results)
+
+
+def _of_body(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
+    """What a lambda returns whose body is one ``return function(...);``, or has no ``return``."""
+    names = [token.text for token in tokens]
+    if "return" not in names:
+        return "()"
+    opening = names.index("(") if "(" in names else 0
+    if names[0] != "return" or opening < 2 or inside(tokens, opening)[1] != len(tokens) - 1 or names[-1] != ";":
         return None
-    return _joined(parameters_of(parameters, alias), results_of(tokens[index + texts.index("->") + 1 : body], alias))
+    signature = signature_of(tokens[1:opening], texts, alias)
+    return signature and signature.partition(") -> ")[2]
 
 
 def _joined(parameters: str | None, results: str | None) -> str | None:

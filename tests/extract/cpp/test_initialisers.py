@@ -127,3 +127,31 @@ TORCH_LIBRARY(my, m) {
     found = extracted(tmp_path, text)
     assert found.not_understood == ()
     assert len(found.found) == 2
+
+
+def test_registrations_in_tests_are_left_out_with_their_number(tmp_path: Path) -> None:
+    text = """TEST(OperatorTest, one) {
+  auto registrar = RegisterOperators().op("_test::f() -> ()", &f).op("_test::g() -> ()", &g);
+}
+TEST_F(OperatorTest, two) {
+  auto registrar = c10::RegisterOperators().op("_test::f(Tensor a) -> ()", &f);
+}
+TYPED_TEST(OperatorTest, three) {
+  auto m = MAKE_TORCH_LIBRARY(_test);
+  m.def("f(int a) -> ()");
+}
+TEST(OperatorTest, four) {
+  torch::detail::TorchLibraryInit init(torch::Library::DEF, fn, "_test", c10::nullopt, __FILE__, __LINE__);
+}
+TORCH_LIBRARY(my, m) {
+  m.def("f() -> ()");
+}
+"""
+    found = extracted(tmp_path, text)
+    assert [item.name for item in found.found if isinstance(item, ExtractedDefinition)] == ["my::f"]
+    (one,) = found.not_understood
+    assert (one.at.line, one.why) == (
+        2,
+        "4 statements with registrations, which are in the bodies of tests and hold only while those run, left out",
+    )
+    assert {(str(tmp_path / "a.cpp"), line) for line in (2, 5, 8, 9, 12)} <= found.accounted
