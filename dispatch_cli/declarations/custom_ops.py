@@ -90,9 +90,11 @@ def _written(context: FileContext, schema: FunctionSchema, values: Values) -> Fu
 
 def _register_fake(operator: LibraryOperator, values: Values, default: PythonFunction | None, span: Span) -> None:
     """The kernel at Meta, which is there without a fake implementation, too; the last one that is declared counts."""
-    found = [read_fake(operator.context, node) for node in _items(values.get("fake"))]
-    fakes = [FakeImpl(None if default is None else default.name), *(one[0] for one in found if one is not None)]
-    fake = fakes[-1]
+    fake = FakeImpl(None if default is None else default.name)
+    for node in _items(values.get("fake")):
+        with operator.context.placed(node):
+            if (found := read_fake(operator.context, node)) is not None:
+                fake, span = found[0], operator.context.problems.span(node)
     said = None if fake.function is None else _COMPUTES
     kernel = Kernel(operator.library.fake, python=True, span=span, redispatches=said, fake=fake)
     operator.context.implement(operator.block, operator.name, META, kernel, span)

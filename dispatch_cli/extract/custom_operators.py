@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from dispatch_cli.declarations.operator_format import UNKNOWN
 from dispatch_cli.extract.undecided import Data, placed
@@ -19,23 +20,67 @@ DEFAULT = "default"
 """What stands for all device types."""
 MOST = 4
 """Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
+MOST_LATER = 8
+"""Conditions of later operators of one name that an operator's conditions exclude; where there are more, it is left out."""
 
 
 def operator_entries(found: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:
     """The entries of the section ``operators``, in the order of the sources."""
     those = list(found)
-    customs: dict[str, list[CustomOperator]] = {}
-    functions: dict[str, list[OperatorFunction]] = {}
-    for one in those:
+    customs: dict[str, list[_PlacedCustom]] = {}
+    functions: dict[str, list[tuple[int, OperatorFunction]]] = {}
+    for position, one in enumerate(those):
         if isinstance(one, CustomOperator):
-            customs.setdefault(str(one.name), []).append(one)
+            customs.setdefault(str(one.name), []).append(_PlacedCustom(position, one))
         else:
-            functions.setdefault(str(one.operator), []).append(one)
-    for one in those:
+            functions.setdefault(str(one.operator), []).append((position, one))
+    for position, one in enumerate(those):
         if isinstance(one, CustomOperator):
-            yield from _custom(one, [it for it in functions.get(str(one.name), ()) if it.role in _OF_CUSTOM])
+            several = customs[str(one.name)]
+            when = _while_not_replaced(_PlacedCustom(position, one), several)
+            if when is not None:
+                of_custom = [it for it in functions.get(str(one.name), ()) if it[1].role in _OF_CUSTOM]
+                present = [it for at, it in of_custom if not _is_of_replaced(at, it, position, one, several)]
+                yield from _custom(one._replace(when=when), present)
         elif one.role not in _OF_CUSTOM or str(one.operator) not in customs:
             yield {**placed(one.at, one.when), "name": str(one.operator), **_fields([one], (), with_places=False)}
+
+
+class _PlacedCustom(NamedTuple):
+    """position: in the order of what was found."""
+
+    position: int
+    one: CustomOperator
+
+
+def _while_not_replaced(this: _PlacedCustom, several: Sequence[_PlacedCustom]) -> tuple[Condition, ...] | None:
+    """The conditions under which an operator is there and no later one of its name; None where that cannot be.
+
+    PyTorch destroys the library of the former (``get_library_allowing_overwrite``), with all that is registered in it.
+    """
+    when = this.one.when
+    later = dict.fromkeys(it.one.when for it in several if it.position > this.position)
+    later = {it: None for it in later if not exclude_each_other(when, it)}
+    if () in later or len(later) > MOST_LATER:
+        return None
+    for other in later:
+        rest = tuple(each for each in other if each not in this.one.when)
+        if not rest:
+            return None
+        when = (*when, *_all(rest, False))
+    return when if not later or can_hold(when) else None
+
+
+def _is_of_replaced(
+    at: int, function: OperatorFunction, position: int, one: CustomOperator, several: Sequence[_PlacedCustom]
+) -> bool:
+    """Whether a function is registered for a former operator of the name, in its file, that this one replaces."""
+    return at < position and any(
+        former.position < at
+        and former.one.at.file == function.at.file
+        and not exclude_each_other(former.one.when, one.when)
+        for former in several
+    )
 
 
 _OF_CUSTOM = frozenset(FunctionRole) - {FunctionRole.PY_IMPL}

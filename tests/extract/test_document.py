@@ -16,7 +16,15 @@ from dispatch_cli.declarations.json_schema import json_schema
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.extract.document import document
 from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
-from dispatch_cli.model.extracted import ExtractedBlock, ExtractedDefinition, ExtractedKernel, Extraction
+from dispatch_cli.model.extracted import (
+    CustomOperator,
+    ExtractedBlock,
+    ExtractedDefinition,
+    ExtractedKernel,
+    Extraction,
+    FunctionRole,
+    OperatorFunction,
+)
 from dispatch_cli.model.problem import InputError
 from tests.extract.examples import CUDA, EVERYTHING, FILE, LIBRARY, at, when
 from tests.extract.random_extractions import RandomSources
@@ -70,6 +78,50 @@ def test_an_operator_of_custom_op_has_what_is_registered_for_it_in_other_places(
         assert set(kernels) == {"Meta", "Autograd", "CompositeExplicitAutograd", "CUDA", "XPU"}
         assert kernels["Meta"].function_name == "made_fake"
         assert kernels["Autograd"].function_name == backward
+
+
+def test_the_place_of_a_fake_implementation_is_its_own() -> None:
+    made = [CustomOperator("m::f", "m::f(Tensor x) -> Tensor", "f", at(2))]
+    fake = OperatorFunction(FunctionRole.FAKE, "m::f", "f_fake", at(9))
+    steps = loaded(Extraction((*made, fake))).steps
+    assert [one.span for one in steps if isinstance(one, Implement) and one.dispatch_key == "Meta"] == [at(9)]
+
+
+def test_a_later_custom_op_of_the_name_replaces_the_former() -> None:
+    """As PyTorch does, which destroys the former library, with the functions that are registered through it."""
+    schema, other = "m::f(Tensor x) -> Tensor", "m::f(Tensor x, int y) -> Tensor"
+    found = (
+        CustomOperator("m::f", schema, "first", at(2)),
+        OperatorFunction(FunctionRole.FAKE, "m::f", "first_fake", at(3)),
+        OperatorFunction(FunctionRole.KERNEL, "m::f", "first_cuda", at(4), devices=("cuda",)),
+        CustomOperator("m::f", other, "second", at(5)),
+        OperatorFunction(FunctionRole.KERNEL, "m::f", "second_cpu", at(6), devices=("cpu",)),
+    )
+    steps = loaded(Extraction(found)).steps
+    assert [(str(one.schema), one.span) for one in steps if isinstance(one, Define)] == [(other, at(5))]
+    kernels = {one.dispatch_key: one.kernel.function_name for one in steps if isinstance(one, Implement)}
+    assert kernels == {"Meta": None, "Autograd": None, "CompositeExplicitAutograd": "second", "CPU": "second_cpu"}
+
+
+def test_a_custom_op_is_replaced_only_where_the_later_one_is_made() -> None:
+    schema = "m::f(Tensor x) -> Tensor"
+    found = (
+        CustomOperator("m::f", schema, "first", at(2), when("A")),
+        OperatorFunction(FunctionRole.FAKE, "m::f", "first_fake", at(3), when("A")),
+        CustomOperator("m::f", schema, "second", at(5), when("A", "B")),
+        OperatorFunction(FunctionRole.FAKE, "m::f", "second_fake", at(6), when("A", "B")),
+        CustomOperator("m::g", schema.replace("f", "g"), "first", at(8), when("A")),
+        CustomOperator("m::g", schema.replace("f", "g"), "second", at(9), when("not A")),
+    )
+    steps = loaded(Extraction(found)).steps
+    assert [(one.span, one.when) for one in steps if isinstance(one, Define)] == [
+        (at(2), when("A", "not B")),
+        (at(5), when("A", "B")),
+        (at(8), when("A")),
+        (at(9), when("not A")),
+    ]
+    fakes = [one for one in steps if isinstance(one, Implement) and one.dispatch_key == "Meta"]
+    assert [one.kernel.function_name for one in fakes] == ["first_fake", "second_fake", None, None]
 
 
 def test_what_pytorch_refuses_does_not_keep_the_rest_from_being_read() -> None:

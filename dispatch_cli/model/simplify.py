@@ -1,0 +1,132 @@
+"""Short ways to say when something holds: conditions without what is superfluous in them, and texts of bounded length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from dispatch_cli.model.condition import And, Condition, Not, Or, atoms, negated, value
+from dispatch_cli.model.worlds import assignments, count, groups_of
+
+MOST_WORLDS = 256
+"""Consistent choices of truth values that are looked at; with more, a condition stays as it is."""
+MOST_LENGTH = 200
+"""Characters of a text; of more, the first parts are said and how many more there are."""
+Case = Sequence[bool]
+"""What each of some conditions is."""
+
+
+def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[int, bool]]]:
+    """Few conjunctions of few conditions: in each case inside one of them holds at least, in none outside.
+
+    Each is made of positions and truth values. What the conditions are in other cases does not matter.
+    """
+    wanted, others = [_number(one) for one in inside], [_number(one) for one in outside]
+    positions = range(len(inside[0])) if inside else range(0)
+    found: list[tuple[int, int]] = []
+    left = wanted
+    while left:
+        best = max((_widest(one, others, positions) for one in left[:MOST_TRIED]), key=lambda it: _covered(it, left))
+        found.append(best)
+        left = [one for one in left if (one ^ best[1]) & best[0]]
+    for one in list(found):
+        rest = [it for it in found if it != one]
+        if all(any(not (case ^ it[1]) & it[0] for it in rest) for case in wanted):
+            found = rest
+    return [[(at, bool(truth >> at & 1)) for at in positions if mask >> at & 1] for mask, truth in found]
+
+
+MOST_TRIED = 16
+"""Cases of which the best is taken next."""
+
+
+def _number(case: Case) -> int:
+    return sum(1 << position for position, holds in enumerate(case) if holds)
+
+
+def _widest(case: int, others: Sequence[int], positions: range) -> tuple[int, int]:
+    """Positions that tell a case from all others, none of them superfluous; those that are false go first."""
+    mask = (1 << len(positions)) - 1
+    for position in sorted(positions, key=lambda at: (case >> at & 1, -at)):
+        smaller = mask & ~(1 << position)
+        if all((other ^ case) & smaller for other in others):
+            mask = smaller
+    return mask, case
+
+
+def _covered(one: tuple[int, int], cases: Sequence[int]) -> tuple[int, int]:
+    mask, truth = one
+    return sum(not (case ^ truth) & mask for case in cases), -mask.bit_count()
+
+
+def simplified(condition: Condition) -> Condition | None:
+    """The condition, or a shorter one that holds in the same cases; None where it always holds."""
+    names = list(dict.fromkeys(atoms(condition)))
+    groups = groups_of(names)
+    if len(names) < 2 or count(groups) > MOST_WORLDS:
+        return condition
+    inside: list[list[bool]] = []
+    outside: list[list[bool]] = []
+    for world in assignments(groups):
+        (inside if value(condition, world) else outside).append([world[name] for name in names])
+    if not outside:
+        return None
+    if not inside:
+        return condition
+    known = {text: one for one in _atoms(condition) for text in (str(one),)}
+    single = [known[name] for name in names]
+    sums = [any_of(terms(cover(inside, outside), single))]
+    sums.append(negated(any_of(terms(cover(outside, inside), single))))
+    sums.append(condition)
+    return min(sums, key=lambda one: len(str(one)))
+
+
+def _atoms(condition: Condition) -> Iterator[Condition]:
+    if isinstance(condition, Not):
+        yield from _atoms(condition.operand)
+    elif isinstance(condition, And | Or):
+        for operand in condition.operands:
+            yield from _atoms(operand)
+    else:
+        yield condition
+
+
+def terms(found: Iterable[Sequence[tuple[int, bool]]], conditions: Sequence[Condition]) -> list[Condition]:
+    """The conjunctions that `cover` finds, as conditions."""
+    return [
+        all_of([conditions[position] if truth else negated(conditions[position]) for position, truth in one])
+        for one in found
+    ]
+
+
+def all_of(conditions: Iterable[Condition]) -> Condition:
+    """All of at least one condition, what is affirmed first, by text."""
+    parts = {str(p): p for one in conditions for p in (one.operands if isinstance(one, And) else (one,))}
+    ordered = [parts[text] for text in sorted(parts, key=lambda text: (text.startswith("not "), text))]
+    return ordered[0] if len(ordered) == 1 else And(tuple(ordered))
+
+
+def any_of(conditions: Iterable[Condition]) -> Condition:
+    """One at least of at least one condition, by text."""
+    parts = {str(p): p for one in conditions for p in (one.operands if isinstance(one, Or) else (one,))}
+    ordered = [parts[text] for text in sorted(parts, key=lambda text: (isinstance(parts[text], And), text))]
+    return ordered[0] if len(ordered) == 1 else Or(tuple(ordered))
+
+
+def short_text(condition: Condition) -> str:
+    """The text of a condition; where it is long, its first parts and how many more there are."""
+    text = str(condition)
+    if len(text) <= MOST_LENGTH:
+        return text
+    if not isinstance(condition, And | Or):
+        return _cut(text)
+    joined, what = (" or ", "combinations") if isinstance(condition, Or) else (" and ", "conditions")
+    parts = [f"({one})" if isinstance(one, And | Or) else str(one) for one in condition.operands]
+    said = [_cut(parts[0])]
+    while len(said) < len(parts) and len(joined.join((*said, parts[len(said)]))) <= MOST_LENGTH:
+        said.append(parts[len(said)])
+    more = len(parts) - len(said)
+    return joined.join(said) + (f"{joined}{more} more {what if more > 1 else what[:-1]}" if more else "")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_LENGTH else f"{text[: MOST_LENGTH - 1]}…"
