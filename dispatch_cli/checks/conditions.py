@@ -14,17 +14,16 @@ from typing import NamedTuple
 from dispatch_cli.checks.check import Bundle, Bundles, Check, Finding
 from dispatch_cli.checks.view import View
 from dispatch_cli.engine.variants.units import FALLBACKS, Family
-from dispatch_cli.model.condition import And, Condition, Or, negated
+from dispatch_cli.model.condition import Condition, negated
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.problem import Related
+from dispatch_cli.model.simplify import all_of, any_of, cover, short_text, simplified, terms
 from dispatch_cli.model.span import Span
 
 MOST_LITERALS = 12
 """Conditions of which combinations are tried, to say when a finding holds."""
 MOST_CONDITIONS = 100
 """Conditions of an operator that are looked at for that."""
-MOST_CASES = 4
-"""Cases of a finding that are listed one by one."""
 
 Made = Finding | Bundle | Bundles
 
@@ -139,25 +138,19 @@ def when_text(family: Family, positions: frozenset[int]) -> str:
     """The conditions under which the cases at these positions hold, and no others; empty where all do.
 
     It is the shortest conjunction of conditions of the registrations, or of their opposites, that says so; where there
-    is none, the cases are listed.
+    is none, a few conjunctions of which one holds at least. What is superfluous in it is left out.
     """
     cases = family.cases
     inside = [case.values for position, case in enumerate(cases) if position in positions]
     outside = [case.values for position, case in enumerate(cases) if position not in positions]
     if not outside or not inside:
         return ""
-    literals = _common(family, inside)
-    found = _shortest(literals[:MOST_LITERALS], outside)
-    if found is None and not _any_left(literals[:MOST_LITERALS], outside):
-        found = [condition for _, _, condition in literals[:MOST_LITERALS]]
-    if found is not None:
-        return _joined(found)
-    if len(family.conditions) > MOST_LITERALS:
+    found = _shortest(_common(family, inside)[:MOST_LITERALS], outside)
+    if found is None and len(family.conditions) > MOST_CONDITIONS:
         return f"some of {len(cases)} combinations of {len(family.conditions)} conditions"
-    listed = [_joined([one for _, _, one in _common(family, [values])]) for values in inside[:MOST_CASES]]
-    more = len(inside) - MOST_CASES
-    texts = sorted(f"({text})" if " and " in text or " or " in text else text for text in listed)
-    return " or ".join(texts) + (f" or {more} more combinations" if more > 0 else "")
+    whole = all_of(found) if found is not None else any_of(terms(cover(inside, outside), family.conditions))
+    shorter = simplified(whole)
+    return "" if shorter is None else short_text(shorter)
 
 
 Literal = tuple[int, bool, Condition]
@@ -185,12 +178,3 @@ def _shortest(literals: Sequence[Literal], outside: Sequence[tuple[bool, ...]]) 
             if not _any_left(some, outside):
                 return [condition for _, _, condition in some]
     return None
-
-
-def _joined(conditions: Sequence[Condition]) -> str:
-    parts = [part for one in conditions for part in (one.operands if isinstance(one, And) else (one,))]
-    texts = sorted({str(one) for one in parts}, key=lambda text: (text.startswith("not "), text))
-    single = {str(one): one for one in parts}
-    if len(texts) == 1:
-        return texts[0]
-    return " and ".join(f"({text})" if isinstance(single[text], Or) else text for text in texts)

@@ -21,7 +21,7 @@ DEFAULT = "default"
 MOST = 4
 """Conditions of functions of one ``custom_op`` of which every combination has an entry; others are taken as true."""
 MOST_LATER = 8
-"""Conditions of later operators of one name that an operator's conditions exclude; where there are more, it is left out."""
+"""Conditions of later operators of a name that a former one excludes; where there are more, the former is left out."""
 
 
 def operator_entries(found: Iterable[CustomOperator | OperatorFunction]) -> Iterator[Data]:

@@ -2,20 +2,21 @@
 
 A condition is a Boolean expression over *atoms*, which are texts such as ``defined(USE_ROCM)``,
 ``CUDA_VERSION >= 12000`` or ``torch.cuda.is_available()``. In its text they are joined by ``and``, ``or``, ``not`` and
-parentheses.
+parentheses. No two of them that say something else are equal: *all of* some parts is not *one of* them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 MAX_NESTING = 50
 """How deeply parentheses of a condition may nest."""
 
 
-class Atom(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Atom:
     """Something that is true or false. text: as the source has it, with single blanks."""
 
     text: str
@@ -24,7 +25,8 @@ class Atom(NamedTuple):
         return self.text
 
 
-class Not(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Not:
     """The opposite."""
 
     operand: Condition
@@ -33,7 +35,8 @@ class Not(NamedTuple):
         return f"not {_part(self.operand)}"
 
 
-class And(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class And:
     """All of them hold."""
 
     operands: tuple[Condition, ...]
@@ -42,7 +45,8 @@ class And(NamedTuple):
         return " and ".join(map(_part, self.operands))
 
 
-class Or(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Or:
     """At least one of them holds."""
 
     operands: tuple[Condition, ...]

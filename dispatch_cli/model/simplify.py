@@ -1,10 +1,11 @@
-"""Short ways to say when something holds: conditions without what is superfluous in them, and texts of bounded length."""
+"""Short ways to say when something holds: conditions without what is superfluous, and texts of bounded length."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 
-from dispatch_cli.model.condition import And, Condition, Not, Or, atoms, negated, value
+from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated, value
 from dispatch_cli.model.worlds import assignments, count, groups_of
 
 MOST_WORLDS = 256
@@ -24,8 +25,9 @@ def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[in
     positions = range(len(inside[0])) if inside else range(0)
     found: list[tuple[int, int]] = []
     left = wanted
+    widest = {one: _widest(one, others, positions) for one in wanted}
     while left:
-        best = max((_widest(one, others, positions) for one in left[:MOST_TRIED]), key=lambda it: _covered(it, left))
+        best = max((widest[one] for one in left), key=lambda it: _covered(it, left))
         found.append(best)
         left = [one for one in left if (one ^ best[1]) & best[0]]
     for one in list(found):
@@ -33,10 +35,6 @@ def cover(inside: Sequence[Case], outside: Sequence[Case]) -> list[list[tuple[in
         if all(any(not (case ^ it[1]) & it[0] for it in rest) for case in wanted):
             found = rest
     return [[(at, bool(truth >> at & 1)) for at in positions if mask >> at & 1] for mask, truth in found]
-
-
-MOST_TRIED = 16
-"""Cases of which the best is taken next."""
 
 
 def _number(case: Case) -> int:
@@ -58,11 +56,14 @@ def _covered(one: tuple[int, int], cases: Sequence[int]) -> tuple[int, int]:
     return sum(not (case ^ truth) & mask for case in cases), -mask.bit_count()
 
 
+@cache
 def simplified(condition: Condition) -> Condition | None:
     """The condition, or a shorter one that holds in the same cases; None where it always holds."""
+    if isinstance(condition, Atom) or (isinstance(condition, Not) and isinstance(condition.operand, Atom)):
+        return condition
     names = list(dict.fromkeys(atoms(condition)))
     groups = groups_of(names)
-    if len(names) < 2 or count(groups) > MOST_WORLDS:
+    if count(groups) > MOST_WORLDS:
         return condition
     inside: list[list[bool]] = []
     outside: list[list[bool]] = []
@@ -72,22 +73,10 @@ def simplified(condition: Condition) -> Condition | None:
         return None
     if not inside:
         return condition
-    known = {text: one for one in _atoms(condition) for text in (str(one),)}
-    single = [known[name] for name in names]
-    sums = [any_of(terms(cover(inside, outside), single))]
-    sums.append(negated(any_of(terms(cover(outside, inside), single))))
-    sums.append(condition)
-    return min(sums, key=lambda one: len(str(one)))
-
-
-def _atoms(condition: Condition) -> Iterator[Condition]:
-    if isinstance(condition, Not):
-        yield from _atoms(condition.operand)
-    elif isinstance(condition, And | Or):
-        for operand in condition.operands:
-            yield from _atoms(operand)
-    else:
-        yield condition
+    single = [Atom(name) for name in names]
+    direct = any_of(terms(cover(inside, outside), single))
+    inverse = negated(any_of(terms(cover(outside, inside), single)))
+    return min((direct, condition, inverse), key=lambda one: len(str(one)))
 
 
 def terms(found: Iterable[Sequence[tuple[int, bool]]], conditions: Sequence[Condition]) -> list[Condition]:
@@ -126,6 +115,12 @@ def short_text(condition: Condition) -> str:
         said.append(parts[len(said)])
     more = len(parts) - len(said)
     return joined.join(said) + (f"{joined}{more} more {what if more > 1 else what[:-1]}" if more else "")
+
+
+def text_of_all(conditions: Sequence[Condition]) -> str:
+    """A short text of conditions that all hold; empty where they always do."""
+    whole = simplified(conditions[0] if len(conditions) == 1 else And(tuple(conditions))) if conditions else None
+    return "" if whole is None else short_text(whole)
 
 
 def _cut(text: str) -> str:

@@ -99,7 +99,22 @@ def test_a_finding_says_under_which_conditions_it_holds(tmp_path: Path) -> None:
 def test_what_holds_in_no_conjunction_lists_the_combinations(tmp_path: Path) -> None:
     file = write(tmp_path, COMBINED)
     ((_, when),) = found(checked(file), "no-autograd-kernel")
-    assert when == "not (A and B) and not (not A and not B)"
+    assert when == "(A and not B) or (B and not A)"
+
+
+@pytest.mark.parametrize("operators", [2, 14])
+def test_a_finding_of_any_of_several_registrations_says_so_shortly(tmp_path: Path, operators: int) -> None:
+    names = ", ".join(f"{{kernel: f{number}, when: C{number:02}}}" for number in range(operators))
+    file = write(tmp_path, f'  - {{func: "m::a(Tensor x) -> Tensor", dispatch: {{CPU: [{names}]}}}}\n')
+    ((_, when),) = found(checked(file), "no-autograd-kernel")
+    assert when is not None and when.startswith("C00 or C01") and len(when) <= 240
+
+
+def test_conditions_of_the_same_parts_are_told_apart(tmp_path: Path) -> None:
+    one = '  - {func: "m::a(Tensor x) -> Tensor", dispatch: {CPU: {kernel: f, when: A or B}}}\n'
+    other = '  - {func: "m::a.of(Tensor x) -> Tensor", dispatch: {CPU: {kernel: g, when: A and B}}}\n'
+    report = checked(write(tmp_path, one + other))
+    assert found(report, "no-autograd-kernel") == [("m::a", "A or B"), ("m::a.of", "A and B")]
 
 
 def test_a_choice_leaves_the_other_branch_out(tmp_path: Path) -> None:

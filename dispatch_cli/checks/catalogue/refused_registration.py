@@ -46,8 +46,8 @@ from collections.abc import Iterator
 
 from dispatch_cli.checks.check import Check, Finding, Severity
 from dispatch_cli.checks.view import View
-from dispatch_cli.model.condition import all_text
 from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.simplify import text_of_all
 
 
 def find(view: View) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def find(view: View) -> Iterator[Finding]:
             tip=one.hint,
             subject=one.code,
         )
-        yield found._replace(when=all_text(one.when) or None)
+        yield found._replace(when=text_of_all(one.when) or None)
 
 
 CHECK = Check.of(find, __doc__, "DC106", Severity.ERROR)
