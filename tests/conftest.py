@@ -16,5 +16,5 @@ def pytest_configure() -> None:
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
     cache = tempfile.mkdtemp(prefix="dispatch-cli-cache-")
-    os.environ["DISPATCH_CLI_CACHE_DIR"] = cache  # not that of who runs the tests
+    os.environ["DISPATCH_CLI_CACHE_DIR"] = os.environ["XDG_CACHE_HOME"] = cache  # not that of who runs the tests
     atexit.register(shutil.rmtree, cache, ignore_errors=True)

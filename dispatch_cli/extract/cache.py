@@ -2,28 +2,37 @@
 
 An entry is found by a digest of everything that decides it: the content and the names of all files of the run, the
 settings, and this program's own readers. What a run reads besides, such as headers in ``-I``, is noted in the entry and
-compared. An entry that is damaged, foreign or of another format is passed over. Entries are in a folder of the user: a
-folder in the project could come with the project, and say what its author likes.
+compared. An entry that is damaged, foreign or of another format is passed over. A folder of entries could come with a
+project, and say what its author likes: an entry is believed only with the signature of this user's own runs.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
+import re
+import stat
 import tempfile
 import zlib
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
-FORMAT = 1
-MAX_ENTRY = 64 << 20
-"""Bytes of an entry as it is stored; unpacked it may have eight times as many."""
+from dispatch_cli.extract.cache_files import is_own_folder, read_own
+from dispatch_cli.extract.signing import signature, user_folder
+from dispatch_cli.model.budget import Budget, OverBudget, parse_json
+
+FORMAT = 2
+MAX_ENTRY = 16 << 20
+"""Bytes of an entry as it is stored."""
+MAX_UNPACKED = 48 << 20
+"""Bytes of an entry when it is unpacked."""
 MAX_FOLDER = 256 << 20
 """Bytes of all entries. The oldest are removed."""
+_NAME = re.compile(r"[0-9a-f]{40}\.json\.z")
 VARIABLE = "DISPATCH_CLI_CACHE_DIR"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of dispatch-cli. It can be deleted.\n"
 
@@ -32,12 +41,7 @@ def default_folder() -> str | None:
     """The folder of the cache; None where the user has none."""
     if named := os.environ.get(VARIABLE):
         return named
-    variable, below = ("LOCALAPPDATA", "") if sys.platform == "win32" else ("XDG_CACHE_HOME", ".cache")
-    base = os.environ.get(variable, "")
-    if not os.path.isabs(base):  # noqa: PTH117
-        home = os.path.expanduser("~")  # noqa: PTH111
-        base = os.path.join(home, below) if below and os.path.isabs(home) else ""  # noqa: PTH117, PTH118
-    return os.path.join(base, "dispatch-cli") if base else None  # noqa: PTH118
+    return user_folder()
 
 
 def key_of(*parts: object) -> str:
@@ -67,36 +71,36 @@ class Cache:
     def get(self, key: str) -> Any:
         """What is kept under a key; None where nothing is."""
         path = self._folder / f"{key}.json.z"
+        if not is_own_folder(self._folder):
+            return None
         try:
-            with path.open("rb") as file:
-                status = os.fstat(file.fileno())
-                if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-                    return None
-                data = file.read(MAX_ENTRY + 1)
-            if len(data) > MAX_ENTRY:
+            stored = read_own(path, MAX_ENTRY)
+            head, _, data = stored.partition(b"\n")
+            expected = _head(key, data)
+            if expected is None or not compare_digest(head, expected):
                 return None
             unpacker = zlib.decompressobj()
-            text = unpacker.decompress(data, MAX_ENTRY * 8)
-            head, _, body = text.partition(b"\n")
-            if not unpacker.eof or head != _head(key, body):
-                return None
-            found = json.loads(body)
-        except (OSError, ValueError, zlib.error, RecursionError):
+            text = unpacker.decompress(data, MAX_UNPACKED)
+            found = parse_json(text, Budget(len(text))) if unpacker.eof else None
+        except (OSError, ValueError, zlib.error, RecursionError, OverBudget):
             return None
         with suppress(OSError):
-            os.utime(path)
+            os.utime(path, follow_symlinks=False)
         return found
 
     def put(self, key: str, value: Any) -> None:
         """Keep what JSON can express."""
         body = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
-        data = zlib.compress(_head(key, body) + b"\n" + body, 1)
-        if len(data) > MAX_ENTRY or len(body) > MAX_ENTRY * 8 - 1000:
+        packed = zlib.compress(body, 1)
+        if len(packed) > MAX_ENTRY - 1000 or len(body) >= MAX_UNPACKED:
             return
         with suppress(OSError):
+            head = _head(key, packed)
             self._make_folder()
-            self._remove_oldest(len(data))
-            _write(self._folder / f"{key}.json.z", data)
+            if head is None or not is_own_folder(self._folder):
+                return
+            self._remove_oldest(len(packed))
+            _write(self._folder / f"{key}.json.z", head + b"\n" + packed)
 
     def _make_folder(self) -> None:
         if not self._folder.is_dir():
@@ -108,7 +112,8 @@ class Cache:
 
     def _remove_oldest(self, needed: int) -> None:
         with os.scandir(self._folder) as entries:
-            found = [(one.stat(follow_symlinks=False), one.path) for one in entries if one.name.endswith(".json.z")]
+            found = [(one.stat(follow_symlinks=False), one.path) for one in entries if _NAME.fullmatch(one.name)]
+        found = [(status, path) for status, path in found if stat.S_ISREG(status.st_mode)]
         size = sum(status.st_size for status, _ in found) + needed
         for status, path in sorted(found, key=lambda one: one[0].st_mtime):
             if size <= MAX_FOLDER:
@@ -117,8 +122,10 @@ class Cache:
             size -= status.st_size
 
 
-def _head(key: str, body: bytes) -> bytes:
-    return f"dispatch-cli {FORMAT} {key} {blake2b(body, digest_size=20).hexdigest()}".encode()
+def _head(key: str, packed: bytes) -> bytes | None:
+    """What an entry begins with; None where nothing can be signed."""
+    signed = signature(f"{FORMAT} {key}".encode(), packed)
+    return None if signed is None else f"dispatch-cli {FORMAT} {key} {signed}".encode()
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -35,8 +35,11 @@ def collect(
 ) -> dict[str, Any]:
     """What the files say, as plain data, which JSON can express. templates: looked through, too."""
     from dispatch_cli.extract.document import document
+    from dispatch_cli.extract.readable import readable
 
-    extractions = list(_extractions(sources, backends, pytorch))
+    those = list(_extractions(sources, backends, pytorch))
+    written = readable([extraction for _, extraction in those])
+    extractions = [(option, extraction) for (option, _), extraction in zip(those, written, strict=True)]
     found = [one for _, extraction in extractions for one in extraction.found]
     missing = Counter(
         {(option, name): count for option, extraction in extractions for name, count in extraction.missing}
@@ -46,7 +49,7 @@ def collect(
     code = (SourceKind.CPP, SourceKind.PYTHON)
     texts = dict.fromkeys((*sources.headers, *(name for kind in code for name in sources.files.get(kind, ()))))
     return {
-        "document": document([extraction for _, extraction in extractions]),
+        "document": document(written),
         "counts": [count["block"], count["definition"], count["registration"], sum(map(_is_conditional, found))],
         "not_understood": [
             [*one.at, one.text, one.why, [str(condition) for condition in one.when]]

@@ -11,6 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 from dispatch_cli.declarations.operator_format import UNKNOWN
+from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.extract.undecided import Data, placed
 from dispatch_cli.model.condition import And, Condition, negated
 from dispatch_cli.model.extracted import CustomOperator, FunctionRole, OperatorFunction
@@ -91,7 +92,7 @@ def _custom(one: CustomOperator, functions: Sequence[OperatorFunction]) -> Itera
     """The entries of an operator: one for each consistent choice of the conditions of its functions."""
     possible = [it for it in functions if not exclude_each_other(one.when, it.when)]
     whens = {it: tuple(each for each in it.when if each not in one.when) for it in possible}
-    conditions = list(dict.fromkeys(when for when in whens.values() if when))
+    conditions = [when for when in dict.fromkeys(whens.values()) if when and is_readable(_all(when, False)[0])]
     for chosen in product((True, False), repeat=min(len(conditions), MOST)):
         truth = dict(zip(conditions, chosen, strict=False))
         added = [each for when, holds in truth.items() for each in _all(when, holds)]

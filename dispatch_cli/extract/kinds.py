@@ -22,6 +22,7 @@ _DATA = frozenset({".yaml", ".yml", ".json"})
 _OURS = re.compile(
     r"""(?:\A\s*\{\s*|^)["']?dispatch["']?[ \t]*:[ \t]*["']?\d|\A\s*\{[^{}\[\]]*"dispatch"\s*:\s*\d""", re.MULTILINE
 )
+_EXTRACTED = re.compile(r"""(?:^|[{,]\s*)["']?extracted["']?[ \t]*:[ \t]*true\b""", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"^[ \t]*\$\{\w+\}", re.MULTILINE)
 _CPP_TEXT = re.compile(
     r"^[ \t]*#[ \t]*(?:include|import|define|if|ifdef|ifndef|pragma)\b|\b\w*TORCH_LIBRARY\w*[ \t]*\(", re.M
@@ -90,6 +91,11 @@ def kind_of_named(name: str, text: str) -> SourceKind | None:
     if _CPP_TEXT.search(text) is not None:
         return SourceKind.CPP
     return SourceKind.PYTHON if _PYTHON_TEXT.search(text) is not None else None
+
+
+def is_extracted(text: str) -> bool:
+    """Whether a declaration file says, at its beginning, that ``extract`` wrote it."""
+    return _EXTRACTED.search(text) is not None
 
 
 def data_kind(text: str) -> SourceKind | None:

@@ -44,6 +44,8 @@ class WhyLeftOut(Enum):
     TOO_LARGE = "too large"
     TOO_DEEP = "folders nest too deeply"
     BROKEN = "broken"
+    NAME = "a name with characters that are not for printing"
+    EXTRACTED = "written by extract"
 
 
 def reason_of_folder(path: str, name: str, entries: Container[str], modules: frozenset[str]) -> WhyLeftOut | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from dispatch_cli.audit import Unaccounted
@@ -86,32 +87,39 @@ def run(
     )
     kept = None if cache is None else Cache(cache)
     key = "" if kept is None else _key(walked, said, "" if pytorch is None else pytorch.name)
-    data = None if kept is None else _kept(kept.get(key))
-    if data is None:
-        told.start(sum(map(len, sources.files.values())))
-        data = collect(sources, walked.templates, backends, pytorch)
-        if kept is not None:
-            kept.put(key, data)
+    data = None if kept is None else kept.get(key)
+    if data is not None:
+        with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # this program wrote it not
+            if _is_as_it_was(data):
+                return _result(data, walked)
+    told.start(sum(map(len, sources.files.values())))
+    data = collect(sources, walked.templates, backends, pytorch)
+    if kept is not None:
+        kept.put(key, data)
+    return _result(data, walked)
+
+
+def _result(data: dict[str, Any], walked: Walked) -> SourceRun:
+    """What the data of a run says. Errors: InputError; any other where the data is not of a run."""
     problems = [*_problems(data, walked), *broken_declarations(walked.files.get(SourceKind.DECLARATIONS, ()))]
+    found = _run_of(data, walked, problems)
     if of_named := [one for one in problems if one.span is None or one.span.file in walked.named]:
         raise InputError(tuple(of_named))
-    return _run_of(data, walked, problems)
+    return found
 
 
 def _key(walked: Walked, said: Sequence[SourceSettings], pytorch: str) -> str:
     kinds = [(kind.value, names) for kind, names in walked.files.items()]
-    return key_of(kinds, sorted(walked.digests.items()), repr(said), pytorch, os.getcwd())  # noqa: PTH109
+    templates = [(name, _digest_of(name)) for name in walked.templates]
+    return key_of(kinds, sorted(walked.digests.items()), templates, repr(said), pytorch, os.getcwd())  # noqa: PTH109
 
 
-def _kept(data: Any) -> dict[str, Any] | None:
-    """What the cache has, if the files outside of the run are as they were."""
-    if not isinstance(data, dict):
-        return None
-    if any(_digest_of(name) != noted for name, noted in data["opened"]):
-        return None
-    if any(os.path.isfile(path) != there for path, there in data["looked_for"]):  # noqa: PTH113
-        return None
-    return data
+def _is_as_it_was(data: Any) -> bool:
+    """Whether the files outside of the run are as they were when the cache got what it has."""
+    return all(_digest_of(name) == noted for name, noted in data["opened"]) and all(
+        os.path.isfile(path) == there  # noqa: PTH113
+        for path, there in data["looked_for"]
+    )
 
 
 def _digest_of(name: str) -> str:

@@ -14,6 +14,7 @@ from dispatch_cli.extract.ignore import IgnoreList, is_left_out
 from dispatch_cli.extract.left_out import UNNAMED, Ignored, WhyLeftOut, reason_of_folder, submodules
 from dispatch_cli.extract.sources import digest
 from dispatch_cli.extract.walked import Exclusion, LeftOut, Walked
+from dispatch_cli.model import read_files
 from dispatch_cli.model.budget import MAX_BYTES
 from dispatch_cli.model.extracted import SourceKind
 from dispatch_cli.model.problem import InputError, Problem
@@ -223,6 +224,10 @@ class _Walker:
             kind = kinds.kind_in_directory(path, text)
             if kind is None:
                 return
+            if kind is SourceKind.DECLARATIONS and kinds.is_extracted(text):
+                self._leave_out(path, WhyLeftOut.EXTRACTED)
+                read_files.forget(path)
+                return
             if kind is SourceKind.CPP and kinds.is_filled_in(text):
                 self._templates.append(path)
                 return
@@ -237,6 +242,9 @@ class _Walker:
         self._take(path, kind, data)
 
     def _take(self, path: str, kind: SourceKind, data: bytes) -> None:
+        if not path.isprintable():  # no declaration could name it
+            self._leave_out(path, WhyLeftOut.NAME)
+            return
         if self._progress is not None:
             self._progress(path)
         self._files.setdefault(path, kind)

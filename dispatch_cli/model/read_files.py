@@ -30,3 +30,10 @@ def _is_same(one: str, other: str) -> bool:
 def start() -> None:
     """Files are noted from now on; those that have been are forgotten."""
     _FILES.set(set())
+
+
+def forget(file: str) -> None:
+    """Take back the note of a file: it was looked at, and nothing is made from it."""
+    files = _FILES.get()
+    if files is not None:
+        files.discard(file)

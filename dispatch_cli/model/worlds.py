@@ -2,7 +2,8 @@
 
 Atoms that speak of one name are related: ``defined(X)``, ``X``, ``X >= 2``, ``X == 'a'``. A *world* of a name is one
 consistent choice of truth values for all atoms that speak of it: it is what they are for some value of the name, or
-where it is not defined, which in ``#if`` is the same as 0. All other atoms are independent of each other.
+where it is not defined, which in ``#if`` is the same as 0. Of the branches of one ``#if``, ``branch 3 of PLACE``, one
+is taken. All other atoms are independent of each other.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from dispatch_cli.model.condition import Condition, atoms, value
+from dispatch_cli.model.condition import Atom, Condition, Not, atoms, value
 
 MOST = 4_096
 """Combinations of worlds that are looked at; beyond that, conditions are taken for independent."""
@@ -29,6 +30,7 @@ _DEFINED = re.compile(rf"defined\s*\(?\s*({_NAME})\s*\)?")
 _COMPARED = re.compile(rf"({_NAME})\s*(>=|<=|==|!=|>|<)\s*{_INTEGER}")
 _TURNED = re.compile(rf"{_INTEGER}\s*(>=|<=|==|!=|>|<)\s*({_NAME})")
 _EQUAL = re.compile(rf"({_NAME})\s*(==|!=)\s*(?:{_STRING})")
+_BRANCH = re.compile(r"branch ([1-9]\d{0,8}) of (\S.*)")
 _MIRROR = {">=": "<=", "<=": ">=", ">": "<", "<": ">", "==": "==", "!=": "!="}
 
 Value = int | str | None
@@ -81,6 +83,8 @@ def meaning(atom: str) -> Meaning | None:
         return Meaning(found[1], found[2], _integer(found[3]))
     if found := _TURNED.fullmatch(atom):
         return Meaning(found[3], _MIRROR[found[2]], _integer(found[1]))
+    if found := _BRANCH.fullmatch(atom):
+        return Meaning(found[2], "==", int(found[1]))
     if found := _EQUAL.fullmatch(atom):
         return Meaning(found[1], found[2], found[3] if found[3] is not None else found[4])
     return None
@@ -171,10 +175,18 @@ def count(those: Sequence[AtomGroup]) -> int:
 
 def can_hold(when: Sequence[Condition]) -> bool:
     """Whether conditions can hold together; True where that would take too long to find out."""
-    those = groups_of(dict.fromkeys(atom for one in when for atom in atoms(one)))
+    those = [_where(group, when) for group in groups_of(dict.fromkeys(atom for one in when for atom in atoms(one)))]
     if count(those) > MOST:
         return True
     return any(all(value(one, known) for one in when) for known in assignments(those))
+
+
+def _where(group: AtomGroup, when: Sequence[Condition]) -> AtomGroup:
+    """Its worlds in which those conditions hold that are single atoms or their opposites."""
+    single = [one for one in when if isinstance(one, Atom) or (isinstance(one, Not) and isinstance(one.operand, Atom))]
+    return group._replace(
+        worlds=tuple(world for world in group.worlds if not any(value(one, world) is False for one in single))
+    )
 
 
 @cache

@@ -301,3 +301,15 @@ def test_what_pytorch_refuses_is_a_finding_of_every_command() -> None:
     for command in ("table", "register", "guards"):
         result = call(command, "src")
         assert result.code == 0 and "_::x" not in result.out
+
+
+def test_what_extract_writes_can_be_written_again_and_is_no_source(tree: Path) -> None:
+    for _ in range(2):
+        assert call("extract", ".", "-o", "dispatch.yaml").code == 0
+    written = (tree / "dispatch.yaml").read_text()
+    assert written.count("func:") == 2
+    answer = call("register", ".")
+    assert answer.code == 0 and "dispatch.yaml (written by extract)" in answer.err
+    assert answer.out == call("register", "src").out
+    refused = call("extract", ".", "dispatch.yaml", "-o", "dispatch.yaml")
+    assert refused.code == 2 and "it is an input of this command" in refused.err

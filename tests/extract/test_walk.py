@@ -261,3 +261,13 @@ def test_the_order_does_not_depend_on_the_file_system(tree: Make) -> None:
     tree({f"{folder}/{name}.cpp": CPP for folder in ("b", "a", "a/c") for name in ("2", "10", "1")})
     expected = [f"{folder}/{name}.cpp" for folder in ("a", "a/c", "b") for name in ("1", "10", "2")]
     assert walk(["."]).files[SourceKind.CPP] == expected
+
+
+@pytest.mark.parametrize("head", ["dispatch: 1\nextracted: true\n", '{"dispatch": 1,\n"extracted": true}'])
+def test_what_extract_wrote_is_left_out_of_a_directory(head: str, tree: Make) -> None:
+    tree({"a.cpp": CPP, "written.yaml": head, "hand.yaml": "dispatch: 1\n"})
+    found = walk(["."])
+    assert found.files[SourceKind.DECLARATIONS] == ["hand.yaml"]
+    assert left_out(found) == {"written.yaml": WhyLeftOut.EXTRACTED}
+    assert walk([".", "written.yaml"]).files[SourceKind.DECLARATIONS] == ["hand.yaml", "written.yaml"]
+    assert walk(["written.yaml"]).left_out == ()

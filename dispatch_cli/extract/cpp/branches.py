@@ -9,21 +9,24 @@ from dispatch_cli.extract.cpp.expander import TooMuch
 from dispatch_cli.extract.cpp.if_expression import Decision, opposite
 from dispatch_cli.extract.cpp.macro_table import MacroTable
 from dispatch_cli.extract.cpp.sourcefile import Directive
-from dispatch_cli.model.condition import Condition, value
+from dispatch_cli.model.condition import Atom, Condition, value
 
 MAX_CONDITIONALS = 200
 """How deeply ``#if`` may nest."""
 MAX_BRANCHES = 300
 """Branches of one ``#if``."""
+MAX_SPELLED = 20
+"""Branches of one ``#if`` whose conditions are spelled out, with the opposites of those before; others are numbered."""
 
 
 class _Frame:
-    """One ``#if``. before: the conditions of earlier branches, negated. done: one of them is true."""
+    """One ``#if``. before: the conditions of earlier branches, negated. done: one of them is true. count: of all."""
 
-    __slots__ = ("before", "brackets", "conditions", "done", "off", "outer")
+    __slots__ = ("before", "brackets", "conditions", "count", "directive", "done", "off", "outer")
 
-    def __init__(self, outer: When, off: bool) -> None:
-        self.outer, self.off = outer, off
+    def __init__(self, outer: When, off: bool, directive: Directive) -> None:
+        self.outer, self.off, self.directive = outer, off, directive
+        self.count = 1
         self.before: list[Condition] = []
         self.conditions: list[Condition] = []
         self.done = False
@@ -53,7 +56,7 @@ class Branches:
         """``#if``. Errors: TooMuch."""
         if len(self._frames) >= MAX_CONDITIONALS:
             raise TooMuch(f"'#if' nests more than {MAX_CONDITIONALS} deep")
-        self._frames.append(_Frame(self.when, self.off))
+        self._frames.append(_Frame(self.when, self.off, directive))
         if not self.off:
             self._begin(decide(), directive)
 
@@ -63,7 +66,8 @@ class Branches:
             return
         self._balance()
         frame = self._frames[-1]
-        if len(frame.before) > MAX_BRANCHES:
+        frame.count += 1
+        if frame.count > MAX_BRANCHES:
             raise TooMuch(f"an '#if' has more than {MAX_BRANCHES} branches")
         if not frame.off:
             self.when = frame.outer
@@ -89,6 +93,10 @@ class Branches:
         elif directive.fails:
             frame.done = frame.done or decision is True
             decision = False
+        if len(frame.conditions) >= MAX_SPELLED and decision is not False:
+            frame.done = frame.done or decision is True
+            self.off, self.when = False, joined(outer, [self._numbered(frame)])
+            return
         if isinstance(decision, bool):
             self.off = not decision
             frame.done = frame.done or decision
@@ -100,6 +108,11 @@ class Branches:
         negative = opposite(decision)
         assert not isinstance(negative, bool)
         frame.before.extend(conjuncts(negative))
+
+    def _numbered(self, frame: _Frame) -> Condition:
+        """One of very many branches; of those, one at most is taken."""
+        first = frame.directive.source.span(frame.directive.at)
+        return Atom(f"branch {frame.count} of #{frame.directive.kind} at {first.file}:{first.line}")
 
     def _without_error(self, needed: Decision) -> bool:
         """``#error``: a branch is in no build, so that *needed* holds in all of them."""

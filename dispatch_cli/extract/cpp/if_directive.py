@@ -8,6 +8,7 @@ from dispatch_cli.extract.cpp.if_expression import Decision, ExpressionError, de
 from dispatch_cli.extract.cpp.macro_table import FIXED, MacroTable
 from dispatch_cli.extract.cpp.sourcefile import Directive
 from dispatch_cli.extract.cpp.tokens import CppToken, tokens_of
+from dispatch_cli.extract.readable import is_readable
 from dispatch_cli.model.condition import Atom
 
 
@@ -41,9 +42,13 @@ class IfReader:
         try:
             decision = decide(self._tokens(directive), self._is_defined)
         except ExpressionError:
-            return Atom(" ".join(directive.source.text[directive.start : directive.end].replace("\\\n", " ").split()))
+            text = directive.source.text[directive.start : directive.end]
+            decision = Atom(" ".join(text.replace("\\\n", " ").split()))
         finally:
             self._table.in_if = False
+        if not isinstance(decision, bool) and not is_readable(decision):
+            at = directive.source.span(directive.at)
+            return Atom(f"#{directive.kind} at {at.file}:{at.line}")
         return decision if isinstance(decision, bool) else self._table.known(decision, self._branches.when)
 
     def _is_defined(self, name: str) -> Decision:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from dispatch_cli.extract.cpp.tokens import CppToken, spelled
-from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, negated
+from dispatch_cli.model.condition import And, Atom, Condition, Not, Or, atoms, negated
 
 MAX_DEPTH = 60
 """How deeply an expression may nest."""
+MAX_ATOMS = 100
+"""Atoms of a condition that an expression has twice."""
 Decision = bool | Condition
 _Value = int | str | Atom | Not | And | Or  # a text is an arithmetic expression that is not known
 
@@ -99,6 +102,8 @@ class _IfParser:
         condition = _decision(left)
         if isinstance(condition, bool):
             return yes if condition else no
+        if len(list(islice(atoms(condition), MAX_ATOMS + 1))) > MAX_ATOMS:
+            raise ExpressionError("it is too long")
         first = conjunction([condition, _decision(yes)])
         return _as_value(disjunction([first, conjunction([opposite(condition), _decision(no)])]))
 
