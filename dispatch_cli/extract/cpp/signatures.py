@@ -145,9 +145,9 @@ def signature_of(function: Sequence[CppToken], texts: Iterable[SourceText], alia
 
 def _of_lambda(tokens: Sequence[CppToken], texts: Iterable[SourceText], alias: Alias) -> str | None:
     _, index = inside(tokens)
-    if index >= len(tokens) or tokens[index].text != "(":
+    if index >= len(tokens) or tokens[index].text not in ("(", "{"):
         return None
-    parameters, index = inside(tokens, index)
+    parameters, index = inside(tokens, index) if tokens[index].text == "(" else ([], index)
     body = next((place for place in range(index, len(tokens)) if tokens[place].text == "{"), len(tokens))
     names = [token.text for token in tokens[index:body]]
     if "->" in names:
