@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dispatch_cli.audit import cpp_text, python_text
+from dispatch_cli.audit.lines import same_ends, whole_words
 from dispatch_cli.audit.place import Unaccounted
 from dispatch_cli.declarations.source import SourceError
 
@@ -51,6 +52,7 @@ def _used(macros: set[str], files: Sequence[str], read: Callable[[str], str]) ->
 
 def _text(file: str, read: Callable[[str], str]) -> str:
     try:
-        return read(file)
+        text = same_ends(read(file))
     except SourceError:
         return ""
+    return text if python_text.is_python(file, text) else whole_words(text)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from enum import Enum
 from typing import NamedTuple
 
+from dispatch_cli.audit.lines import end_of_directive, is_within
 from dispatch_cli.audit.place import Unaccounted, unaccounted
 from dispatch_cli.audit.python_text import blank
 
@@ -43,6 +44,7 @@ _JIT = re.compile(r"\bnamespace\s+(?:torch\s*::\s*)?jit\b")
 _OWN_CLASS = re.compile(r"\b(?:class|struct)\b[^;{(]{0,80}\bRegisterOperators\b[^;(]{0,80}\{")
 _QUALIFIED = re.compile(r"(?:torch|c10)\s*::\s*$")
 _OBJECT = re.compile(r"RegisterOperators\s*(?:[A-Za-z_]\w*\s*[({;=]|[({])")
+_BLANKS = re.compile(r"\s*")
 _DECLARED = re.compile(r"\b(?:class|struct|using|friend)\b[\w\s]*$|~\s*$|\bRegisterOperators\s*::\s*$")
 MAX_HEAD = 400
 """Characters of the beginning of a statement that are looked at."""
@@ -129,6 +131,8 @@ class _Scanner:
     def __init__(self, code: str) -> None:
         self.code = code
         self.modules = {one or other for one, other in _MODULE.findall(code)}
+        self.others = [found.span() for found in _OTHER_REGISTRIES.finditer(code)]
+        self.dispatchers = [found.span() for found in _DISPATCHERS.finditer(code)]
         self.level = _Level(0, None)
         self.statement = 0
         """Where the current statement begins."""
@@ -151,13 +155,14 @@ class _Scanner:
             if token["directive"] is not None:
                 if token["word"] == "define" and (name := _DEFINE.search(token[0])):
                     outside = (self.level, self.statement)
-                    macro, macro_end = name[1], _end_of_directive(code, token.start())
+                    macro, macro_end = name[1], end_of_directive(code, token.start())
                     position = token.start() + name.end()
                     self.level, self.statement = _Level(position, None), position
                 else:
-                    position = _end_of_directive(code, token.start())
+                    position = end_of_directive(code, token.start())
                     self._branch(token["word"])
-                    self.statement = position if not code[self.statement : token.start()].strip() else self.statement
+                    if _BLANKS.fullmatch(code, self.statement, token.start()):
+                        self.statement = position
             elif token["what"] is not None:
                 if self._is_candidate(token):
                     found.append((token.start(), token[0], macro))
@@ -200,10 +205,11 @@ class _Scanner:
         return owner
 
     def _owner_by_head(self, statement: int) -> _Owner | None:
-        head = self.code[statement : statement + MAX_HEAD].split(";")[0]
-        if _OTHER_REGISTRIES.search(head):
+        end = self.code.find(";", statement, statement + MAX_HEAD)
+        end = min(statement + MAX_HEAD, len(self.code)) if end == -1 else end
+        if is_within(self.others, statement, end):
             return _Owner.OTHER
-        return _Owner.DISPATCHER if _DISPATCHERS.search(head) else None
+        return _Owner.DISPATCHER if is_within(self.dispatchers, statement, end) else None
 
     def _is_candidate(self, token: re.Match[str]) -> bool:
         owner = self._owner()
@@ -221,17 +227,6 @@ class _Scanner:
             self.level, self.statement = self.branches[-1]
         elif word == "endif" and self.branches:
             self.branches.pop()
-
-
-def _end_of_directive(code: str, position: int) -> int:
-    """Where a directive ends that goes on over lines with a backslash at their end."""
-    while True:
-        end = code.find("\n", position)
-        if end == -1:
-            return len(code)
-        if not code[max(end - 2, position) : end].rstrip("\r").endswith("\\"):
-            return end
-        position = end + 1
 
 
 def without_literals(text: str) -> str:

@@ -100,12 +100,9 @@ def inside(tokens: Sequence[CppToken], opening: int = 0) -> tuple[list[CppToken]
 
 def unwrapped(tokens: Sequence[CppToken]) -> list[CppToken]:
     """Without parentheses around all of it."""
-    result = list(tokens)
-    for _ in range(MAX_PARENTHESES):
-        if len(result) < 2 or result[0].text != "(" or result[0].kind != "mark":
-            break
-        body, end = inside(result)
-        if end != len(result):
-            break
-        result = body
-    return result
+    if len(tokens) < 2 or tokens[0].text != "(" or (pairs := partners(tokens)) is None:
+        return list(tokens)
+    off, last = 0, len(tokens) - 1
+    while off < MAX_PARENTHESES and off < last - off and tokens[off].text == "(" and pairs.get(off) == last - off:
+        off += 1
+    return list(tokens[off : len(tokens) - off])

@@ -12,6 +12,8 @@ from dispatch_cli.model.span import Span
 
 MAX_TOKENS = 400_000
 """Tokens that the macros of one translation unit may make."""
+MAX_CHAIN = 200
+"""Macros that make one token, each out of what the one before it made."""
 MAX_ARGUMENTS = 60
 """How deeply arguments of macros may nest."""
 _Raw = Callable[[], "CppToken | None"]
@@ -37,6 +39,8 @@ class Expander:
         self.used: set[str] = set()
         self._pending: list[CppToken] = []
         self._made = 0
+        self._sets: dict[frozenset[str], frozenset[str]] = {}
+        """Each set of macros that tokens keep, once for all that have the same."""
         self._nesting = 0
 
     def next(self) -> CppToken | None:
@@ -108,9 +112,13 @@ class Expander:
         self._made += len(body) + 1
         if self._made > MAX_TOKENS:
             raise TooMuch(f"the macros of this file make more than {MAX_TOKENS:,} tokens", token.at)
+        if len(hide) > MAX_CHAIN:
+            raise TooMuch(f"a macro stands for more than {MAX_CHAIN} others, one after the other", token.at)
         use = token.use or (token.source, token.offset)
+        hidden = {part.hide: part.hide | hide for part in body}
+        hidden = {own: self._sets.setdefault(made, made) for own, made in hidden.items()}
         result = [
-            CppToken(part.kind, part.text, part.space, part.source, part.offset, token.when, use, part.hide | hide)
+            CppToken(part.kind, part.text, part.space, part.source, part.offset, token.when, use, hidden[part.hide])
             for part in body
         ]
         if result:

@@ -58,6 +58,9 @@ def disjunction(parts: Sequence[Decision]) -> Decision:
     return False if not conditions else conditions[0] if len(conditions) == 1 else Or(tuple(conditions))
 
 
+_JOINS = {"&&": conjunction, "||": disjunction}
+
+
 def _operands(condition: Condition, kind: type[And] | type[Or]) -> tuple[Condition, ...]:
     return condition.operands if isinstance(condition, And | Or) and isinstance(condition, kind) else (condition,)
 
@@ -113,8 +116,15 @@ class _IfParser:
             raise ExpressionError(f"it nests more than {MAX_DEPTH} deep")
         left = self._unary(depth + 1)
         while (priority := _PRIORITY.get(operator := self._text(), 0)) >= lowest:
-            self.index += 1
-            left = _combined(operator, left, self._binary(priority + 1, depth + 1))
+            if operator in _JOINS:
+                parts = [_decision(left)]
+                while self._text() == operator:
+                    self.index += 1
+                    parts.append(_decision(self._binary(priority + 1, depth + 1)))
+                left = _as_value(_JOINS[operator](parts))
+            else:
+                self.index += 1
+                left = _combined(operator, left, self._binary(priority + 1, depth + 1))
         return left
 
     def _unary(self, depth: int) -> _Value:
@@ -127,7 +137,7 @@ class _IfParser:
             if text == "!":
                 return _as_value(opposite(_decision(operand)))
             if isinstance(operand, int):
-                return -operand if text == "-" else ~operand if text == "~" else operand
+                return _bounded(-operand if text == "-" else ~operand if text == "~" else operand)
             return f"{text}{_shown(operand)}"
         if text == "(":
             self.index += 1
@@ -148,9 +158,12 @@ class _IfParser:
             digits = found[1].replace("'", "")
             octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
             try:
-                return int(digits, 8) if octal else int(digits, 0)
+                number = int(digits, 8) if octal else int(digits, 0)
             except ValueError:
                 raise ExpressionError(f"'{token.text}' is not a number") from None
+            if number >= 1 << 64:
+                raise ExpressionError(f"'{token.text}' has more than 64 bits")
+            return number
         if token.kind == "character":
             return ord(token.text[1]) if len(token.text) == 3 else token.text
         if token.kind != "name":
@@ -194,10 +207,6 @@ def _shown(value: _Value) -> str:
 
 
 def _combined(operator: str, left: _Value, right: _Value) -> _Value:
-    if operator == "&&":
-        return _as_value(conjunction([_decision(left), _decision(right)]))
-    if operator == "||":
-        return _as_value(disjunction([_decision(left), _decision(right)]))
     if isinstance(left, int) and isinstance(right, int):
         return _calculated(operator, left, right)
     return f"{_shown(left)} {operator} {_shown(right)}"
@@ -208,10 +217,11 @@ def _calculated(operator: str, left: int, right: int) -> int:
         if right == 0:
             raise ExpressionError("division by zero")
         quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        return quotient if operator == "/" else left - quotient * right
+        return _bounded(quotient) if operator == "/" else left - quotient * right
     if operator in ("<<", ">>"):
-        shift = right % 64
-        return (left << shift) & 0xFFFFFFFFFFFFFFFF if operator == "<<" else left >> shift
+        if not 0 <= right < 64:
+            raise ExpressionError("a number of 64 bits cannot be shifted so far")
+        return _bounded(left << right) if operator == "<<" else left >> right
     results = {
         "|": left | right,
         "^": left ^ right,
@@ -225,4 +235,13 @@ def _calculated(operator: str, left: int, right: int) -> int:
         "+": left + right,
         "-": left - right,
     }
-    return results[operator] if operator != "*" else left * right
+    if operator in ("+", "-", "*"):
+        return _bounded(left * right if operator == "*" else results[operator])
+    return results[operator]
+
+
+def _bounded(number: int) -> int:
+    """A result that fits in 64 bits, with a sign as compilers have them here. Errors: ExpressionError."""
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ExpressionError("the result has more than 64 bits")
+    return number

@@ -9,6 +9,7 @@ from dispatch_cli.declarations.source import SourceError
 from dispatch_cli.extract.cpp.known import RESERVED
 from dispatch_cli.extract.cpp.macros import Macro, defined_as
 from dispatch_cli.extract.cpp.sourcefile import UNKNOWN, SourceFile, Stretch, source_file
+from dispatch_cli.extract.cpp.splices import normal
 from dispatch_cli.extract.cpp.tokens import SourceText
 from dispatch_cli.extract.settings import ReadSettings
 from dispatch_cli.extract.sources import Sources
@@ -118,7 +119,7 @@ class CppProject:
 
     def _attempt(self, name: str) -> str | None:
         try:
-            return self.sources.read(name)
+            return normal(self.sources.read(name))
         except SourceError as error:
             self.not_understood.append(NotUnderstood(Span(name, 1, 1), "", str(error)))
             return None

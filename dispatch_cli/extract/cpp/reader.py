@@ -9,6 +9,7 @@ from dispatch_cli.extract.cpp.blocks import KINDS, in_test, made_block, when_cal
 from dispatch_cli.extract.cpp.body import BodyReader
 from dispatch_cli.extract.cpp.brackets import split
 from dispatch_cli.extract.cpp.context import When, joined, undecided
+from dispatch_cli.extract.cpp.expander import TooMuch
 from dispatch_cli.extract.cpp.findings import Findings, same_conditions
 from dispatch_cli.extract.cpp.initialisers import Initialisers
 from dispatch_cli.extract.cpp.library_functions import LibraryFunctions
@@ -27,6 +28,8 @@ MAX_BEFORE = 2000
 """Tokens of one macro before the parameters of a function."""
 MAX_RESULT = 30
 """Tokens between the parameters of a function and its body."""
+MAX_NESTING = 200
+"""How deeply brackets may nest."""
 _LIBRARY_MACRO = re.compile(r"[A-Z0-9_]+_LIBRARY(?:_[A-Z0-9_]+)?")
 
 
@@ -191,6 +194,8 @@ class UnitReader:
             if token is None or len(result) > MAX_BODY:
                 return None
             depth += _depth(token)
+            if depth > MAX_NESTING:
+                raise TooMuch(f"brackets nest more than {MAX_NESTING} deep", token.at)
             result.append(token)
         return result
 

@@ -128,8 +128,9 @@ class SimpleStatements:
         if name:
             self._values[name] = value
         first = tokens[0].text
-        macro_like = first.isupper() and len(first) > 2 and first not in _HARMLESS and tokens[0].kind == "name"
-        if self._strict and macro_like and (len(tokens) == 1 or (tokens[1].text == "(" and tokens[1].kind == "mark")):
+        named = tokens[0].kind == "name" and first not in _HARMLESS and first not in ("break", "continue")
+        called = len(tokens) > 1 and first.isupper() and len(first) > 2 and tokens[1].text == "("
+        if self._strict and named and (called or len(tokens) == 1):
             self.refuse(tokens, f"the macro {first} is not known", when)
             self._findings.missing[first] += 1
         elif any(token.text in ("impl", "fallback") and _is_call(tokens, index) for index, token in enumerate(tokens)):

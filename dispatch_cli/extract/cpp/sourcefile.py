@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dispatch_cli.extract.cpp.macros import Macro, read_macro
 from dispatch_cli.extract.cpp.tokens import CppToken, SourceText, lex
 
-_DIRECTIVE = re.compile(r"^[ \t]*(?:\\\n[ \t]*)*#[ \t]*(\w*)((?:[^\n\\]|\\.)*)", re.M | re.S)
+_DIRECTIVE = re.compile(r"^[ \t]*(?:\\\n[ \t]*)*#(?:[ \t]|\\\n)*(\w*)((?:[^\n\\]|\\.)*)", re.M | re.S)
 _KNOWN = frozenset(
     {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif", "define", "undef"}
     | {"include", "include_next", "import", "error"}

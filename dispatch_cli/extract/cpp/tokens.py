@@ -7,26 +7,19 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dispatch_cli.extract.cpp.splices import PREFIX, RAW, SKIPPED, normal
 from dispatch_cli.model.condition import Condition
 from dispatch_cli.model.span import Span
 
-_PREFIX = r"(?:u8|[uUL])?"
-_RAW = r'R"(?P<{0}>[^()\\\s"]{{0,16}})\((?:.*?\)(?P={0})"|.*)'
 _PATTERN = re.compile(
     r"(?P<blank>(?:[ \t\n\f\v\r]+|\\\n|//(?:[^\n\\]|\\.)*|/\*(?:.*?\*/|.*))+)"
-    rf"|(?P<raw>{_PREFIX}{_RAW.format('delimiter')})"
-    rf'|(?P<string>{_PREFIX}"(?:[^"\\\n]|\\.)*"(?:_\w+)?)'
-    rf"|(?P<character>{_PREFIX}'(?:[^'\\\n]|\\.)*')"
+    rf"|(?P<raw>{PREFIX}{RAW.format('delimiter')})"
+    rf'|(?P<string>{PREFIX}"(?:[^"\\\n]|\\.)*"(?:_\w+)?)'
+    rf"|(?P<character>{PREFIX}'(?:[^'\\\n]|\\.)*')"
+    rf"|(?P<unclosed>{PREFIX}(?:\"(?:[^\"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*))"
     r"|(?P<name>[A-Za-z_$@](?:[\w$]|\\\n(?=\w))*)"
     r"|(?P<number>\.?\d(?:[eEpP][+-]|'\w|[\w.])*)"
     r"|(?P<mark>\.\.\.|->\*|<<=|>>=|<=>|::|->|##|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)",
-    re.S,
-)
-_BLANKED = re.compile(
-    r"//(?:[^\n\\]|\\.)*|/\*(?:.*?\*/|.*)"
-    rf"|(?<![\w]){_PREFIX}{_RAW.format('d')}"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|(?<=[0-9a-fA-F])(?<!\bu8)'(?=[0-9a-fA-F])|'(?:[^'\\\n]|\\.)*'",
     re.S,
 )
 _NOT_NEWLINE = re.compile(r"[^\n]+")
@@ -39,7 +32,7 @@ class SourceText:
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.text = text.replace("\r\n", "\n") if "\r" in text else text
+        self.text = normal(text)
         self._blanked: str | None = None
         self._starts: list[int] | None = None
 
@@ -47,7 +40,7 @@ class SourceText:
     def blanked(self) -> str:
         """The text with blanks in place of comments and literals; a newline inside a comment is spliced."""
         if self._blanked is None:
-            self._blanked = _BLANKED.sub(_blank, self.text)
+            self._blanked = SKIPPED.sub(_blank, self.text)
         return self._blanked
 
     def line(self, offset: int) -> int:
@@ -83,7 +76,8 @@ class _Blanks(dict[int, str]):
 class CppToken(NamedTuple):
     """A token.
 
-    kind: a group of the lexer: name, string, raw, character, number, mark; ``placemarker`` for an empty argument.
+    kind: a group of the lexer: name, string, raw, character, number, mark, unclosed (a literal without its
+    end: the rest of the line); ``placemarker`` for an empty argument.
     space: there are blanks before it. source, offset: where it is written; of one out of a macro, in the macro's body.
     use: where the outermost macro is used, of a token out of a macro. when: what has to hold for it.
     hide: the macros that do not expand it any more.
@@ -130,7 +124,7 @@ def tokens_of(text: str, name: str = "<built in>") -> list[CppToken]:
 
 _ESCAPE = re.compile(r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
-_QUOTED = re.compile(rf'{_PREFIX}"(.*)"(?:_\w+)?', re.S)
+_QUOTED = re.compile(rf'{PREFIX}"(.*)"(?:_\w+)?', re.S)
 
 
 def string_value(token: CppToken) -> str:
