@@ -7,9 +7,8 @@ from bisect import bisect_right
 from enum import Enum
 from typing import NamedTuple
 
-from dispatch_cli.audit.lines import end_of_directive, is_within
+from dispatch_cli.audit.lines import after, blank_but_continued, end_of_directive, is_within
 from dispatch_cli.audit.place import Unaccounted, unaccounted
-from dispatch_cli.audit.python_text import blank
 
 _HINT = re.compile(r"TORCH_LIBRARY|RegisterOperators|(?:\.|->)\s*(?:impl|def|fallback|op)\s*\(")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -236,25 +235,11 @@ def without_literals(text: str) -> str:
     while (skipped := _SKIPPED.search(text, position)) is not None:
         start, end = skipped.span()
         if skipped[0] == "/*":
-            end = _after(text, "*/", end)
+            end = after(text, "*/", end)
         elif skipped["delimiter"] is not None:
-            end = _after(text, f'){skipped["delimiter"]}"', end)
+            end = after(text, f'){skipped["delimiter"]}"', end)
         if skipped[0][0] != "/":  # a call with a literal has an argument
             start = text.index("'" if skipped[0][0] == "'" else '"', start) + 1
-        parts += [text[position:start], _blank_but_continued(text[start:end])]
+        parts += [text[position:start], blank_but_continued(text[start:end])]
         position = end
     return "".join([*parts, text[position:]])
-
-
-def _after(text: str, closing: str, position: int) -> int:
-    end = text.find(closing, position)
-    return len(text) if end == -1 else end + len(closing)
-
-
-def _blank_but_continued(text: str) -> str:
-    """Blanks; the backslashes at ends of lines stay, as a ``#define`` goes on with them."""
-    if "\\\n" not in text:
-        return blank(text)
-    return "\n".join(
-        " " * (len(line) - 1) + "\\" if line.endswith("\\") else " " * len(line) for line in text.split("\n")
-    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from dispatch_cli.audit.python_text import blank
+
 _BLANKS_BEHIND = re.compile(r"\\[ \t\f\v]+$", re.M)
 _SPLIT_WORD = re.compile(r"(?:\w|[/*.:>-])\\\n(?=[\w/*(>:\\])")
 
@@ -57,3 +59,18 @@ def end_of_directive(code: str, position: int) -> int:
         if not code[max(end - 2, position) : end].rstrip("\r").endswith("\\"):
             return end
         position = end + 1
+
+
+def after(text: str, closing: str, position: int) -> int:
+    """The place behind the next *closing*; the end of the text where there is none."""
+    end = text.find(closing, position)
+    return len(text) if end == -1 else end + len(closing)
+
+
+def blank_but_continued(text: str) -> str:
+    """Blanks; the backslashes at ends of lines stay, as a ``#define`` goes on with them."""
+    if "\\\n" not in text:
+        return blank(text)
+    return "\n".join(
+        " " * (len(line) - 1) + "\\" if line.endswith("\\") else " " * len(line) for line in text.split("\n")
+    )
