@@ -13,6 +13,7 @@ from dispatch_cli.extract.python.reading import PythonReader
 from dispatch_cli.extract.python.results import joined, missing_names
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.sources import Sources
+from dispatch_cli.model.condition import atoms
 from dispatch_cli.model.extracted import Extraction, NotUnderstood, SourceKind
 from dispatch_cli.model.span import Span
 
@@ -75,12 +76,14 @@ def _read(files: list[str], sources: Sources) -> Extraction:
     found = sorted(joined(run.found), key=lambda one: order.get(one[0], len(order)))
     said = sorted(run.not_understood, key=lambda one: (order.get(one.at.file, len(order)), one.at))
     run.accounted.update((one.at.file, one.at.line) for one in said)
+    conditions = [one for file in dict.fromkeys(file for file, _ in found) for one in sources.settings(file).when]
+    given = frozenset(text for one in conditions for text in atoms(one))
     return Extraction(
         tuple(thing for _, thing in found),
         tuple(said),
         frozenset(run.accounted),
         tuple(index.read),
-        missing_names([thing for _, thing in found]),
+        missing_names([thing for _, thing in found], given),
     )
 
 

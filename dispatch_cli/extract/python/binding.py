@@ -6,6 +6,7 @@ import ast
 
 from dispatch_cli.extract.python.calls import CallFollower
 from dispatch_cli.extract.python.methods import MAX_ITEMS, items_of
+from dispatch_cli.extract.python.options import under_all
 from dispatch_cli.extract.python.values import (
     Alternatives,
     ClassValue,
@@ -35,7 +36,10 @@ class NameBinding(CallFollower):
                 self.assign(target.value, value, scope)
             case ast.Attribute():
                 owner = self.value(target.value, scope)
-                if isinstance(owner, InstanceValue):
+                if isinstance(owner, FunctionValue):
+                    before = owner.attributes.get(target.attr, Opaque(target))
+                    owner.attributes[target.attr] = under_all(self.run.when, value, before)
+                elif isinstance(owner, InstanceValue):
                     owner.attributes[target.attr] = value
                 elif isinstance(owner, ClassValue):
                     owner.scope.names[target.attr] = value

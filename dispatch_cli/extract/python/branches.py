@@ -11,6 +11,7 @@ from typing import Any
 
 from dispatch_cli.extract.python.binding import NameBinding
 from dispatch_cli.extract.python.options import merged
+from dispatch_cli.extract.python.trees import always_raises
 from dispatch_cli.extract.python.values import (
     InstanceValue,
     LibraryValue,
@@ -79,6 +80,11 @@ class ConditionalStatements(NameBinding):
             taken, other = (node.body, node.orelse) if test else (node.orelse, node.body)
             self.dead(other, scope.file)
             return self.block(taken, scope, returns)
+        if not self.run.trying:
+            for refused, other in ((node.body, node.orelse), (node.orelse, node.body)):
+                if always_raises(refused):  # the other one is what happens wherever the module was imported
+                    self.dead(refused, scope.file)
+                    return self.block(other, scope, returns)
         return self._branches([((test,), node.body), ((negated(test),), node.orelse)], scope, returns)
 
     def _match(self, node: ast.Match, scope: Scope, returns: list[ValueOption]) -> Flow:
@@ -99,6 +105,7 @@ class ConditionalStatements(NameBinding):
         failing: list[Condition] = []
         size = len(self.run.when)
         rest: Sequence[ast.stmt] = node.body
+        self.run.trying += 1
         for place, statement in enumerate(node.body):
             self.run.step()
             if catching and (atom := self.uncertain_import(statement, scope)) is not None:
@@ -115,6 +122,7 @@ class ConditionalStatements(NameBinding):
             if flow.ends:
                 break
             self.run.when += [one for one in flow.after if one not in self.run.when]
+        self.run.trying -= 1
         if not flow.ends and not rest:
             flow = self.block(node.orelse, scope, returns)
         del self.run.when[size:]

@@ -10,7 +10,7 @@ import dispatch_cli.extract.python.names as names
 from dispatch_cli.extract.python.functions import OtherFunctions
 from dispatch_cli.extract.python.interface import CALLED
 from dispatch_cli.extract.python.methods import NoResult, constant_method, items_of
-from dispatch_cli.extract.python.options import merged
+from dispatch_cli.extract.python.options import exclusive, merged
 from dispatch_cli.extract.python.run import PythonRun
 from dispatch_cli.extract.python.trees import MAX_SIZE
 from dispatch_cli.extract.python.values import (
@@ -53,9 +53,6 @@ class CallFollower(OtherFunctions):
     def torch_method(
         self, bound: Bound, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value: ...
-
-    @abstractmethod
-    def dead(self, body: Sequence[ast.AST], file: str) -> None: ...
 
     # calls
 
@@ -164,7 +161,7 @@ class CallFollower(OtherFunctions):
         relative = [ValueOption(one.when[size:], one.value) for one in returns]
         if len(relative) == 1:
             return relative[0].value
-        return merged(relative)
+        return merged(exclusive(relative))
 
     def _worthwhile(self, code: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Whether a function may register something, or is small enough to be followed for what it returns."""

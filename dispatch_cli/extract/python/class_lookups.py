@@ -29,6 +29,8 @@ class ClassLookups(Expressions):
     def known(self, home: Scope, name: str) -> Value: ...
 
     def _of_function(self, owner: FunctionValue, name: str, node: ast.AST) -> Value:
+        if name in owner.attributes:
+            return self.holding(owner.attributes[name])
         if name in ("__name__", "__qualname__"):
             return owner.name
         if name == "__module__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dispatch_cli.extract.python.options import (
     MAX_ATOMS,
@@ -35,6 +35,9 @@ class TruthValues(ABC):
     def __init__(self, run: PythonRun) -> None:
         self.run = run
         self._depth = 0
+
+    @abstractmethod
+    def dead(self, body: Sequence[ast.AST], file: str) -> None: ...
 
     @abstractmethod
     def call(self, node: ast.Call, scope: Scope) -> Value: ...
@@ -82,6 +85,14 @@ class TruthValues(ABC):
                 if possible:
                     options.append(ValueOption(option.when, act(option.value)))
         return merged(options)
+
+    def holding(self, value: Value) -> Value:
+        """The one of the values that there may be whose conditions hold here, if it is known."""
+        if isinstance(value, Alternatives):
+            for option in value.options:
+                if all(one in self.run.when for one in option.when):
+                    return option.value
+        return value
 
     def truth(self, node: ast.expr, scope: Scope) -> bool | Condition:
         """Whether a test holds, or the condition under which it does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from abc import abstractmethod
 
 import dispatch_cli.extract.python.names as names
@@ -18,6 +19,8 @@ from dispatch_cli.extract.python.values import (
     Scope,
     Value,
 )
+
+_REGISTERS = re.compile(r"\b(?:torch\.library|define|impl|custom_op|triton_op|fallback|register_\w+)\b")
 
 
 class OtherFunctions(Imports):
@@ -37,6 +40,15 @@ class OtherFunctions(Imports):
         self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
         """Call a function by its full name."""
+        if name in ("importlib.import_module", "builtins.__import__") and given and isinstance(given[0], str):
+            whole = name.startswith("importlib") and not given[0].startswith(".")
+            return (
+                self._imported(given[0] if whole else given[0].partition(".")[0], scope) if given[0] else Opaque(node)
+            )
+        if name in ("builtins.eval", "builtins.exec") and given and isinstance(given[0], str):
+            if _REGISTERS.search(given[0]):
+                self.run.not_known(scope.file, node, f"`{name[9:]}` runs a text")
+            return Opaque(node)
         if name.startswith("builtins."):
             return self._builtin(name.removeprefix("builtins."), given, keywords, node, scope)
         if name in ("functools.partial", "functools.partialmethod") and given:
@@ -59,6 +71,10 @@ class OtherFunctions(Imports):
         return self.torch_call(name, given, keywords, node, scope)
 
     def _builtin(self, name: str, given: list[Value], keywords: dict[str, Value], node: ast.AST, scope: Scope) -> Value:
+        if name == "getattr" and len(given) == 3 and isinstance(given[0], FunctionValue):
+            plain = isinstance(given[1], str) and not given[1].startswith("__")
+            if plain and given[1] not in given[0].attributes:
+                return given[2]
         if name == "getattr" and len(given) >= 2:
             return self.pairs(
                 given[0],

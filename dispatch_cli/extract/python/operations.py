@@ -123,6 +123,7 @@ class Operations(TruthValues):
             truth = self.truth_of(found, one)
             if isinstance(truth, bool):
                 if truth is isinstance(node.op, ast.Or) or place == last:
+                    self.dead(node.values[place + 1 :], scope.file)
                     return found
                 continue
             if not isinstance(found, Alternatives) or place == last:
@@ -149,6 +150,7 @@ class Operations(TruthValues):
     def _either(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.truth(node.test, scope)
         if isinstance(test, bool):
+            self.dead([node.orelse if test else node.body], scope.file)
             return self.value(node.body if test else node.orelse, scope)
         with self.run.under((test,)):
             first = self.value(node.body, scope)

@@ -81,6 +81,23 @@ def conditional(test: Condition, first: Value, second: Value) -> Value:
     return merged([ValueOption((test,), first), ValueOption((negated(test),), second)])
 
 
+def under_all(when: list[Condition], first: Value, second: Value) -> Value:
+    """The value where all conditions hold, and otherwise."""
+    if not when:
+        return first
+    rest = negated(when[0] if len(when) == 1 else And(tuple(when)))
+    return merged([ValueOption(tuple(when), first), ValueOption((rest,), second)])
+
+
+def exclusive(options: list[ValueOption]) -> list[ValueOption]:
+    """What a function returns: what it returns in a ``try`` it does not where a handler returns something else."""
+    found: list[ValueOption] = []
+    for place, one in enumerate(options):
+        later = [other.when[0] for other in options[place + 1 :] if len(other.when) == 1]
+        found.append(one if one.when else ValueOption(tuple(map(negated, later)), one.value))
+    return found
+
+
 def merged(options: list[ValueOption]) -> Value:
     """One value of several: the only one, or alternatives."""
     flat: list[ValueOption] = []

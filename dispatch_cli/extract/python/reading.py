@@ -10,7 +10,7 @@ from dispatch_cli.extract.python.interface import CALLED, HARMLESS, UNMISTAKABLE
 from dispatch_cli.extract.python.modules import UnreadablePython
 from dispatch_cli.extract.python.run import TooManySteps
 from dispatch_cli.extract.python.torch_calls import TorchCalls
-from dispatch_cli.extract.python.trees import every_node
+from dispatch_cli.extract.python.trees import called_name, every_node
 from dispatch_cli.extract.python.values import FunctionValue, InstanceValue, Opaque, Scope, ValueOption, source_text
 from dispatch_cli.model.condition import Atom
 from dispatch_cli.model.extracted import NotUnderstood
@@ -40,8 +40,16 @@ class PythonReader(TorchCalls):
         except UnreadablePython:
             return scope  # it is said when the file's turn comes
         run = self.run
-        kept = run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active
-        run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active = [], [], None, None, 0, []
+        kept = run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying
+        run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying = (
+            [],
+            [],
+            None,
+            None,
+            0,
+            [],
+            0,
+        )
         steps = run.begin()
         self._reading += 1
         try:
@@ -51,16 +59,20 @@ class PythonReader(TorchCalls):
             run.not_understood.append(NotUnderstood(Span(file, 1, 1), "", why))
         finally:
             self._reading -= 1
-            run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active = kept
+            run.when, run.calls, run.uncertain, run.assumed, self._depth, run.active, run.trying = kept
             run.resume(steps)
         return scope
 
     def dead(self, body: Sequence[ast.AST], file: str) -> None:
         """Statements that are never reached: what they register is understood."""
         for statement in body:
+            if id(statement) in self.run.excluded:
+                continue
+            self.run.excluded.add(id(statement))
             for one in every_node(statement):
                 if isinstance(one, ast.Call):
                     self.run.account(file, one)
+                    self.run.called_in_excluded.add(called_name(one))
 
     def unreached(self, file: str) -> None:
         """Look at the functions that register something and that nothing calls; say what was not looked at at all."""
@@ -113,6 +125,10 @@ class PythonReader(TorchCalls):
             if not any(code.lineno <= line <= (code.end_lineno or 0) for line in lines):
                 continue
             went = True
+            if code.name in self.run.called_in_excluded:
+                self.run.entered.add(id(code))
+                self.dead(code.body, file)
+                continue
             self._assumed_call(function, code, file)
         return went
 

@@ -54,12 +54,17 @@ def unknown_names(thing: Extracted) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def missing_names(found: Sequence[Extracted]) -> tuple[tuple[str, int], ...]:
-    """Expressions that would decide more, with the number of registrations that depend on each."""
+def missing_names(found: Sequence[Extracted], given: frozenset[str]) -> tuple[tuple[str, int], ...]:
+    """Expressions that would decide more, with the number of registrations that depend on each.
+
+    given: the atoms that the settings of files have, which nothing in a file decides.
+    """
     counts: Counter[str] = Counter()
     for thing in found:
         if isinstance(thing, ExtractedBlock):
             continue
-        tests = [text for one in thing.when for text in atoms(one) if not text.endswith(" is called")]
+        tests = [
+            text for one in thing.when for text in atoms(one) if not (text.endswith(" is called") or text in given)
+        ]
         counts.update(list(dict.fromkeys([*unknown_names(thing), *tests])))
     return tuple(sorted(counts.items(), key=lambda one: (-one[1], one[0])))

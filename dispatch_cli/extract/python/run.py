@@ -39,6 +39,7 @@ class PythonRun:
 
     when: the conditions of what is being read. calls: the calls of the project's functions that are being followed,
     the outermost first. assumed: the function that is looked at although nothing calls it.
+    excluded: the statements that a decided condition excludes. trying: ``try`` statements that are being read.
     """
 
     def __init__(self, sources: Sources, index: ModuleIndex) -> None:
@@ -55,6 +56,9 @@ class PythonRun:
         self.not_understood: list[NotUnderstood] = []
         self.accounted: set[tuple[str, int]] = set()
         self.seen_calls: set[int] = set()
+        self.excluded: set[int] = set()
+        self.called_in_excluded: set[str] = set()
+        self.trying = 0
         self.entered: set[int] = set()
         self.active: list[int] = []
         self._emitted: set[Extracted] = set()
@@ -87,11 +91,12 @@ class PythonRun:
         """Follow something only for its value; False where that takes more than `VALUE_STEPS`."""
         before = self._last_step
         self._last_step = min(before, self._steps + VALUE_STEPS)
-        size = len(self.when)
+        size, trying = len(self.when), self.trying
         try:
             act()
         except TooManyForValue:
             del self.when[size:]
+            self.trying = trying
             if self._steps > before:
                 raise
             return False

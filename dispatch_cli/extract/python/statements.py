@@ -30,7 +30,7 @@ class Statements(ConditionalStatements):
         flow = Flow()
         size = len(self.run.when)
         base = len(self.run.when)
-        for statement in body:
+        for place, statement in enumerate(body):
             self.run.step()
             self._depth += 1
             try:
@@ -41,6 +41,7 @@ class Statements(ConditionalStatements):
                 self._depth -= 1
             if one.ends:
                 flow.ends, flow.leaves = True, one.leaves
+                self.dead(body[place + 1 :], scope.file)
                 break
             for condition in one.after:
                 if negated(condition) in self.run.when:
@@ -126,6 +127,8 @@ class Statements(ConditionalStatements):
             with self.unknown_times(f"it is in a loop over `{source_text(node.iter)}`, which the source does not say"):
                 self.block(node.body, scope, returns)
             return Flow()
+        if not items and isinstance(node.iter, ast.List | ast.Tuple):
+            self.dead(node.body, scope.file)
         size = len(self.run.when)
         result = Flow()
         for item in items[:MAX_LOOP]:
@@ -151,6 +154,7 @@ class Statements(ConditionalStatements):
         for _ in range(MAX_LOOP):
             test = self.truth(node.test, scope)
             if test is False:
+                self.dead(node.body, scope.file)
                 return Flow()
             if test is not True:
                 break

@@ -167,6 +167,7 @@ class _FieldsByKind(dict[type, tuple[str, ...]]):
         return found
 
 
+_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 _CHILDREN = _FieldsByKind()
 
 
@@ -184,6 +185,16 @@ def every_node(root: ast.AST) -> Iterator[ast.AST]:
                 pending += value
             elif value is not None:
                 pending.append(value)
+
+
+def always_raises(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements end with an exception, however they are gone through."""
+    if not body or any(isinstance(one, _LEAVING) for statement in body for one in every_node(statement)):
+        return False
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return always_raises(last.body) and always_raises(last.orelse)
+    return isinstance(last, ast.Raise)
 
 
 def called_name(node: ast.Call) -> str:

@@ -119,6 +119,7 @@ class FunctionValue:
     defaults: tuple[Value, ...] = ()
     keyword_defaults: dict[str, Value] = field(default_factory=dict)
     wrapped: FunctionValue | None = None
+    attributes: dict[str, Value] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

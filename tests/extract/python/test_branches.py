@@ -1,0 +1,134 @@
+"""Branches that are not taken, and what is remembered in attributes of functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dispatch_cli.extract.settings import ReadSettings
+from dispatch_cli.model.condition import Atom
+from dispatch_cli.model.extracted import ExtractedBlock, ExtractedDefinition
+from tests.extract.python.reading import read_text
+
+_START = 'import torch, os\nlib = torch.library.Library("ns", "FRAGMENT")\nUSE = os.environ.get("USE")\n'
+
+
+def _when(found: object) -> list[list[str]]:
+    things = [one for one in found.found if not isinstance(one, ExtractedBlock)]  # type: ignore[attr-defined]
+    return [[str(each) for each in one.when] for one in things]
+
+
+def test_where_a_branch_raises_the_other_holds(tmp_path: Path) -> None:
+    text = """\
+def add(schema, ok):
+    if ok:
+        lib.define(schema)
+    else:
+        raise ValueError(schema)
+add("f() -> ()", USE)
+if not USE:
+    lib.define("not() -> ()")
+    raise RuntimeError
+elif os.environ.get("MORE"):
+    lib.define("more() -> ()")
+else:
+    lib.define("g() -> ()")
+"""
+    found = read_text(tmp_path, _START + text)
+    assert _when(found) == [[], ["os.environ.get('MORE')"], ["not os.environ.get('MORE')"]]
+    assert not found.not_understood
+
+
+def test_where_an_exception_is_caught_both_branches_stay(tmp_path: Path) -> None:
+    text = """\
+try:
+    if USE:
+        lib.define("f() -> ()")
+    else:
+        raise ValueError
+except ValueError:
+    pass
+"""
+    assert _when(read_text(tmp_path, _START + text)) == [["USE"]]
+
+
+def test_what_a_decided_condition_excludes_is_understood(tmp_path: Path) -> None:
+    text = """\
+def helper(name):
+    lib.define(name)
+if USE:
+    helper(open("name").read())
+def go():
+    if not USE:
+        return
+    lib.define(open("other").read())
+go()
+for name in []:
+    lib.define(name)
+USE and lib.define(USE)
+"""
+    found = read_text(tmp_path, _START + text, ReadSettings(values=(("USE", "False"),)))
+    assert not _when(found) and not found.not_understood
+
+
+def test_attributes_of_functions_are_remembered(tmp_path: Path) -> None:
+    text = """\
+def setup():
+    setup.done = getattr(setup, "done", False)
+    if not setup.done:
+        lib.define("f() -> ()")
+    setup.done = True
+setup()
+setup()
+def other():
+    pass
+other.flag = False
+if USE:
+    other.flag = True
+    if not other.flag:
+        lib.define("no() -> ()")
+if other.flag:
+    lib.define("g() -> ()")
+"""
+    found = read_text(tmp_path, _START + text)
+    assert _when(found) == [[], ["USE"]]
+    assert [one.schema for one in found.found if isinstance(one, ExtractedDefinition)] == [
+        "ns::f() -> ()",
+        "ns::g() -> ()",
+    ]
+    assert not found.not_understood
+
+
+def test_what_a_handler_returns_is_another_value(tmp_path: Path) -> None:
+    text = """\
+def has(name):
+    try:
+        getattr(torch.ops.ns, name)
+        return True
+    except AttributeError:
+        return False
+if not has("f"):
+    lib.define("f() -> ()")
+"""
+    assert _when(read_text(tmp_path, _START + text)) == [["AttributeError is raised at line 5"]]
+
+
+def test_modules_that_are_imported_by_functions_and_texts_that_are_run(tmp_path: Path) -> None:
+    text = """\
+import importlib
+importlib.import_module("torch.library").define("a::f", "() -> ()")
+__import__("torch").library.define("a::g", "() -> ()")
+eval("lib.define")("c() -> ()")
+exec('lib.define("b() -> ()")')
+"""
+    found = read_text(tmp_path, _START + text)
+    assert _when(found) == [[], []]
+    assert [(one.at.line, one.why) for one in found.not_understood] == [
+        (7, "`eval` runs a text"),
+        (8, "`exec` runs a text"),
+    ]
+
+
+def test_conditions_of_settings_are_not_missing(tmp_path: Path) -> None:
+    settings = ReadSettings(when=(Atom("BUILD_CUDA"),))
+    found = read_text(tmp_path, _START + "if USE:\n    lib.define('f() -> ()')\n", settings)
+    assert _when(found) == [["BUILD_CUDA", "USE"]] and found.missing == (("USE", 1),)
