@@ -141,7 +141,8 @@ def test_steps_grow_with_the_text_and_bounds_are_said(tmp_path: Path, name: str)
 
     steps(tmp_path, text(10))
     (once, _), (twice, _), (four_times, result) = (steps(tmp_path, text(count)) for count in (600, 1200, 2400))
-    assert four_times - twice <= max(twice - once, 600) * 2.7, (once, twice, four_times)
+    # what a bound cuts off costs next to nothing: its difference can be small, or below zero
+    assert four_times - twice <= max(twice - once, once // 4, 600) * 2.7, (once, twice, four_times)
     assert not reason or reason in reasons(result)
 
 
