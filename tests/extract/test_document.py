@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from dispatch_cli.declarations.extracted import ExtractedDocument
 from dispatch_cli.declarations.json_schema import json_schema
 from dispatch_cli.declarations.loader import load
 from dispatch_cli.extract.document import document
-from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement
+from dispatch_cli.model.declarations import Declarations, Define, Fallback, Implement, RefusedDeclaration
 from dispatch_cli.model.extracted import (
     CustomOperator,
     ExtractedBlock,
@@ -168,6 +169,10 @@ def test_blocks_that_are_equal_are_one() -> None:
     assert len(data["libraries"]) == 1
 
 
+def unquoted(refused: Iterable[RefusedDeclaration]) -> list[RefusedDeclaration]:
+    return [one._replace(line_text=None) for one in refused]
+
+
 def test_random_documents_say_the_same_in_a_file(tmp_path: Path) -> None:
     """Also what cannot be used is the same: the problems that are findings, and those that are not."""
     dice = random.Random(13)
@@ -182,7 +187,8 @@ def test_random_documents_say_the_same_in_a_file(tmp_path: Path) -> None:
         directly, from_file = load([ExtractedDocument("the sources", data)]), load([str(file)])
         empty = {"files": (), "refused": ()}
         assert from_file._replace(**empty) == directly._replace(**empty)
-        assert [one._replace(line_text=None) for one in from_file.refused] == [*directly.refused]
+        # a file of the same name as a made-up one may have been read by another test
+        assert unquoted(from_file.refused) == unquoted(directly.refused)
         checked += len(directly.steps)
         try:
             run_declarations(directly)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dispatch_cli import bases, universes
+from dispatch_cli.api import load_state
 from dispatch_cli.engine.call.options import Alternative, alternatives
 from dispatch_cli.engine.call.simulate import simulate
 from dispatch_cli.engine.call.trace import Call, Does, EndKind, ErrorKind, Handler, HandlerKind, MaskKind, Reached, Why
@@ -577,3 +578,11 @@ def test_kernels_that_custom_op_makes() -> None:
         "CPU ends",
     ]
     assert [hop.slot for hop in result.hops if hop.why is Why.CONVENTION] == ["FuncTorchBatched"]
+
+
+@pytest.mark.parametrize("operator", ["lift", "lift_fresh", "lift_fresh_copy"])
+def test_what_is_functional_is_not_made_functional_again(operator: str) -> None:
+    """torch 2.13.0 and 2.15.0 call view_as or clone of a functional tensor, as their profilers show."""
+    state = load_state([], bases=("torch-2.15",))
+    result = simulate(state, OperatorName.parse(f"aten::{operator}"), [TensorSpec.parse("cpu functional")], [])
+    assert path(result)[-1] == "Functionalize decomposes"

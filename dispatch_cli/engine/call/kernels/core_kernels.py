@@ -15,6 +15,7 @@ from dispatch_cli.engine.call.kernels.handwritten import (
     CALLS_OTHERS,
     COMPUTES,
     COMPUTES_IN_PYTHON,
+    LIFTS_FUNCTIONAL,
     NOT_IMPLEMENTED,
     Place,
 )
@@ -175,6 +176,8 @@ def _functionalized(moment: Moment, source: str, dispatcher: Dispatcher) -> Kern
         # torchgen puts the composite kernel itself there, so that it decomposes before it is functionalized
         return decomposes(Why.CORE_KERNEL)
     values = tuple(map(unwrap_functional, moment.values))
+    if values != moment.values and str(moment.name) in LIFTS_FUNCTIONAL:  # they call view_as or clone
+        return decomposes(Why.CORE_KERNEL)
     if values != moment.values and (is_mutable(moment.schema) or not _applies_views_again(moment, source)):
         return decomposes(Why.CORE_KERNEL)
     thread = moment.thread.exclude(moment.maker.known(FUNCTIONALIZE))

@@ -57,6 +57,9 @@ CALLS_OTHERS: frozenset[Place] = frozenset(
 )
 """The kernel goes on with other operators."""
 
+LIFTS_FUNCTIONAL = frozenset({"aten::lift", "aten::lift_fresh", "aten::lift_fresh_copy"})
+"""Operators whose kernel for functionalization goes on with others if the tensor is functional already."""
+
 EXCLUDES: frozenset[Place] = frozenset({("LegacyBatchingRegistrations", "FuncTorchBatched", "aten::cat")})
 """The batching rule excludes its key in every case, as the newer ones do."""
 
