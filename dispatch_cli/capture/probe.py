@@ -29,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -400,18 +401,29 @@ def _mask_by_arguments(live: Live) -> bool:
 
 
 def _error_of_call(live: Live, name: str, kernels: Data, included: str) -> RuntimeError | None:
-    """What a call of a new operator on the CPU raises with a key included on the thread; None when it goes well."""
+    """What a call of a new operator on the CPU raises with a key included on the thread; None when it goes well.
+
+    The thread is one of its own: the backend of an included key stays in a thread's set after the guard is gone, so
+    that later calls of this thread would go to that backend.
+    """
     torch, core = live.torch, live.core
     library = core._dispatch_library("FRAGMENT", NAMESPACE, "")
     library.def_(name + "(Tensor x) -> Tensor")
     for key, kernel in kernels.items():
         library.impl(name, key, kernel, False)
-    try:
-        with core._IncludeDispatchKeyGuard(live.keys[included]):
-            getattr(getattr(torch.ops, NAMESPACE), name)(torch.ones(2))
-    except RuntimeError as error:
-        return error
-    return None
+    raised: list[RuntimeError] = []
+
+    def call() -> None:
+        try:
+            with core._IncludeDispatchKeyGuard(live.keys[included]):
+                getattr(getattr(torch.ops, NAMESPACE), name)(torch.ones(2))
+        except RuntimeError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    return raised[0] if raised else None
 
 
 def _grad_ends_inference(live: Live) -> bool:
