@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dispatch_cli import universes
-from dispatch_cli.model.captured import CapturedHeader, CapturedOperator
+from dispatch_cli.model.captured import CapturedHeader, CapturedListing, CapturedOperator
 from dispatch_cli.model.kernel import AliasAnalysisKind, Kernel
 from dispatch_cli.model.names import OperatorName
 from dispatch_cli.model.universe import Universe
@@ -119,6 +119,17 @@ class Base:
             overridden = tuple(key for key, count in Counter(kernel[0] for kernel in kernels).items() if count > 1)
         python_keys = tuple([key for key, _ in python_kernels]) if python_kernels else ()
         return CapturedHeader(schema, active, overridden, python_keys)
+
+    def listing(self, name: str) -> CapturedListing:
+        """One operator, as far as it is compared. Errors: KeyError when the state has none of that name."""
+        schema, _, alias_analysis, tags, kernels, python_kernels, *_ = self._record(name)
+        return CapturedListing(
+            schema,
+            None if alias_analysis == DEFAULT_ALIAS_ANALYSIS else alias_analysis,
+            tags,
+            [(kernel[0], kernel[1], "f" in kernel[3]) for kernel in kernels],
+            python_kernels,
+        )
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The Python kernels of one operator: key and function. Errors: KeyError when there is no such operator."""

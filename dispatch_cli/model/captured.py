@@ -44,6 +44,20 @@ class CapturedHeader(NamedTuple):
     python_keys: tuple[str, ...] = ()
 
 
+class CapturedListing(NamedTuple):
+    """What is compared of a captured operator, so that nothing has to be parsed.
+
+    schema: as text. alias_analysis: by name; None where it was left at its default. kernels: dispatch key, debug text
+    and whether it falls through, oldest first. python_kernels: dispatch key and function name.
+    """
+
+    schema: str | None
+    alias_analysis: str | None
+    tags: Sequence[str]
+    kernels: Sequence[tuple[str, str, bool]]
+    python_kernels: Sequence[Sequence[str]]
+
+
 class StateSource(Protocol):
     """A captured state that gives out its operators one at a time."""
 
@@ -60,6 +74,9 @@ class StateSource(Protocol):
 
     def header(self, name: str) -> CapturedHeader:
         """The same operator, without signatures, schemas as values, and flags."""
+
+    def listing(self, name: str) -> CapturedListing:
+        """The same operator, as far as it is compared with that of another state."""
 
     def python_kernels(self, name: str) -> Sequence[Sequence[str]]:
         """The kernels of the Python dispatcher for the same operator: key and function name."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from enum import Enum
 from typing import NamedTuple
 
 from dispatch_cli.engine.rules import Rule
 from dispatch_cli.engine.table.table import Table, TableEntry
+from dispatch_cli.model.debug_text import source_file
 from dispatch_cli.model.universe import UNDEFINED
 from dispatch_cli.report.error_lines import DumpLine
 from dispatch_cli.report.printed_table import PrintedTable
@@ -45,7 +45,7 @@ def text_differences(table: Table, shown: PrintedTable, ignored: Container[str])
         there, here = shown.lines.get(key), _line(table[key])
         kind = _kind(there, here) if there is not None or not shown.lists(key) else _kind_of_listed(table[key])
         if kind is not None:
-            kernels = (there and _source_file(there.kernel), here and _source_file(here.kernel))
+            kernels = (there and source_file(there.kernel), here and source_file(here.kernel))
             answer = (kind, there and there[1:], here and here[1:], kind is DifferenceKind.KERNEL and kernels)
             groups.setdefault(answer, []).append((kind, key, there, here))
     for found in groups.values():
@@ -70,14 +70,5 @@ def _kind(there: DumpLine | None, here: DumpLine | None) -> DifferenceKind | Non
         return None if there is here else DifferenceKind.ONLY_HERE if there is None else DifferenceKind.ONLY_THERE
     if (there.rule, there.fallthrough) != (here.rule, here.fallthrough):
         return DifferenceKind.RULE
-    files = (_source_file(there.kernel), _source_file(here.kernel))
+    files = (source_file(there.kernel), source_file(here.kernel))
     return DifferenceKind.KERNEL if all(files) and files[0] != files[1] else None
-
-
-_REGISTERED_AT = re.compile(r"registered at (?:.*[/\\])?([^/\\]+?)(?:_\d+)?(\.\w+):\d+")
-
-
-def _source_file(debug: str) -> str | None:
-    """The file of ``registered at PATH:LINE``; builds differ in directories, lines, and numbers of generated files."""
-    match = _REGISTERED_AT.match(debug)
-    return None if match is None else match[1] + match[2]

@@ -1,0 +1,93 @@
+"""Which changes made a slot give another answer: a smallest set of changes that suffices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from dispatch_cli.engine.comparison.sides import OperatorView, Side
+from dispatch_cli.engine.rules import Rule, decide
+
+
+class Answer(NamedTuple):
+    """What fills a slot. source: the key at which the kernel is registered; None where it is none of the operator's."""
+
+    rule: Rule
+    source: str | None
+
+
+class CauseKind(Enum):
+    """What made a slot give another answer; the value is the name in machine formats."""
+
+    ADDED = "registration-added"
+    REMOVED = "registration-removed"
+    REPLACED = "registration-replaced"
+    FALLBACK_ADDED = "fallback-added"
+    FALLBACK_REMOVED = "fallback-removed"
+    FALLBACK_REPLACED = "fallback-replaced"
+    UNIVERSE = "universe"
+    """The keys differ: what an alias covers, or which backends an autograd key has."""
+
+
+class SlotCause(NamedTuple):
+    """A change that a slot's answer follows from.
+
+    key: where the kernel is registered. Of a fallback it is the slot's own key, and it is empty here, so that slots of
+    many keys have one cause; of UNIVERSE it is empty as well.
+    """
+
+    kind: CauseKind
+    key: str
+
+
+class CauseFinder:
+    """Finds the causes for operators that have kernels at the same keys as *before* and *after*.
+
+    A cause is found by trying. All changes together lead to the new answer; those without which it stays the new one
+    are left out, one after the other. What remains suffices, and nothing of it can be left out.
+    """
+
+    def __init__(self, old: Side, new: Side, before: OperatorView, after: OperatorView) -> None:
+        self._sides = (old, new)
+        self._registered = (before.registered, after.registered)
+        self._came = tuple(key for key in after.kernels if key not in before.kernels)
+        self._went = tuple(key for key in before.kernels if key not in after.kernels)
+
+    def causes(self, key: str, wanted: Answer) -> tuple[SlotCause, ...]:
+        """What leads to the answer *wanted*, the new one, at a runtime key whose answer was another one before."""
+        old, new = self._sides
+        needed = [one for one in (*self._went, *self._came) if self._matters(one, key)]
+        fallback = (key in old.fallbacks) != (key in new.fallbacks)
+        universe = not self._leads(key, wanted, needed, needed, False, fallback)
+        every = tuple(needed)
+        if fallback and self._leads(key, wanted, every, needed, universe, False):
+            fallback = False
+        for one in reversed(every):
+            fewer = [other for other in needed if other != one]
+            if self._leads(key, wanted, every, fewer, universe, fallback):
+                needed = fewer
+        found = [SlotCause(CauseKind.REMOVED if one in self._went else CauseKind.ADDED, one) for one in needed]
+        if fallback:
+            found.append(
+                SlotCause(CauseKind.FALLBACK_ADDED if key in new.fallbacks else CauseKind.FALLBACK_REMOVED, "")
+            )
+        return (*found, SlotCause(CauseKind.UNIVERSE, "")) if universe else tuple(found)
+
+    def _matters(self, source: str, key: str) -> bool:
+        """Whether the rules look at *source* when they decide the slot of *key*."""
+        return any(key in side.layout.affected.get(source, ()) for side in self._sides)
+
+    def _leads(
+        self, key: str, wanted: Answer, changes: Iterable[str], chosen: Sequence[str], universe: bool, fallback: bool
+    ) -> bool:
+        """Whether the chosen changes alone, of all changes, lead to the answer."""
+        side = self._sides[universe]
+        registered, bits = self._registered[universe], side.layout.registered_bit
+        for one in changes:
+            if (one in chosen) is not universe:
+                registered ^= bits.get(one, 0)
+        candidates = side.layout.candidates[side.universe.slot[key]]
+        has_fallback = key in self._sides[fallback].fallbacks
+        decision = decide(candidates, registered, has_fallback)
+        return decision.rule is wanted.rule and decision.source == wanted.source

@@ -1,0 +1,90 @@
+"""When a kernel of one state is the kernel of another state.
+
+Two registrations at one key of one operator are the same kernel if both fall through or neither does, and they are in
+the same source file. Lines, folders and numbers of generated files do not count: nearly all differ between builds.
+Where one side has only a name (a declared kernel), or its file is not known, operator and key are all that can be
+compared; where both have only names, the names are.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from dispatch_cli.model.debug_text import is_placed, source_file
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.span import Span
+
+
+class KernelIdentity(NamedTuple):
+    """What is compared of a kernel, beside its operator and key.
+
+    file: the source file's name; None where it is not known. name: the function's name, of a kernel that is declared by
+    name, or that PyTorch made of a function that a declaration names; else None.
+    """
+
+    fallthrough: bool
+    file: str | None
+    name: str | None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether something of it can be told from other kernels at the same key."""
+        return self.file is not None or self.name is not None
+
+
+class KernelView(NamedTuple):
+    """A registered kernel as it is compared. debug: its debug text. label: what reports call it.
+
+    span: where it is declared; None of a captured one. when: the conditions of its registration.
+    captured: it is from a captured state.
+    """
+
+    identity: KernelIdentity
+    debug: str
+    label: str
+    span: Span | None = None
+    when: str | None = None
+    captured: bool = False
+
+    @property
+    def fallthrough(self) -> bool:
+        """Whether dispatch skips the key."""
+        return self.identity.fallthrough
+
+    @property
+    def source(self) -> str:
+        """The short name of what it is: the file it is in, or its name."""
+        return self.label if self.identity.file is None or self.identity.name is not None else self.identity.file
+
+
+@lru_cache(maxsize=65536)
+def captured_kernel(debug: str, fallthrough: bool) -> KernelView:
+    """The view of a kernel of a captured state."""
+    file = source_file(debug)
+    name = None if file is not None or is_placed(debug) else debug
+    return KernelView(KernelIdentity(fallthrough, file, name), debug, debug, captured=True)
+
+
+def kernel_view(kernel: Kernel, captured: bool) -> KernelView:
+    """The view of a kernel in a dispatcher. captured: it is from a captured state."""
+    if captured:
+        return captured_kernel(kernel.debug, kernel.fallthrough)
+    file, name = source_file(kernel.debug), kernel.function_name
+    if name is None and file is None and not is_placed(kernel.debug):
+        name = kernel.debug
+    identity = KernelIdentity(kernel.fallthrough, file, name)
+    return KernelView(identity, kernel.debug, kernel.label, kernel.span, kernel.when)
+
+
+def same_kernel(old: KernelView, new: KernelView) -> bool:
+    """Whether two kernels that are registered at one key of one operator are the same."""
+    one, other = old.identity, new.identity
+    if one == other:
+        return True
+    if one.fallthrough != other.fallthrough:
+        return False
+    known = (one.file is not None and other.file is not None, one.name is not None and other.name is not None)
+    if known[0] and one.file != other.file:
+        return False
+    return not (known[1] and one.name != other.name)

@@ -1,0 +1,162 @@
+"""What is different in an operator of another state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from dispatch_cli.engine.comparison.identity import KernelIdentity, KernelView, same_kernel
+from dispatch_cli.engine.comparison.sides import OperatorView
+from dispatch_cli.engine.comparison.slots import SlotChange, SlotComparison
+from dispatch_cli.engine.history.difference import ChangeKind
+
+
+class SchemaChange(NamedTuple):
+    """A definition that differs. Both texts are equal where only tags or alias analysis differ.
+
+    old, new: None where nothing defines the operator, or where a schema is not known.
+    tags_added, tags_removed: sorted. alias_analysis: both kinds, where they differ.
+    """
+
+    old: str | None
+    new: str | None
+    tags_added: tuple[str, ...]
+    tags_removed: tuple[str, ...]
+    alias_analysis: tuple[str, str] | None
+
+    @property
+    def schema_differs(self) -> bool:
+        """Whether the schema itself is another one."""
+        return self.old != self.new
+
+
+class RegistrationChange(NamedTuple):
+    """What happened at a key. before, after: the kernels there, newest first."""
+
+    key: str
+    change: ChangeKind
+    before: tuple[KernelView, ...]
+    after: tuple[KernelView, ...]
+
+
+class Move(NamedTuple):
+    """A kernel that was registered at some keys, and is registered at others now."""
+
+    kernel: KernelView
+    old_keys: tuple[str, ...]
+    new_keys: tuple[str, ...]
+
+
+class PythonChange(NamedTuple):
+    """A Python kernel that came, went or is another function. before, after: None where there is none."""
+
+    key: str
+    before: str | None
+    after: str | None
+
+    @property
+    def change(self) -> ChangeKind:
+        """What happened."""
+        if self.before is None:
+            return ChangeKind.ADDED
+        return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
+
+
+class OperatorChange(NamedTuple):
+    """What is different in an operator.
+
+    change: ADDED and REMOVED for an operator that one side has alone; REPLACED where both have it. before, after: the
+    two views. The rest is empty for an operator that one side has alone.
+    registrations: by key, without those that moved. slots: at the keys that both universes have.
+    """
+
+    name: str
+    change: ChangeKind
+    before: OperatorView | None
+    after: OperatorView | None
+    schema: SchemaChange | None = None
+    registrations: tuple[RegistrationChange, ...] = ()
+    moves: tuple[Move, ...] = ()
+    python_kernels: tuple[PythonChange, ...] = ()
+    slots: tuple[SlotChange, ...] = ()
+
+
+def compare_operator(
+    old: OperatorView | None, new: OperatorView | None, slots: SlotComparison
+) -> OperatorChange | None:
+    """What is different; None when nothing is, or neither side has the operator."""
+    if old is None or new is None:
+        if old is None:
+            return None if new is None else OperatorChange(new.name, ChangeKind.ADDED, None, new)
+        return OperatorChange(old.name, ChangeKind.REMOVED, old, None)
+    schema = _schema(old, new)
+    registrations = _registrations(old.kernels, new.kernels)
+    replaced = [one.key for one in registrations if one.change is ChangeKind.REPLACED]
+    changed_slots = slots.changes(old, new, replaced)
+    python_kernels = () if old.python_kernels == new.python_kernels else tuple(_python(old, new))
+    if not (schema or registrations or changed_slots or python_kernels):
+        return None
+    moves, kept = _moves(registrations)
+    return OperatorChange(new.name, ChangeKind.REPLACED, old, new, schema, kept, moves, python_kernels, changed_slots)
+
+
+def _schema(old: OperatorView, new: OperatorView) -> SchemaChange | None:
+    if old.schema == new.schema and old.tags == new.tags and old.alias_analysis == new.alias_analysis:
+        return None
+    if old.defined and new.defined and (old.schema is None or new.schema is None):
+        texts = (old.schema or new.schema,) * 2  # one is not known: they cannot be compared
+    else:
+        texts = (old.schema, new.schema)
+    kinds = (old.alias_analysis, new.alias_analysis)
+    found = SchemaChange(
+        *texts,
+        tuple(sorted(new.tags - old.tags)),
+        tuple(sorted(old.tags - new.tags)),
+        None if kinds[0] == kinds[1] else kinds,
+    )
+    return found if found.schema_differs or any(found[2:]) else None
+
+
+def _registrations(
+    old: Mapping[str, tuple[KernelView, ...]], new: Mapping[str, tuple[KernelView, ...]]
+) -> list[RegistrationChange]:
+    found = []
+    for key, before in old.items():
+        after = new.get(key)
+        if after is None:
+            found.append(RegistrationChange(key, ChangeKind.REMOVED, before, ()))
+        elif before != after:
+            if not same_kernel(before[0], after[0]):
+                found.append(RegistrationChange(key, ChangeKind.REPLACED, before, after))
+            elif len(before) != len(after) or not all(map(same_kernel, before, after)):
+                found.append(RegistrationChange(key, ChangeKind.BENEATH, before, after))
+    found += [RegistrationChange(key, ChangeKind.ADDED, (), new[key]) for key in new if key not in old]
+    return found
+
+
+def _moves(registrations: list[RegistrationChange]) -> tuple[tuple[Move, ...], tuple[RegistrationChange, ...]]:
+    """The moves, and the changes that are none.
+
+    A kernel moved if it went from keys at which nothing is left, and came to keys at which nothing was.
+    """
+    places: dict[KernelIdentity, tuple[list[RegistrationChange], list[RegistrationChange]]] = {}
+    for one in registrations:
+        if one.change in (ChangeKind.ADDED, ChangeKind.REMOVED) and len(one.before or one.after) == 1:
+            kernel = (one.before or one.after)[0]
+            if kernel.identity.is_known:
+                places.setdefault(kernel.identity, ([], []))[one.change is ChangeKind.ADDED].append(one)
+    moved = [(went, came) for went, came in places.values() if went and came]
+    if not moved:
+        return (), tuple(registrations)
+    gone = {one.key for pair in moved for side in pair for one in side}
+    moves = tuple(
+        Move(came[0].after[0], tuple(one.key for one in went), tuple(one.key for one in came)) for went, came in moved
+    )
+    return moves, tuple(one for one in registrations if one.key not in gone)
+
+
+def _python(old: OperatorView, new: OperatorView) -> Iterator[PythonChange]:
+    for key in dict.fromkeys((*old.python_kernels, *new.python_kernels)):
+        before, after = old.python_kernels.get(key), new.python_kernels.get(key)
+        if before != after:
+            yield PythonChange(key, before, after)

@@ -1,0 +1,138 @@
+"""A state as it is compared with another one: views of its operators, and what their slots hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from dispatch_cli.engine.comparison.identity import KernelView, captured_kernel, kernel_view
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.engine.rules import Decision, Rule
+from dispatch_cli.engine.table.table import plan
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.span import Span
+
+DEFAULT_ALIAS_ANALYSIS = "CONSERVATIVE (default)"
+"""What a dump says of a kind that was left at its default."""
+_NO_PYTHON_KERNELS: Mapping[str, str] = {}
+
+
+class OperatorView(NamedTuple):
+    """An operator of a state as it is compared.
+
+    schema: as text; None where it is not known, or nothing defines the operator. defined: whether something does.
+    span: where it is declared; None of a captured operator. alias_analysis: as a dump says it; empty without a schema.
+    kernels: per key the registered ones, newest first; the first one is active. registered: the bits of their keys in
+    the layout of the state. python_kernels: dispatch key → function.
+    """
+
+    name: str
+    schema: str | None
+    defined: bool
+    span: Span | None
+    alias_analysis: str
+    tags: frozenset[str]
+    kernels: Mapping[str, tuple[KernelView, ...]]
+    registered: int
+    python_kernels: Mapping[str, str]
+
+
+class HeldSlot(NamedTuple):
+    """What a slot holds. kernel: None where it is missing or ambiguous."""
+
+    decision: Decision
+    kernel: KernelView | None
+
+
+class Side:
+    """A state as it is compared. fallbacks: the backend fallbacks, by runtime key."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.dispatcher = state.dispatcher
+        self.universe = self.dispatcher.universe
+        self.layout = self.dispatcher.layout
+        self.fallbacks: Mapping[str, KernelView] = {
+            key: kernel_view(one.kernel, captured=one.kernel.span is None)
+            for key, one in self.dispatcher.fallbacks.items()
+        }
+        self._bits = self.layout.registered_bit
+
+    @cached_property
+    def names(self) -> Mapping[str, OperatorName]:
+        """The operators, by name, sorted."""
+        return {name: OperatorName.parse(name) for name in self.dispatcher.names()}
+
+    def view(self, name: str) -> OperatorView | None:
+        """An operator; None where the state has none of that name."""
+        parsed = self.names.get(name)
+        if parsed is None:
+            return None
+        base = self.dispatcher.base
+        if base is None or not self.dispatcher.is_untouched(parsed):
+            return self._declared(parsed)
+        listing = base.listing(name)
+        kernels: dict[str, tuple[KernelView, ...]] = {}
+        registered, bits = 0, self._bits
+        for key, debug, fallthrough in listing.kernels:
+            view = captured_kernel(debug, fallthrough)
+            kernels[key] = (view, *kernels[key]) if key in kernels else (view,)
+            registered |= bits[key]
+        python_kernels = (
+            {one[0]: one[1] for one in listing.python_kernels} if listing.python_kernels else _NO_PYTHON_KERNELS
+        )
+        if parsed in self._own_python_kernels:
+            python_kernels = {one.dispatch_key: one.kernel for one in self.state.python_kernels(parsed)}
+        return OperatorView(
+            name,
+            listing.schema,
+            listing.schema is not None,
+            None,
+            listing.alias_analysis or DEFAULT_ALIAS_ANALYSIS,
+            frozenset(listing.tags),
+            kernels,
+            registered,
+            python_kernels,
+        )
+
+    def slot(self, view: OperatorView, key: str) -> HeldSlot:
+        """What an operator has at a runtime key, or at Undefined. Errors: KeyError for a key without a slot."""
+        slot = self.universe.slot[key]
+        shared = plan(self.layout, view.registered, self.dispatcher.fallback_bits)
+        decision = shared.decisions[slot]
+        return HeldSlot(decision, self.kernel_of(view, key, decision))
+
+    def kernel_of(self, view: OperatorView, key: str, decision: Decision) -> KernelView | None:
+        """The kernel that a decision puts into the slot of *key*; None where it is missing or ambiguous."""
+        if decision.source is not None:
+            return view.kernels[decision.source][0]
+        return self.fallbacks.get(key) if decision.rule is Rule.FALLBACK else None
+
+    @cached_property
+    def _own_python_kernels(self) -> frozenset[OperatorName]:
+        """The operators for which files declare Python kernels."""
+        return frozenset(one.operator for one in self.state.declarations.python_kernels)
+
+    def _declared(self, name: OperatorName) -> OperatorView:
+        operator = self.dispatcher.operator(name)
+        definition = operator.definition
+        schema = None if definition is None else definition.known_schema
+        kernels = {
+            key: tuple(kernel_view(one.kernel, one.captured) for one in found)
+            for key, found in operator.kernels.items()
+        }
+        kind = "" if definition is None else DEFAULT_ALIAS_ANALYSIS
+        if definition is not None and definition.alias_analysis is not None:
+            kind = definition.alias_analysis.value
+        return OperatorView(
+            str(name),
+            None if schema is None else str(schema),
+            definition is not None,
+            None if definition is None else definition.span,
+            kind,
+            frozenset(() if definition is None else definition.tags),
+            kernels,
+            operator.registered,
+            {one.dispatch_key: one.kernel for one in self.state.python_kernels(name)},
+        )

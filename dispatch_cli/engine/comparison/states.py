@@ -1,0 +1,83 @@
+"""Everything that is different in another state, also where the universes differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from dispatch_cli.engine.comparison.higher_order import HigherOrderChange, compare_higher_order
+from dispatch_cli.engine.comparison.identity import KernelView, same_kernel
+from dispatch_cli.engine.comparison.operators import OperatorChange, compare_operator
+from dispatch_cli.engine.comparison.sides import Side
+from dispatch_cli.engine.comparison.slots import SlotComparison
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.history.state import State
+
+
+class FallbackChange(NamedTuple):
+    """A backend fallback, at a key that both universes have, that came, went or is another one."""
+
+    key: str
+    before: KernelView | None
+    after: KernelView | None
+
+    @property
+    def change(self) -> ChangeKind:
+        """What happened."""
+        if self.before is None:
+            return ChangeKind.ADDED
+        return ChangeKind.REMOVED if self.after is None else ChangeKind.REPLACED
+
+
+class StatesChange(NamedTuple):
+    """What is different between two states.
+
+    operators: those that differ, sorted by name; those that one side has alone among them.
+    fallbacks: at keys that both universes have.
+    only_old, only_new: the keys that one universe has alone, alias and functionality keys among them.
+    """
+
+    old: Side
+    new: Side
+    operators: tuple[OperatorChange, ...]
+    fallbacks: tuple[FallbackChange, ...]
+    higher_order: tuple[HigherOrderChange, ...]
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is different."""
+        return not (self.operators or self.fallbacks or self.higher_order or self.only_old or self.only_new)
+
+
+def compare_states(old: State, new: State, names: Iterable[str] | None = None) -> StatesChange:
+    """What is different in *new*. names: the operators that are looked at; None for all of both sides.
+
+    Cheap where the states are captured ones: operators are compared as they are written, slots by pairs of patterns.
+    """
+    sides = Side(old), Side(new)
+    slots = SlotComparison(*sides)
+    chosen = sides[0].names.keys() | sides[1].names.keys() if names is None else names
+    changes = (compare_operator(sides[0].view(name), sides[1].view(name), slots) for name in sorted(chosen))
+    keys = [side.universe.ids for side in sides]
+    return StatesChange(
+        *sides,
+        tuple(one for one in changes if one is not None),
+        _fallbacks(*sides, slots.shared),
+        compare_higher_order(old, new),
+        tuple(key for key in sides[0].universe.keys_by_id if key not in keys[1]),
+        tuple(key for key in sides[1].universe.keys_by_id if key not in keys[0]),
+    )
+
+
+def _fallbacks(old: Side, new: Side, shared: Iterable[str]) -> tuple[FallbackChange, ...]:
+    found = []
+    for key in shared:
+        before, after = old.fallbacks.get(key), new.fallbacks.get(key)
+        if before is None or after is None:
+            if before is not after:
+                found.append(FallbackChange(key, before, after))
+        elif not same_kernel(before, after):
+            found.append(FallbackChange(key, before, after))
+    return tuple(found)

@@ -1,0 +1,26 @@
+"""What the debug text of a registration says about the file that it is in."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_REGISTERED_AT = re.compile(r"registered at (?:.*[/\\])?([^/\\]+?)(?:_\d+)?(\.\w+):\d+")
+
+
+@lru_cache(maxsize=65536)
+def source_file(debug: str) -> str | None:
+    """The name of the file of ``registered at PATH:LINE``; None for another text.
+
+    Builds differ in folders, lines, and in how many files generated code is divided into: RegisterCPU_0.cpp is
+    RegisterCPU.cpp. Where a Python kernel is from, older versions do not say: they print ``/dev/null``, for which the
+    answer is None, too.
+    """
+    match = _REGISTERED_AT.match(debug)
+    return None if match is None else match[1] + match[2]
+
+
+@lru_cache(maxsize=65536)
+def is_placed(debug: str) -> bool:
+    """Whether the text has the form ``registered at PATH:LINE``; otherwise it is a name."""
+    return debug.startswith("registered at ")

@@ -1,0 +1,148 @@
+"""The differences between two PyTorch builds, from the text of their own dumps alone; nothing of the engine is used.
+
+usage: python -m tests.engine.comparison.dumps PYTHON_OLD PYTHON_NEW OLD NEW
+
+compares ``dispatch-cli diff OLD NEW`` (embedded states of the two builds) with what the two live builds print.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+RAW = """
+import json, re, sys, torch
+C = torch._C
+names = sorted(C._dispatch_get_all_op_names())
+keys = re.findall(r"\\\\w+", str(C._dispatch_keyset_full()).split("(", 1)[1])
+print(json.dumps({
+    "runtime": keys,
+    "ops": {name: {"dump": C._dispatch_dump(name), "table": C._dispatch_dump_table(name)} for name in names},
+}))
+"""
+"""What a Python with PyTorch runs to print its raw dumps."""
+
+_LINE = re.compile(r"(\w+)(?:\[alias\])?( \(inactive\))?: (.*) :: .* \[ ([a-z ]*)\]")
+_ALIASES_OF_RULES = {
+    "default backend kernel": ("CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd"),
+    "nested kernel": ("CompositeImplicitAutogradNestedTensor",),
+    "math kernel": ("CompositeImplicitAutograd",),
+    "autograd kernel": ("Autograd",),
+    "batched kernel": ("FuncTorchBatchedDecomposition",),
+}
+Kernel = tuple[bool, str]
+"""Whether it falls through, and its debug text."""
+
+
+class RawOperator(NamedTuple):
+    """An operator as a build prints it. kernels: newest first. slots: fallthrough, debug text, rule, source key."""
+
+    schema: str
+    alias_analysis: str
+    kernels: dict[str, list[Kernel]]
+    slots: dict[str, tuple[bool, str, str, str]]
+
+
+class RawDifferences(NamedTuple):
+    """What two builds differ in. registrations and slots: of the operators that both have."""
+
+    added: set[str]
+    removed: set[str]
+    schemas: dict[str, tuple[str, str]]
+    alias_analysis: set[str]
+    registrations: dict[tuple[str, str], str]
+    slots: set[tuple[str, str]]
+
+
+def read(raw: Mapping[str, Any]) -> dict[str, RawOperator]:
+    """The operators of a recording, or of what `RAW` prints."""
+    return {name: _operator(one["dump"], one["table"]) for name, one in raw["ops"].items()}
+
+
+def raw_differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> RawDifferences:
+    """What differs between two recordings."""
+    sides, keys = (read(old), read(new)), {"Undefined", *old["runtime"]} & {"Undefined", *new["runtime"]}
+    before, after = sides
+    both = before.keys() & after.keys()
+    return RawDifferences(
+        set(after) - set(before),
+        set(before) - set(after),
+        {name: found for name in both if (found := (before[name].schema, after[name].schema)) and found[0] != found[1]},
+        {name for name in both if before[name].alias_analysis != after[name].alias_analysis},
+        {(name, key): what for name in both for key, what in _registrations(before[name], after[name])},
+        {
+            (name, key)
+            for name in both
+            for key in keys
+            if not _same_slot(before[name].slots.get(key), after[name].slots.get(key))
+        },
+    )
+
+
+def _operator(dump: str, table: str) -> RawOperator:
+    heading = dict(line.split(": ", 1) for line in dump.splitlines()[:4] if ": " in line)
+    kernels: dict[str, list[Kernel]] = {}
+    for line in dump.splitlines()[4 if "debug" in heading else 2 :]:
+        found = _LINE.fullmatch(line)
+        assert found is not None, line
+        kernels.setdefault(found[1], []).append(("fallthrough" in found[4].split(), found[3]))
+    slots = {}
+    for line in table.splitlines():
+        key, _, answer = line.partition(": ")
+        debug, _, rule = answer[:-1].rpartition(" [")
+        skips = debug.startswith("fallthrough ")
+        debug = debug.removeprefix("fallthrough ")
+        slots[key] = (skips, debug, rule, _source(kernels, key, debug, rule))
+    return RawOperator(heading["schema"], heading.get("alias analysis kind", ""), kernels, slots)
+
+
+def _source(kernels: Mapping[str, list[Kernel]], key: str, debug: str, rule: str) -> str:
+    """The key at which the kernel in a slot is registered; nothing for a fallback and an ambiguous slot."""
+    if rule == "kernel":
+        return key
+    return next((one for one in _ALIASES_OF_RULES.get(rule, ()) if one in kernels and kernels[one][0][1] == debug), "")
+
+
+def _registrations(old: RawOperator, new: RawOperator) -> Iterable[tuple[str, str]]:
+    for key in old.kernels.keys() | new.kernels.keys():
+        before, after = old.kernels.get(key), new.kernels.get(key)
+        if before is None or after is None:
+            yield key, "added" if before is None else "removed"
+        elif not _same(before[0], after[0]):
+            yield key, "replaced"
+        elif len(before) != len(after) or not all(map(_same, before, after)):
+            yield key, "beneath"
+
+
+def _same_slot(old: tuple[bool, str, str, str] | None, new: tuple[bool, str, str, str] | None) -> bool:
+    if old is None or new is None:
+        return old is new
+    return old[2:] == new[2:] and _same(old[:2], new[:2])
+
+
+def _same(old: Kernel, new: Kernel) -> bool:
+    files = (_file(old[1]), _file(new[1]))
+    if old[0] != new[0]:
+        return False
+    return "null" in files or files[0] == files[1]
+
+
+@cache
+def _file(debug: str) -> str:
+    """``registered at a/b/RegisterCPU_0.cpp:12`` → ``RegisterCPU.cpp``; a text without a path stays as it is."""
+    if not debug.startswith("registered at "):
+        return debug
+    path = debug.removeprefix("registered at ").rsplit(":", 1)[0]
+    stem, dot, ending = path.rsplit("/", 1)[-1].partition(".")
+    return re.sub(r"_\d+$", "", stem) + dot + ending
+
+
+def live(python: str) -> dict[str, Any]:
+    """What a live build prints."""
+    done = subprocess.run([python, "-c", RAW], check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

@@ -1,0 +1,163 @@
+"""Properties of comparisons: nothing differs from itself, both directions say the same, slots are what tables say."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import pytest
+
+from dispatch_cli import api, universes
+from dispatch_cli.engine.comparison.causes import CauseKind
+from dispatch_cli.engine.comparison.identity import captured_kernel, kernel_view, same_kernel
+from dispatch_cli.engine.comparison.operators import OperatorChange
+from dispatch_cli.engine.comparison.states import StatesChange, compare_states
+from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
+from dispatch_cli.engine.history.difference import ChangeKind
+from dispatch_cli.engine.history.state import State
+from dispatch_cli.model.kernel import Kernel
+from dispatch_cli.model.names import OperatorName
+from dispatch_cli.model.schema import parse_schema
+
+OPPOSITE = {ChangeKind.ADDED: ChangeKind.REMOVED, ChangeKind.REMOVED: ChangeKind.ADDED}
+
+
+@cache
+def embedded(name: str) -> State:
+    return api.load_state((), bases=[name])
+
+
+@cache
+def change(old: str, new: str) -> StatesChange:
+    return compare_states(embedded(old), embedded(new))
+
+
+@pytest.mark.parametrize("name", ["torch-2.4", "torch-2.15"])
+def test_nothing_differs_from_itself(name: str) -> None:
+    assert change(name, name).is_empty
+    taken_in = api.load_state((), bases=[name])
+    for operator in ("aten::add.Tensor", "aten::sin", "aten::addmm"):
+        assert taken_in.dispatcher.find(OperatorName.parse(operator)) is not None
+    assert compare_states(embedded(name), taken_in).is_empty
+
+
+def test_the_other_direction_says_the_same() -> None:
+    forth, back = change("torch-2.4", "torch-2.15"), change("torch-2.15", "torch-2.4")
+    assert (forth.only_old, forth.only_new) == (back.only_new, back.only_old)
+    assert [(one.key, one.before, one.after) for one in forth.fallbacks] == [
+        (one.key, one.after, one.before) for one in back.fallbacks
+    ]
+    assert len(forth.operators) == len(back.operators)
+    for one, other in zip(forth.operators, back.operators, strict=True):
+        assert _content(one) == _mirrored(other)
+
+
+def _content(one: OperatorChange) -> object:
+    schema = one.schema and (one.schema.old, one.schema.new, one.schema.tags_added, one.schema.tags_removed)
+    return (
+        one.name,
+        one.change,
+        schema,
+        {(each.key, each.change, each.before, each.after) for each in one.registrations},
+        {(frozenset(each.old_keys), frozenset(each.new_keys)) for each in one.moves},
+        set(one.python_kernels),
+        {(key, slots.before, slots.after) for slots in one.slots for key in slots.keys},
+    )
+
+
+def _mirrored(one: OperatorChange) -> object:
+    registrations = (
+        each._replace(change=OPPOSITE.get(each.change, each.change), before=each.after, after=each.before)
+        for each in one.registrations
+    )
+    schema = one.schema
+    return _content(
+        one._replace(
+            change=OPPOSITE.get(one.change, one.change),
+            schema=schema
+            and schema._replace(
+                old=schema.new, new=schema.old, tags_added=schema.tags_removed, tags_removed=schema.tags_added
+            ),
+            registrations=tuple(registrations),
+            moves=tuple(each._replace(old_keys=each.new_keys, new_keys=each.old_keys) for each in one.moves),
+            python_kernels=tuple(each._replace(before=each.after, after=each.before) for each in one.python_kernels),
+            slots=tuple(each._replace(before=each.after, after=each.before) for each in one.slots),
+        )
+    )
+
+
+def state_of(universe: str, kernels: dict[str, Kernel], fallbacks: dict[str, Kernel]) -> State:
+    dispatcher = Dispatcher(universes.load(universe))
+    dispatcher.define(parse_schema("mylib::f(Tensor a) -> Tensor"), "a debug text")
+    for key, kernel in kernels.items():
+        dispatcher.implement(OperatorName("mylib::f"), key, kernel)
+    for key, kernel in fallbacks.items():
+        dispatcher.fall_back(key, kernel)
+    return State(dispatcher)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_slots_and_their_causes(seed: int) -> None:
+    """The slots are those in which the two tables differ; a cause alone leads from the old answer to the new one."""
+    chance = random.Random(seed)
+    universe = universes.load("torch-2.15")
+    aliases = [*universe.aliases]
+    keys = [
+        *aliases,
+        "CPU",
+        "CUDA",
+        "PrivateUse1",
+        "Meta",
+        "AutogradCPU",
+        "AutogradOther",
+        "SparseCPU",
+        "NestedTensorCPU",
+    ]
+    kernels = [Kernel("one"), Kernel("two"), Kernel("one", fallthrough=True)]
+    taken = {one.key for one in universe.fallbacks}
+    free = [key for key in ("PrivateUse1", "HPU", "QuantizedCPU", "TESTING_ONLY_GenericMode") if key not in taken]
+
+    def some(pool: list[str]) -> dict[str, Kernel]:
+        return {key: chance.choice(kernels) for key in pool if chance.random() < 0.4}
+
+    sides = [(some(keys), some(free)) for _ in range(2)]
+    old, new = (state_of("torch-2.15", *side) for side in sides)
+    name = OperatorName("mylib::f")
+    differ = {key for key in universe.slots if _answer(old.dispatcher, name, key) != _answer(new.dispatcher, name, key)}
+    found = compare_states(old, new).operators
+    assert {key for one in found for slots in one.slots for key in slots.keys} == differ
+    for slots in (slots for one in found for slots in one.slots):
+        assert slots.causes
+        for key in slots.keys:
+            changed = [dict(side) for side in sides[0]]
+            for cause in slots.causes:
+                place, of_slot = (1, key) if cause.kind.value.startswith("fallback") else (0, cause.key)
+                if cause.kind in (CauseKind.REMOVED, CauseKind.FALLBACK_REMOVED):
+                    del changed[place][of_slot]
+                else:
+                    assert cause.kind is not CauseKind.UNIVERSE
+                    changed[place][of_slot] = sides[1][place][of_slot]
+            tried = state_of("torch-2.15", *changed).dispatcher
+            rule, source, _ = _answer(tried, name, key)
+            assert (rule, source) == (slots.after.rule, slots.after.source)
+
+
+def _answer(dispatcher: Dispatcher, name: OperatorName, key: str) -> tuple[object, ...]:
+    entry = dispatcher.table(name)[key]
+    kernel = entry.kernel
+    return entry.rule, entry.decision.source, kernel and (kernel.debug, kernel.fallthrough)
+
+
+def test_when_kernels_are_the_same() -> None:
+    cpu = captured_kernel("registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:3400", False)
+    moved_on = captured_kernel("registered at ../build/aten/src/ATen/RegisterCPU.cpp:31", False)
+    other = captured_kernel("registered at /pytorch/build/aten/src/ATen/RegisterMeta_0.cpp:1", False)
+    python = captured_kernel("registered at /dev/null:241", False)
+    named, renamed = (kernel_view(Kernel(name), captured=False) for name in ("f_cpu", "g_cpu"))
+    assert same_kernel(cpu, moved_on)
+    assert not same_kernel(cpu, other)
+    assert same_kernel(cpu, named)
+    assert same_kernel(python, cpu)
+    assert same_kernel(python, named)
+    assert not same_kernel(named, renamed)
+    assert not same_kernel(named, kernel_view(Kernel("f_cpu", fallthrough=True), captured=False))
