@@ -159,7 +159,7 @@ class OperatorFunctions:
         if dispatch_key == "":
             return list(map(str, self.dispatcher))
         key = self.space.parse(dispatch_key).name
-        return [str(name) for name in self.dispatcher if self.dispatcher.operator(name).has_kernel(key)]
+        return [str(one.operator) for one in self.dispatcher.registered_at((key,))]
 
     def _dispatch_print_registrations_for_dispatch_key(self, dispatch_key: str = "") -> None:
         """Print `_dispatch_get_registrations_for_dispatch_key`, one name a line."""

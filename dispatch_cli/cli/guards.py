@@ -69,7 +69,7 @@ def command(
         from dispatch_cli.render.guards_yaml import guards_yaml
         from dispatch_cli.report.recorded_guards import recorded_guards
 
-        slots = chosen_keys(state.dispatcher, key_globs)
+        slots = chosen_keys(state.dispatcher.universe, key_globs)
         guarded = [recorded_guards(state, names, slots, kernels=not rules_only, named=bool(ops))]
         if higher_order:
             from dispatch_cli.report.guards_higher_order import recorded_higher_order_guards

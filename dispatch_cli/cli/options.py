@@ -21,13 +21,13 @@ from dispatch_cli.cli.source_options import NO_READING, ReadingOptions, reading_
 
 if TYPE_CHECKING:
     from dispatch_cli.declarations.extracted import ExtractedDocument
-    from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
     from dispatch_cli.engine.history.state import State
     from dispatch_cli.model.higher_order import HigherOrderOperator
     from dispatch_cli.model.names import OperatorName
     from dispatch_cli.model.problem import InputError
     from dispatch_cli.model.settings import Named
     from dispatch_cli.model.source_settings import SourceSettings
+    from dispatch_cli.model.universe import Universe
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 OWN_OR_ALL = "all; with files over a base, those for which the files register something"
@@ -353,18 +353,23 @@ def guarded_names(names: Sequence[OperatorName], operators: Sequence[HigherOrder
     return frozenset((*names, *(OperatorName(operator.name) for operator in operators)))
 
 
-def chosen_keys(dispatcher: Dispatcher, globs: tuple[str, ...]) -> frozenset[str] | None:
-    """The runtime keys that --key chooses, None for all; exits with 2 when a glob chooses none."""
+def chosen_keys(universe: Universe, globs: tuple[str, ...], registrable: bool = False) -> frozenset[str] | None:
+    """The runtime keys that --key chooses, None for all; exits with 2 when a glob chooses none.
+
+    registrable: of all keys at which a kernel can be registered, alias and functionality keys included.
+    """
     from dispatch_cli.report.selection import select_keys
 
+    known = (*universe.slots[:1], *universe.keys_by_id) if registrable else universe.slots
     for glob in globs:
-        if not select_keys(dispatcher, (glob,)):
+        if not select_keys(universe, (glob,), known):
             from dispatch_cli.model.suggest import KEYS_LISTED, suggestion
 
-            close = suggestion(glob, dispatcher.universe.slots, 3)
+            close = suggestion(glob, known, 3)
             hint = as_sentence(close or KEYS_LISTED)
-            raise click.BadParameter(f"no runtime key matches {glob!r}.{hint}", param_hint="'--key'")
-    return select_keys(dispatcher, globs) if globs else None
+            kind = "dispatch" if registrable else "runtime"
+            raise click.BadParameter(f"no {kind} key matches {glob!r}.{hint}", param_hint="'--key'")
+    return select_keys(universe, globs, known) if globs else None
 
 
 def as_sentence(hint: str | None) -> str:

@@ -80,7 +80,7 @@ def command(
     _check(view, resolver, out.format, bool(key_globs))
     state = load_state(source, out.color, ops=ops)
     names, higher_order = chosen_of_both_kinds(state, ops)
-    keys = chosen_keys(state.dispatcher, key_globs)
+    keys = chosen_keys(state.dispatcher.universe, key_globs)
     note_conditions(state, names, out.color)
     warn_of_overrides(state, out.color)
     universe = state.dispatcher.universe

@@ -15,11 +15,17 @@ from dispatch_cli.model.names import OperatorName
 
 if TYPE_CHECKING:
     from dispatch_cli.report.findings import FindingsReport
+    from dispatch_cli.report.key_registrations import KeyRegistrationsReport
 
 
 def raw_registrations(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:
     """What ``torch._C._dispatch_dump`` prints for each operator."""
     return _parted(dump_registrations(dispatcher, name) for name in names)
+
+
+def raw_key_registrations(report: KeyRegistrationsReport) -> Iterator[str]:
+    """What ``torch._C._dispatch_print_registrations_for_dispatch_key`` prints for each key; here sorted."""
+    return _parted("".join(f"{row.operator}\n" for row in one.kernels) for one in report.keys)
 
 
 def raw_tables(dispatcher: Dispatcher, names: Iterable[OperatorName]) -> Iterator[str]:

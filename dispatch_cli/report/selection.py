@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dispatch_cli.engine.dispatcher.dispatcher import Dispatcher
 from dispatch_cli.model.names import HIGHER_ORDER_NAMESPACE, OperatorName
-from dispatch_cli.model.universe import PRIVATE_USE1
+from dispatch_cli.model.universe import PRIVATE_USE1, Universe
 
 DEFAULT_OVERLOAD = ".default"
 """How PyTorch's Python names the overload that has no name."""
@@ -94,10 +93,13 @@ def similar_names(names: Sequence[str], glob: str) -> list[str]:
     return found or [str(OperatorName(wanted.name, one)) for one in overloads.get(wanted.name, ())[:3]]
 
 
-def select_keys(dispatcher: Dispatcher, globs: Sequence[str]) -> frozenset[str]:
-    """Slots (Undefined among them) whose name matches any of the globs; case does not matter."""
+def select_keys(universe: Universe, globs: Sequence[str], keys: Iterable[str] | None = None) -> frozenset[str]:
+    """The keys whose name matches any of the globs; case does not matter.
+
+    keys: among these; by default the slots, Undefined included.
+    """
     from fnmatch import fnmatchcase
 
-    lower, universe = [glob.lower() for glob in globs], dispatcher.universe
-    named = {key: (key.lower(), key.replace(PRIVATE_USE1, universe.backend_name).lower()) for key in universe.slots}
+    lower, known = [glob.lower() for glob in globs], universe.slots if keys is None else keys
+    named = {key: (key.lower(), key.replace(PRIVATE_USE1, universe.backend_name).lower()) for key in known}
     return frozenset(key for key in named if any(fnmatchcase(name, glob) for name in named[key] for glob in lower))

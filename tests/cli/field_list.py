@@ -90,6 +90,8 @@ register examples/broken.yaml
 keys --universe nowhere.json
 register examples/call_torchbind.yaml
 register examples/custom_library.yaml
+register tests/cli/conditions.yaml --key CPU --key CUDA
+register tests/cli/fields/over.yaml --key '*'
 register tests/cli/conditions.yaml
 register tests/cli/fields/all.yaml
 register tests/cli/fields/over.yaml

@@ -94,6 +94,9 @@ def offered(line: str, word: str = "") -> list[str]:
 def test_operators_of_files() -> None:
     assert offered("register examples/custom_library.yaml --op mylib::n", "n") == ["plain\tnorm2"]
     assert offered("register --op mylib::n", "n") == []
+    assert offered("register --key CompositeImplicitAutogradN", "CompositeImplicitAutogradN") == [
+        "plain\tCompositeImplicitAutogradNestedTensor"
+    ]
 
 
 @pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e", "\u200b", "\x07"])

@@ -75,6 +75,7 @@ KINDS = (
     Kind("operators", OPERATORS, size=40),
     Kind("operators in a table", OPERATORS, ("table", "x.yaml"), 40),
     Kind("operators registered", OPERATORS, ("register", "x.yaml"), 40),
+    Kind("operators at a key", OPERATORS, ("register", "x.yaml", "--key", "*"), 40),
     Kind(
         "suppressions and findings",
         both(OPERATORS, within("suppress:\n", each("- {checks: all, op: 'demo::op@', key: K, reason: x}\n"))),

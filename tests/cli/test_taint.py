@@ -46,6 +46,7 @@ FORMATS = ("text", "json", "csv", "markdown", "html")
 ONE = ("--op", "*::*")
 COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("register",): (*FORMATS, "raw"),
+    ("register", "--key", "*"): (*FORMATS, "raw"),
     ("table",): (*FORMATS, "raw"),
     ("table", "--view", "rows", "--all"): FORMATS,
     ("table", "--resolver", "python"): FORMATS,

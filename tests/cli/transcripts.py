@@ -17,6 +17,11 @@ NON_FUNCTIONAL = "CompositeExplicitAutogradNonFunctional"
 CASES: dict[str, tuple[str, ...]] = {
     "register": ("register", "examples/custom_library.yaml"),
     "register_many_kernels": ("register", "examples/real_operators.yaml", "--op", "aten::bmm"),
+    "register_key": (
+        "register",
+        "tests/cli/overlay.yaml",
+        *("--key", "PrivateUse1", "--key", "*XLA", "--key", "AutocastXPU"),
+    ),
     "table": ("table", "examples/stale.yaml"),
     "table_all": ("table", "examples/ambiguous.yaml", "--op", "demo::ambiguous", "--all"),
     "table_key": ("table", "examples/out_of_tree_backend.yaml", "--key", "*PrivateUse1"),

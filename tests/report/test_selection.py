@@ -37,13 +37,18 @@ def test_operators(glob: str, chosen: list[str]) -> None:
 
 def test_keys_and_what_looks_like_them() -> None:
     dispatcher = what_if_state(["CPU"]).dispatcher
-    assert select_keys(dispatcher, ["Undefined", "Sparse?PU"]) == {"Undefined", *("SparseCPU", "SparseIPU")} | {
+    assert select_keys(dispatcher.universe, ["Undefined", "Sparse?PU"]) == {
+        "Undefined",
+        *("SparseCPU", "SparseIPU"),
+    } | {
         "SparseXPU",
         "SparseHPU",
     }
-    assert select_keys(dispatcher, ["Autograd"]) == set()  # an alias has no slot
-    assert select_keys(dispatcher, ["cpu"]) == {"CPU"}
-    assert select_keys(dispatcher, ["autogradc*"]) == {"AutogradCPU", "AutogradCUDA"}
+    assert select_keys(dispatcher.universe, ["Autograd"]) == set()  # an alias has no slot
+    every = dispatcher.universe.keys_by_id
+    assert select_keys(dispatcher.universe, ["autograd", "Dense"], every) == {"Autograd", "Dense"}
+    assert select_keys(dispatcher.universe, ["cpu"]) == {"CPU"}
+    assert select_keys(dispatcher.universe, ["autogradc*"]) == {"AutogradCPU", "AutogradCUDA"}
     assert similar("AutogradCUDAA", dispatcher.universe.slots, 3)[0] == "AutogradCUDA"
     assert similar_names(dispatcher.names(), "__test__::fo") == ["__test__::foo"]
     assert similar_names(dispatcher.names(), "aten::add") == []

@@ -6,7 +6,7 @@ raises `Refused` with PyTorch's text and leaves everything as it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
 
@@ -281,6 +281,19 @@ class Dispatcher:
             key: Registration(name, key, Kernel(debug, fallthrough=fallthrough), captured=True)
             for key, (debug, fallthrough) in kernels.items()
         }
+
+    def registered_at(
+        self, keys: Container[str], names: Iterable[OperatorName] | None = None
+    ) -> Iterator[Registration]:
+        """The active registrations at exactly *keys*, alias keys included, operator by operator.
+
+        names: of these operators, by default of all. An operator of the base is not taken in for that.
+        Source: ``Dispatcher::getRegistrationsForDispatchKey``. Errors: Refused for an unknown operator.
+        """
+        for name in self if names is None else names:
+            for key, registration in self.active(name).items():
+                if key in keys:
+                    yield registration
 
     def shape(self, name: OperatorName) -> tuple[int, frozenset[str]]:
         """The bits of the keys with a kernel, and those keys whose active kernel falls through.

@@ -1,0 +1,173 @@
+"""The operators with a kernel at a key: one row each, or of many one row for each file that registers them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dispatch_cli.model.debug_text import source_file
+from dispatch_cli.model.span import Span
+from dispatch_cli.render.document import (
+    Block,
+    Column,
+    Gap,
+    Inline,
+    Narrow,
+    Paragraph,
+    ParagraphKind,
+    Run,
+    TableBlock,
+    Tone,
+    Under,
+)
+from dispatch_cli.render.sheet import Sheet
+from dispatch_cli.render.words import (
+    fallthrough_text,
+    inherited_lines,
+    is_of_pytorch,
+    origins_of,
+    over_label,
+    place_cell,
+    plural,
+    short_kernel,
+    some_of,
+)
+from dispatch_cli.report.key_registrations import KeyRegistrations, KeyRegistrationsReport, RegisteredKernel
+from dispatch_cli.report.registrations import FallbackRow
+
+MANY = 24
+"""More operators than this are folded, unless all are asked for."""
+NAMED = 4
+"""Operators that a folded row names."""
+_REGISTERED_AT = "registered at "
+
+
+class _Group(NamedTuple):
+    """Kernels that one file registers. source: the file, or what a dump shows where it names none."""
+
+    source: str
+    span: Span | None
+    fallthrough: bool
+    kernels: list[RegisteredKernel]
+
+
+def document(report: KeyRegistrationsReport, _: int | None = None, all_rows: bool = False) -> Iterator[Block]:
+    """Each key with the operators that have a kernel there; then the keys at which none has one."""
+    folded = False
+    for one in report.keys:
+        if one.kernels:
+            many = len(one.kernels) > MANY and not all_rows
+            yield from _key(one, many)
+            folded |= many
+    yield from _empty([one for one in report.keys if not one.kernels])
+    found = dict.fromkeys(origins_of(*(row for one in report.keys for row in one.kernels)))
+    if lines := inherited_lines(found):
+        yield from (Paragraph(Run(line, Tone.DIM)) for line in lines)
+        yield Gap()
+    if folded:
+        yield Paragraph(Run("--all lists every operator; so do --format json, csv and raw.", Tone.DIM))
+    keys = "this key" if len(report.keys) == 1 else "these keys"
+    over = over_label(report.over, report.over_assumed, report.universe)
+    yield Paragraph(Run(f"Kernels at exactly {keys}, {over}. `table --key` shows what runs there.", Tone.DIM))
+
+
+def _key(one: KeyRegistrations, many: bool) -> Iterator[Block]:
+    title = (_name(one), Run(f": {plural(len(one.kernels), 'operator')}", Tone.HEAD))
+    yield Paragraph(title, kind=ParagraphKind.TITLE)
+    yield Gap()
+    if many:
+        yield TableBlock(GROUPS, _groups(one.kernels))
+    else:
+        yield TableBlock(KERNELS, one.kernels)
+    if one.fallback is not None:
+        yield Gap()
+        yield _fallback(one.fallback)
+    yield Gap()
+
+
+def _empty(keys: list[KeyRegistrations]) -> Iterator[Block]:
+    if not keys:
+        return
+    names = ", ".join(one.key for one in keys)
+    yield Paragraph((Run("No operator has a kernel at "), Run(names, Tone.HEAD), Run(".")))
+    for one in keys:
+        if one.fallback is not None:
+            yield _fallback(one.fallback)
+    yield Gap()
+
+
+def _name(one: KeyRegistrations) -> Run:
+    return Run(f"{one.key} [alias]" if one.alias else one.key, Tone.ALIAS if one.alias else Tone.HEAD)
+
+
+def _fallback(row: FallbackRow) -> Paragraph:
+    """The backend fallback, which serves the operators without a kernel."""
+    kernel = (
+        (Run("fallthrough", Tone.WARN), Run(fallthrough_text(row.kernel, row.span)))
+        if row.fallthrough
+        else (Run(row.kernel, Tone.FALLBACK),)
+    )
+    place = () if row.span is None else (Run(f" {row.span}", Tone.PLACE),)
+    return Paragraph((Run(f"Backend fallback at {row.key}: "), *kernel, *place))
+
+
+def _groups(kernels: tuple[RegisteredKernel, ...]) -> list[_Group]:
+    """The kernels by the file that registers them: those with a place first, then the largest groups."""
+    groups: dict[tuple[str, bool, bool], _Group] = {}
+    for one in kernels:
+        source, placed = _source(one), one.span is not None
+        known = (source_file(one.debug) or source) if one.span is None else source
+        group = groups.setdefault((known, placed, one.fallthrough), _Group(source, one.span, one.fallthrough, []))
+        group.kernels.append(one)
+    return sorted(groups.values(), key=lambda group: (group.span is None, -len(group.kernels)))
+
+
+def _source(one: RegisteredKernel) -> str:
+    """The file that registers a kernel; what a dump shows where it names none. Of generated files, without a number."""
+    if one.span is not None:
+        return one.span.file
+    file = source_file(one.debug)
+    if file is None:
+        return one.debug
+    path = one.debug.removeprefix(_REGISTERED_AT)
+    return path[: max(path.rfind("/"), path.rfind("\\")) + 1] + file
+
+
+def _group_source(group: _Group, short: bool) -> Inline:
+    source = group.source
+    if short and is_of_pytorch(source):
+        source = source[max(source.rfind("/"), source.rfind("\\")) + 1 :]
+    return (Run("fallthrough ", Tone.WARN), Run(source)) if group.fallthrough else Run(source)
+
+
+def _kernel(row: RegisteredKernel, short: bool) -> Inline:
+    if row.fallthrough:
+        return Run("fallthrough", Tone.WARN), Run(fallthrough_text(row.kernel, row.span, short))
+    return Run(short_kernel(row.kernel) if short else row.kernel, Tone.KERNEL)
+
+
+GROUPS: list[Column[_Group]] = [
+    Column("Operators", lambda row, _: f"{len(row.kernels):,}", right=True),
+    Column("Registered in", _group_source),
+    Column(
+        "Which",
+        lambda row, _: Run(some_of([one.operator for one in row.kernels], NAMED), Tone.DIM),
+        Under("Registered in"),
+    ),
+]
+KERNELS: list[Column[RegisteredKernel]] = [
+    Column("Operator", lambda row, _: row.operator),
+    Column("Kernel", _kernel, Under("Operator")),
+    Column("When", lambda row, _: row.when or "", Under("Operator"), optional=True),
+    Column("Declared at", lambda row, _: place_cell(row.span, row.origin), Narrow.BELOW, optional=True),
+]
+
+
+def sheet(report: KeyRegistrationsReport) -> Sheet:
+    """One row for each kernel."""
+    rows = (
+        (one.key, one.alias, row.operator, row.kernel, row.fallthrough, row.span, row.when)
+        for one in report.keys
+        for row in one.kernels
+    )
+    return Sheet(("key", "alias", "operator", "kernel", "fallthrough", "declared_at", "when"), rows)

@@ -1,0 +1,132 @@
+"""``register --key``: which operators have a kernel at a key, compared with PyTorch's own answers."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dispatch_cli import universes
+from dispatch_cli.api import load_state
+from dispatch_cli.bindings import Bindings
+from dispatch_cli.bindings.keys import KeySpace
+from tests.capture.support import live_state, torch_python
+from tests.cli.support import call
+from tests.support import UNIVERSE_OF, load_recording
+
+REGISTERED = re.compile(r"^(\w+)(?:\[alias\])?(?: \(inactive\))?: ", re.M)
+LIVE = """
+import json, sys, torch
+at = torch._C._dispatch_get_registrations_for_dispatch_key
+answers = {}
+for key in json.load(sys.stdin):
+    try:
+        answers[key] = sorted(at(key))
+    except RuntimeError as error:
+        answers[key] = str(error)
+print(json.dumps(answers))
+"""
+"""Every operator at each key, or the text of the error."""
+
+
+def rows(*arguments: str) -> dict[str, list[str]]:
+    result = call("register", *arguments, "--format", "json")
+    assert result.code == 0, result.err
+    return {one["key"]: [row["operator"] for row in one["kernels"]] for one in json.loads(result.out)["keys"]}
+
+
+@pytest.mark.parametrize("version", UNIVERSE_OF)
+def test_the_operators_at_every_key_are_those_of_recorded_dumps(version: str) -> None:
+    name = UNIVERSE_OF[version]
+    expected: dict[str, list[str]] = {key: [] for key in ("Undefined", *universes.load(name).ids)}
+    for operator, texts in sorted(load_recording(f"{version}.state")["ops"].items()):
+        kernels = texts["dump"].partition("alias analysis kind: ")[2] or texts["dump"].partition("schema: (none)")[2]
+        for key in dict.fromkeys(REGISTERED.findall(kernels)):
+            expected[key].append(operator)
+    assert sum(map(len, expected.values())) > 10_000
+    assert rows("--base", name, "--key", "*") == expected
+
+
+@pytest.mark.live
+def test_the_operators_at_every_key_are_those_of_live_pytorch(tmp_path: Path) -> None:
+    """Every name of a key, of a marker, and some that are none; the empty one stands for all operators."""
+    capture = tmp_path / "live.json"
+    command = [sys.executable, "-m", "dispatch_cli", "capture", "--no-vmap", "--python", torch_python(), "-o", capture]
+    subprocess.run(command, check=True)
+    universe = universes.from_data(live_state()["universe"])
+    asked = sorted({"", "nope", "cpu", "Undefined", *universe.ids, *KeySpace(universe).members, *universe.parseable})
+    done = subprocess.run(
+        [torch_python(), "-c", LIVE], input=json.dumps(asked), capture_output=True, text=True, check=True
+    )
+    live = json.loads(done.stdout)
+    bindings = Bindings(universe, load_state([str(capture)]).dispatcher)
+    assert {key: answer_of(bindings, key) for key in asked} == live
+    ours = rows(str(capture), "--key", "*")
+    known = {key: names for key, names in live.items() if isinstance(names, list) and key}
+    assert {key: ours[key] for key in known} == known
+    assert sum(map(len, known.values())) > 10_000
+
+
+def answer_of(bindings: Bindings, key: str) -> Any:
+    try:
+        return sorted(bindings._dispatch_get_registrations_for_dispatch_key(key))
+    except RuntimeError as error:
+        return str(error)
+
+
+def test_a_key_alone_is_asked_of_the_newest_state() -> None:
+    assert rows("--key", "AutogradNestedTensor") == rows("--base", "torch-2.15", "--key", "autogradnestedtensor")
+
+
+def test_files_over_a_base_do_not_hide_the_operators_of_the_base() -> None:
+    found = rows("tests/cli/overlay.yaml", "--key", "PrivateUse1")["PrivateUse1"]
+    assert {*rows("--key", "PrivateUse1")["PrivateUse1"]} < {*found}
+
+
+def test_operators_and_keys_are_chosen_together() -> None:
+    arguments = ("--base", "torch-2.15", "--key", "CPU", "--key", "Autograd*", "--op", "aten::bmm")
+    assert {key: names for key, names in rows(*arguments).items() if names} == {
+        "CPU": ["aten::bmm", "aten::bmm.out"],
+        "Autograd": ["aten::bmm", "aten::bmm.dtype", "aten::bmm.dtype_out", "aten::bmm.out"],
+    }
+
+
+def test_raw_is_what_pytorch_prints() -> None:
+    result = call("register", "examples/custom_library.yaml", "--key", "CPU", "--format", "raw")
+    assert result.out == "mylib::mul_add\nmylib::mul_add.out\nmylib::norm2\n"
+
+
+def test_many_operators_are_folded_unless_all_are_asked_for() -> None:
+    folded = call("register", "--base", "torch-2.15", "--key", "AutocastCPU").out
+    whole = call("register", "--base", "torch-2.15", "--key", "AutocastCPU", "--all").out
+    names = rows("--base", "torch-2.15", "--key", "AutocastCPU")["AutocastCPU"]
+    assert len(names) > 100
+    assert sum(name in whole.split() for name in names) == len(names)
+    assert len(folded.splitlines()) < 10
+    assert "--all" in folded
+    assert "--all" not in whole
+
+
+def test_a_key_without_kernels_names_its_fallback() -> None:
+    out = call("register", "--base", "torch-2.15", "--key", "*XLA").out
+    assert out.startswith("No operator has a kernel at AutocastXLA, XLA, ")
+    assert "Backend fallback at AutogradXLA: registered at " in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--key", "AutogradXLAA"), "no dispatch key matches 'AutogradXLAA'. Did you mean AutogradXLA?"),
+        (("--key", ""), "no dispatch key matches ''."),
+        (("--key", "CPU", "--op", "aten::bm"), "no operator matches 'aten::bm'."),
+    ],
+)
+def test_bad_arguments(arguments: tuple[str, ...], error: str) -> None:
+    result = call("register", "--base", "torch-2.15", *arguments)
+    assert result.code == 2
+    assert error in result.err
