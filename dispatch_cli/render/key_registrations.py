@@ -42,7 +42,7 @@ NAMED = 4
 _REGISTERED_AT = "registered at "
 
 
-class _Group(NamedTuple):
+class _FileGroup(NamedTuple):
     """Kernels that one file registers. source: the file, or what a dump shows where it names none."""
 
     source: str
@@ -111,13 +111,13 @@ def _fallback(row: FallbackRow) -> Paragraph:
     return Paragraph((Run(f"Backend fallback at {row.key}: "), *kernel, *place))
 
 
-def _groups(kernels: tuple[RegisteredKernel, ...]) -> list[_Group]:
+def _groups(kernels: tuple[RegisteredKernel, ...]) -> list[_FileGroup]:
     """The kernels by the file that registers them: those with a place first, then the largest groups."""
-    groups: dict[tuple[str, bool, bool], _Group] = {}
+    groups: dict[tuple[str, bool, bool], _FileGroup] = {}
     for one in kernels:
         source, placed = _source(one), one.span is not None
         known = (source_file(one.debug) or source) if one.span is None else source
-        group = groups.setdefault((known, placed, one.fallthrough), _Group(source, one.span, one.fallthrough, []))
+        group = groups.setdefault((known, placed, one.fallthrough), _FileGroup(source, one.span, one.fallthrough, []))
         group.kernels.append(one)
     return sorted(groups.values(), key=lambda group: (group.span is None, -len(group.kernels)))
 
@@ -133,7 +133,7 @@ def _source(one: RegisteredKernel) -> str:
     return path[: max(path.rfind("/"), path.rfind("\\")) + 1] + file
 
 
-def _group_source(group: _Group, short: bool) -> Inline:
+def _group_source(group: _FileGroup, short: bool) -> Inline:
     source = group.source
     if short and is_of_pytorch(source):
         source = source[max(source.rfind("/"), source.rfind("\\")) + 1 :]
@@ -146,7 +146,7 @@ def _kernel(row: RegisteredKernel, short: bool) -> Inline:
     return Run(short_kernel(row.kernel) if short else row.kernel, Tone.KERNEL)
 
 
-GROUPS: list[Column[_Group]] = [
+GROUPS: list[Column[_FileGroup]] = [
     Column("Operators", lambda row, _: f"{len(row.kernels):,}", right=True),
     Column("Registered in", _group_source),
     Column(
